@@ -1,0 +1,1 @@
+"""The words of the system: frozen values, ports and the clock. Standard library only."""

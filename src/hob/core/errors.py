@@ -1,0 +1,143 @@
+"""Every error of the system, sorted by who must act. A class's docstring is its default message."""
+
+import inspect
+from enum import StrEnum
+
+
+class HobError(Exception):
+    """Something went wrong."""
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(detail or inspect.cleandoc(type(self).__doc__ or ""))
+
+
+# The operator must act.
+
+
+class NotConfigured(HobError):
+    """A setting is missing or wrong; see `hob config check`."""
+
+
+class HomeTaken(HobError):
+    """Another Hob owns this home."""
+
+    def __init__(self, detail: str = "", holder: str = "") -> None:
+        super().__init__(detail)
+        self.holder = holder
+
+
+class StoreError(HobError):
+    """The database cannot be used."""
+
+
+class StoreFull(StoreError):
+    """The disk is full or not writable; nothing was accepted. Free some space; Hob goes on by itself."""
+
+
+class StoreDamaged(StoreError):
+    """The database file is damaged; see `hob restore`."""
+
+
+class StoreNewer(StoreError):
+    """The database was written by a newer Hob; upgrade Hob, or restore the backup made before the upgrade."""
+
+
+# The caller must act.
+
+
+class InvalidRequest(HobError):
+    """The request cannot be understood."""
+
+
+class NotFound(HobError):
+    """There is no such thing."""
+
+
+class NotAllowed(HobError):
+    """This sender may not do that."""
+
+
+class BusyScope(StrEnum):
+    """What is full."""
+
+    SENDER = "sender"
+    LANE = "lane"
+    TOTAL = "total"
+    SELF = "self"
+
+
+class Busy(HobError):
+    """Too much is waiting already; nothing was accepted."""
+
+    def __init__(self, scope: BusyScope, retry_after: float, detail: str = "") -> None:
+        super().__init__(detail)
+        self.scope = scope
+        self.retry_after = retry_after
+
+
+class Stopping(HobError):
+    """Hob is shutting down; nothing was accepted. Send it again in a moment, with the same key."""
+
+
+# The model's side failed; the owner may have to act.
+
+
+class ModelFault(StrEnum):
+    """Why a model gave no answer. The value is the machine-readable code at every edge."""
+
+    AUTH = "auth"
+    BILLING = "billing"
+    RATE_LIMIT = "rate_limit"
+    OVERLOAD = "overload"
+    CONTEXT_OVERFLOW = "context_overflow"
+    BAD_REQUEST = "bad_request"
+    NOT_FOUND = "model_not_found"
+    NETWORK = "network"
+    GARBAGE = "garbage"
+    CUT = "cut_stream"
+    TIMEOUT = "timeout"
+    EMPTY = "empty_answer"
+    FILTERED = "filtered"
+    NOT_CONFIGURED = "no_model"
+    BUDGET = "budget"
+
+
+class ModelError(HobError):
+    """The model gave no answer."""
+
+    def __init__(
+        self, fault: ModelFault, detail: str = "", *, retry_after: float | None = None, attempts: int = 1
+    ) -> None:
+        super().__init__(detail)
+        self.fault = fault
+        self.retry_after = retry_after
+        self.attempts = attempts
+
+
+class BudgetExceeded(HobError):
+    """The spending limit is reached; nothing was spent."""
+
+
+# The model must act.
+
+
+class ToolFailed(HobError):
+    """The tool could not do it; the model may try another way."""
+
+
+class ToolRefused(HobError):
+    """The policy does not allow this here; the owner may."""
+
+
+# The channel's side failed.
+
+
+class SendFailed(HobError):
+    """The channel did not take the message; it will be tried again."""
+
+    def __init__(
+        self, detail: str = "", *, permanent: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.permanent = permanent
+        self.retry_after = retry_after

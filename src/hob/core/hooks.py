@@ -1,0 +1,106 @@
+"""Points at which others may look in and decide. A class's docstring is its manual.
+
+A hook gets one of these values and returns a decision; it never changes what it was given. A hook that raises or is
+late is logged and counts as `Proceed`: a failing hook never stops a turn.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hob.core.models import ModelReply, ModelRequest
+from hob.core.states import TurnState
+from hob.core.tools import ToolCall, ToolResult
+from hob.core.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeTurn:
+    """A turn is about to run. `Deny` ends it with the reason shown; `UseModel` chooses its model."""
+
+    turn: Turn
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class AfterTurn:
+    """A turn has ended and its outcome is committed. The decision is ignored."""
+
+    turn: Turn
+    state: TurnState
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeModel:
+    """The model is about to be asked. `UseModel` chooses another; `Deny` ends the turn with the reason shown."""
+
+    turn: Turn
+    request: ModelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class AfterModel:
+    """The model has answered. `Deny` ends the turn with the reason in place of the answer."""
+
+    turn: Turn
+    reply: ModelReply
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeTool:
+    """A call is about to be judged. `Replace` changes its arguments; `Deny` tells the model the reason."""
+
+    turn: Turn
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class AfterTool:
+    """A call gave a result. `Deny` withholds it from the model, which is told the reason."""
+
+    turn: Turn
+    call: ToolCall
+    result: ToolResult
+
+
+HookEvent = BeforeTurn | AfterTurn | BeforeModel | AfterModel | BeforeTool | AfterTool
+
+
+@dataclass(frozen=True, slots=True)
+class Proceed:
+    """Go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Go on with these arguments instead."""
+
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UseModel:
+    """Go on with this model instead."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """Do not; and say why."""
+
+    reason: str
+
+
+Decision = Proceed | Replace | UseModel | Deny
+
+
+class Hook(Protocol):
+    """Something that looks in. `name` is for logs."""
+
+    name: str
+
+    async def __call__(self, event: HookEvent) -> Decision:
+        """Decide about one event; raises freely."""
+        ...

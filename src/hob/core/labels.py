@@ -1,0 +1,60 @@
+"""Where content came from and whether it may be obeyed (architecture, section 8)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Origin(StrEnum):
+    """Who or what a piece of content came from."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    STRANGER = "stranger"
+    PEER = "peer"
+    HOB = "hob"
+    MODEL = "model"
+    IDENTITY = "identity"
+    STDIN = "stdin"
+    CLIENT = "client"
+    FILE = "file"
+    WEB = "web"
+    MAIL = "mail"
+    MCP = "mcp"
+    TOOL = "tool"
+
+
+class Trust(StrEnum):
+    """Whether a text may be taken as the owner's will."""
+
+    TRUSTED = "trusted"
+    UNTRUSTED = "untrusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Origin and trust of one piece of content; it travels with it from the edge to the prompt."""
+
+    origin: Origin
+    trust: Trust
+
+    @property
+    def trusted(self) -> bool:
+        return self.trust is Trust.TRUSTED
+
+
+OWNER_LABEL = Label(Origin.OWNER, Trust.TRUSTED)
+HOB_LABEL = Label(Origin.HOB, Trust.TRUSTED)
+
+
+def join(labels: Iterable[Label]) -> Trust:
+    """The trust of content made from these parts: trusted only if every part is."""
+    return Trust.TRUSTED if all(label.trusted for label in labels) else Trust.UNTRUSTED
+
+
+class SenderClass(StrEnum):
+    """How well the sender is known."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    STRANGER = "stranger"

@@ -1,0 +1,110 @@
+"""What people and machines say to Hob, and what Hob owes them."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnId
+from hob.core.labels import Label, Origin, SenderClass, Trust
+
+UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
+
+
+class MediaType(StrEnum):
+    """The kind of a timeline event's content."""
+
+    TEXT = "TEXT"
+    AUDIO = "AUDIO"
+    IMAGE = "IMAGE"
+    SYSTEM = "SYSTEM"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Enough to answer: which channel, which of its accounts, which chat, which thread in it."""
+
+    channel: str
+    chat: str
+    account: str = ""
+    thread: str = ""
+
+    def key(self) -> str:
+        """One text for one address. Parts are percent-escaped so that no two addresses share a key."""
+        parts = (self.channel, self.account, self.chat, self.thread)
+        return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who wrote, as the channel names them, and how well they are known (set by admission)."""
+
+    id: str
+    name: str = ""
+    cls: SenderClass = SenderClass.STRANGER
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that came with a message: a stored blob, or a link to be fetched later."""
+
+    media_type: str
+    name: str = ""
+    blob: BlobId | None = None
+    link: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Text that came along without being the sender's own words: piped input, a quote, a forward."""
+
+    text: str
+    label: Label = Label(Origin.STDIN, Trust.UNTRUSTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A message someone sent us, before anybody has judged it.
+
+    `key` is the platform's id of the message, unique in (channel, account); the same key twice makes one turn.
+    `session` is the session the sender asked for by name, if any; otherwise the address decides.
+    `hops` counts how many self-made messages lie between this one and a person's.
+    """
+
+    id: InboundId
+    key: str
+    origin: Address
+    sender: Sender
+    text: str
+    label: Label
+    trace: TraceId
+    attachments: tuple[Attachment, ...] = ()
+    quoted: tuple[Quoted, ...] = ()
+    session: SessionKey | None = None
+    model: str | None = None
+    sent_at: datetime = UNKNOWN_TIME
+    hops: int = 0
+    background: bool = False
+
+
+class OutboundKind(StrEnum):
+    """What an outbound message is, so that no failure can pass for an answer."""
+
+    REPLY = "reply"
+    ERROR = "error"
+    NOTICE = "notice"
+    QUESTION = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Outbound:
+    """One chunk of a message we owe to an address. `id` is the idempotency key for the channel."""
+
+    id: OutboxId
+    to: Address
+    text: str
+    kind: OutboundKind
+    turn: TurnId | None
+    trace: TraceId
+    chunk: int = 0
+    previews: bool = True

@@ -1,0 +1,263 @@
+"""The journalled events of a turn, and their stored form.
+
+A turn's state is a fold over these. Stored form: `(kind, version, JSON)`. `VERSION` rises when a kind's fields change
+their meaning; readers accept every older version for ever (`tests/core/journals/` holds one journal per release).
+"""
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
+from hob.core.labels import Label, Origin, Trust
+from hob.core.messages import OutboundKind
+from hob.core.models import Stop, Usage
+from hob.core.tools import Restart, ToolCall, ToolResult
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """The model is about to be asked. `reserved` is the worst-case cost in micro-dollars, None if unknown."""
+
+    model: str
+    request_hash: str
+    input_estimate: int
+    reserved: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplied:
+    """The model answered. `cost` in micro-dollars, None if unknown."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    stop: Stop = Stop.END
+    usage: Usage | None = None
+    model: str = ""
+    cost: int | None = None
+    reasoning: str = ""
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    """The model did not answer; `fault` is a `ModelFault`."""
+
+    fault: str
+    detail: str
+    attempts: int = 1
+    retry_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """The turn parks until a time (Unix seconds), then asks again."""
+
+    until: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolIntended:
+    """The call is about to be made, with these arguments, by this rule's leave."""
+
+    call: ToolCall
+    restart: Restart
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReceived:
+    """The call was made, refused, or its outcome is unknown: this is what the model is told."""
+
+    result: ToolResult
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAsked:
+    """The owner was asked whether one call may be made."""
+
+    approval: ApprovalId
+    call: CallId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswered:
+    """The owner answered, or the question expired."""
+
+    approval: ApprovalId
+    call: CallId
+    allowed: bool
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UserAsked:
+    """A call put a question to the user; the answer will be the call's result."""
+
+    call: CallId
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserAnswered:
+    """The user answered the question of a call."""
+
+    call: CallId
+    inbound: InboundId
+    text: str
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """A message arrived during the turn and joined it."""
+
+    inbound: InboundId
+    text: str
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Hob itself tells the model something, e.g. that it repeats itself."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """The context was too long: from here on the prompt shows this many entries of history at most."""
+
+    keep: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """Somebody stopped the turn."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The last step: what the user is told, and whether it is an answer or an error. Silence has a reason."""
+
+    text: str
+    kind: OutboundKind
+    reason: str = ""
+
+
+Step = (
+    ModelAsked
+    | ModelReplied
+    | ModelFailed
+    | Waited
+    | ToolIntended
+    | ToolReceived
+    | ApprovalAsked
+    | ApprovalAnswered
+    | UserAsked
+    | UserAnswered
+    | Steered
+    | Noted
+    | Shortened
+    | Cancelled
+    | Said
+)
+
+_KINDS: dict[str, type[Any]] = {
+    "model_asked": ModelAsked,
+    "model_replied": ModelReplied,
+    "model_failed": ModelFailed,
+    "waited": Waited,
+    "tool_intended": ToolIntended,
+    "tool_received": ToolReceived,
+    "approval_asked": ApprovalAsked,
+    "approval_answered": ApprovalAnswered,
+    "user_asked": UserAsked,
+    "user_answered": UserAnswered,
+    "steered": Steered,
+    "noted": Noted,
+    "shortened": Shortened,
+    "cancelled": Cancelled,
+    "said": Said,
+}
+_NAMES = {cls: name for name, cls in _KINDS.items()}
+
+
+def kind_of(step: Step) -> str:
+    """The stored name of a step's kind."""
+    return _NAMES[type(step)]
+
+
+def command_hash(call: ToolCall) -> str:
+    """What a tool intent is bound to: the tool and its exact arguments."""
+    return digest(f"{call.name}\n{call.arguments}")
+
+
+def dump_step(step: Step) -> str:
+    """The step's fields as compact JSON."""
+    return json.dumps(_plain(step), ensure_ascii=False, separators=(",", ":"))
+
+
+def load_step(kind: str, version: int, text: str) -> Step:
+    """The step that was stored. Raises ValueError for a kind or version this Hob does not know."""
+    if version > VERSION or kind not in _KINDS:
+        raise ValueError(f"step {kind!r} version {version} was written by a newer Hob")
+    data = json.loads(text)
+    cls = _KINDS[kind]
+    known = {field.name for field in fields(cls)}
+    step: Step = cls(**{key: _revive(key, value) for key, value in data.items() if key in known})
+    return step
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+def _revive(key: str, value: Any) -> Any:
+    if value is None:
+        return None
+    reader = _READERS.get(key)
+    return reader(value) if reader else value
+
+
+def _label(value: dict[str, str]) -> Label:
+    return Label(Origin(value["origin"]), Trust(value["trust"]))
+
+
+def _call(value: Any) -> ToolCall | str:
+    # `call` is a whole call in an intent and only its id elsewhere
+    return ToolCall(**value) if isinstance(value, dict) else CallId(value)
+
+
+def _result(value: dict[str, Any]) -> ToolResult:
+    rest = value.get("rest")
+    return ToolResult(
+        call=CallId(value["call"]),
+        text=value["text"],
+        label=_label(value["label"]),
+        is_error=value["is_error"],
+        rest=BlobId(rest) if rest else None,
+    )
+
+
+_READERS: dict[str, Any] = {
+    "calls": lambda value: tuple(ToolCall(**call) for call in value),
+    "usage": lambda value: Usage(**value),
+    "stop": Stop,
+    "call": _call,
+    "restart": Restart,
+    "result": _result,
+    "label": _label,
+    "kind": OutboundKind,
+}

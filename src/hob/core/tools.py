@@ -1,0 +1,78 @@
+"""What the model may call, and what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from hob.core.ids import BlobId, CallId
+from hob.core.labels import Label, Origin, Trust
+
+
+class Effect(StrEnum):
+    """What a call does to the world (architecture, section 8)."""
+
+    READS_PRIVATE = "reads_private"
+    READS_UNTRUSTED = "reads_untrusted"
+    WRITES = "writes"
+    WRITES_FINALLY = "writes_finally"
+    COMMUNICATES = "communicates"
+    PERSISTS = "persists"
+    EXECUTES = "executes"
+
+
+ALL_EFFECTS = frozenset(Effect)
+
+
+class Tier(IntEnum):
+    """The coarse rule by sender: 0 reads, 1 writes, 2 is high risk. Undeclared is 2."""
+
+    READ = 0
+    WRITE = 1
+    HIGH_RISK = 2
+
+
+class Restart(StrEnum):
+    """May a call be made again when a crash left its outcome unknown?"""
+
+    AGAIN = "again"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model, the guard and the driver see it.
+
+    `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters. What a tool does
+    not declare is taken at its worst.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    tier: Tier = Tier.HIGH_RISK
+    effects: frozenset[Effect] = ALL_EFFECTS
+    restart: Restart = Restart.NEVER
+    parallel: bool = False
+    timeout: float = 60.0
+    output_cap: int = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as the model wrote it: `arguments` is the raw JSON text, perhaps malformed."""
+
+    id: CallId
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call gave. `rest` is the blob with the whole output where `text` had to be cut."""
+
+    call: CallId
+    text: str
+    label: Label = field(default=Label(Origin.TOOL, Trust.UNTRUSTED))
+    is_error: bool = False
+    rest: BlobId | None = None

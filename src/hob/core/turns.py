@@ -1,0 +1,116 @@
+"""A turn as the lane hands it to the agent, and what the agent gives back."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
+from hob.core.labels import Label
+from hob.core.messages import Inbound, Outbound
+from hob.core.models import Entry
+from hob.core.states import TurnState
+from hob.core.timeline import TimelineEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The work of one or more inbounds of one session. `attempt` counts unclean ends at the same position."""
+
+    id: TurnId
+    session: SessionKey
+    trace: TraceId
+    span: SpanId
+    inbounds: tuple[Inbound, ...]
+    attempt: int = 0
+
+
+class WaitsFor(StrEnum):
+    """What a parked turn waits for."""
+
+    APPROVAL = "approval"
+    ANSWER = "answer"
+    CHILD = "child"
+    TIME = "time"
+    STORE = "store"
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """The turn waits without holding its lane; `until` (Unix seconds) where time alone wakes it."""
+
+    on: WaitsFor
+    until: float | None = None
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The turn ended; its finish is committed."""
+
+    state: TurnState
+
+
+Outcome = Parked | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """All that one transaction writes at a turn's end: transcript, outbox, states, timeline.
+
+    The entries' `n` is ignored: the store gives each its place.
+    """
+
+    turn: TurnId
+    session: SessionKey
+    state: TurnState
+    entries: tuple[Entry, ...]
+    outbounds: tuple[Outbound, ...]
+    events: tuple[TimelineEvent, ...]
+    reason: str = ""
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands for all entries up to and including `upto`; they stay stored."""
+
+    upto: int
+    text: str
+    label: Label
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a session shows to a turn: the newest summary, the entries after it, and how many those are in all.
+
+    `entries` are the last of them, at most as many as were asked for; `parked` are lines about work that waits.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    summary: Summary | None = None
+    total: int = 0
+    parked: tuple[str, ...] = ()
+
+
+class QueueMode(StrEnum):
+    """What a message does that arrives while its session's turn runs."""
+
+    STEER = "steer"
+    FOLLOWUP = "followup"
+    COLLECT = "collect"
+    INTERRUPT = "interrupt"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation's rules, as chosen by its people. None means: as configured."""
+
+    key: SessionKey
+    title: str = ""
+    model: str | None = None
+    mode: QueueMode | None = None
+    paused: bool = False
+    archived: bool = False
+    entries: int = 0
+    since: int = 0
+    updated: float = 0.0
