@@ -1,0 +1,96 @@
+"""The turn's memory of itself. Every method is durable when it returns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from hob.core.ids import SessionKey, TurnId
+from hob.core.messages import Inbound
+from hob.core.models import Usage
+from hob.core.steps import Step
+from hob.core.timeline import TimelineEvent
+from hob.core.turns import Finish, Session, Summary, View
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one scope has spent so far, in micro-dollars, open reservations included."""
+
+    cost: int
+    unknown_calls: int
+    usage: Usage
+    calls: int
+
+
+class Journal(Protocol):
+    """Steps of turns. Raises StoreFull and other StoreErrors; then nothing was written."""
+
+    async def load_steps(self, turn: TurnId) -> tuple[Step, ...]:
+        """The turn's steps so far, in order."""
+        ...
+
+    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
+        """Add these steps and timeline events in one transaction.
+
+        A `ModelAsked` reserves its cost, a `ModelReplied` or `ModelFailed` settles it, in the same transaction.
+        """
+        ...
+
+    async def steer(self, turn: TurnId) -> tuple[Inbound, ...]:
+        """Claim what waits for this turn's session: merge it into the turn and journal one `Steered` each."""
+        ...
+
+    async def finish(self, finish: Finish) -> None:
+        """Write the turn's end in one transaction. A second finish of a turn changes nothing."""
+        ...
+
+
+class Transcript(Protocol):
+    """What was said in a session."""
+
+    async def load_view(self, session: SessionKey, at_most: int) -> View:
+        """The newest summary and the last entries after it (and after the last reset)."""
+        ...
+
+    async def summarise(self, session: SessionKey, summary: Summary, event: TimelineEvent) -> None:
+        """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
+        ...
+
+
+class Sessions(Protocol):
+    """Conversations and their rules."""
+
+    async def get(self, key: SessionKey) -> Session:
+        """The session; a new one has defaults."""
+        ...
+
+    async def put(self, session: Session) -> None:
+        """Store title, model, mode, paused and archived."""
+        ...
+
+    async def reset(self, key: SessionKey, reason: str) -> None:
+        """Begin afresh: what was said so far is kept and no longer shown to the model."""
+        ...
+
+    async def switch(self, chat: str, key: SessionKey) -> None:
+        """From now on messages of this chat (an address key) go to that session."""
+        ...
+
+    async def find(self, chat: str | None = None, archived: bool = False) -> tuple[Session, ...]:
+        """The sessions, of one chat if given, newest first."""
+        ...
+
+
+class Ledger(Protocol):
+    """Spending."""
+
+    async def spent(
+        self,
+        *,
+        since: float = 0.0,
+        session: SessionKey | None = None,
+        model: str | None = None,
+        turn: TurnId | None = None,
+    ) -> Spent:
+        """What was spent since a time (Unix seconds), in a session, with a model, by a turn."""
+        ...

@@ -1,0 +1,39 @@
+"""Acting."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from hob.core.ids import BlobId
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """For whom a call is made."""
+
+    turn: Turn
+
+
+class Toolset(Protocol):
+    """A set of tools. Wrappers (refusing, auditing, limiting) are toolsets too."""
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools, in a stable order: they are part of the prompt's cached prefix."""
+        ...
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        """Make one call. Raises ToolFailed or ToolRefused for the model to read; the driver's wall takes the rest."""
+        ...
+
+
+class Blobs(Protocol):
+    """Content-addressed bytes on disk."""
+
+    async def put(self, data: bytes, media_type: str) -> BlobId:
+        """Keep these bytes; they are on disk when this returns. Raises StoreFull."""
+        ...
+
+    async def load(self, blob: BlobId) -> bytes:
+        """The bytes. Raises NotFound."""
+        ...

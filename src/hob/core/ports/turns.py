@@ -1,0 +1,58 @@
+"""What the bus asks of the agent."""
+
+from typing import Protocol
+
+from hob.core.ids import SessionKey
+from hob.core.messages import Inbound, Sender
+from hob.core.turns import Outcome, QueueMode, Turn
+
+
+class Control(Protocol):
+    """The lane's hand on a running turn."""
+
+    def steered(self) -> bool:
+        """Whether messages wait that may join the turn (queue mode `steer`); only a hint."""
+        ...
+
+    def stop_reason(self) -> str | None:
+        """Why the turn's task was cancelled by a person, or None: then Hob is shutting down and the turn resumes."""
+        ...
+
+
+class Turns(Protocol):
+    """Something that performs turns."""
+
+    async def run(self, turn: Turn, control: Control) -> Outcome:
+        """Perform or resume the turn. Cancelled with a stop reason it finishes as cancelled; without one it leaves
+
+        the turn resumable and re-raises. Raises StoreErrors; then the turn can be run again later.
+        """
+        ...
+
+
+class Commands(Protocol):
+    """Slash commands: answered without a model."""
+
+    def when(self, text: str) -> str | None:
+        """`arrival` if the text is a command that acts at once, `lane` if it waits its turn, None if no command."""
+        ...
+
+    async def run(self, inbound: Inbound, session: SessionKey) -> str:
+        """Do it and give the answer. What a person typed wrong is answered, not raised."""
+        ...
+
+
+class Routing(Protocol):
+    """Which conversation a message belongs to."""
+
+    def session_of(self, inbound: Inbound) -> SessionKey:
+        """The session of an address that was never switched elsewhere."""
+        ...
+
+    def mode_of(self, channel: str) -> QueueMode:
+        """The queue mode where the session has chosen none."""
+        ...
+
+    def owner(self) -> Sender:
+        """The person Hob belongs to."""
+        ...
