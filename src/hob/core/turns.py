@@ -5,9 +5,10 @@ from enum import StrEnum
 
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import Label
-from hob.core.messages import Inbound, Outbound
+from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Entry
 from hob.core.states import TurnState
+from hob.core.steps import Step
 from hob.core.timeline import TimelineEvent
 
 
@@ -56,7 +57,7 @@ Outcome = Parked | Finished
 class Finish:
     """All that one transaction writes at a turn's end: transcript, outbox, states, timeline.
 
-    The entries' `n` is ignored: the store gives each its place.
+    `steps` are the last ones, not yet journalled. The entries' `n` is ignored: the store gives each its place.
     """
 
     turn: TurnId
@@ -65,8 +66,10 @@ class Finish:
     entries: tuple[Entry, ...]
     outbounds: tuple[Outbound, ...]
     events: tuple[TimelineEvent, ...]
+    steps: tuple[Step, ...] = ()
     reason: str = ""
     reply: str = ""
+    kind: OutboundKind = OutboundKind.REPLY
 
 
 @dataclass(frozen=True, slots=True)

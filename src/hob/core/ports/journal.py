@@ -84,6 +84,10 @@ class Sessions(Protocol):
 class Ledger(Protocol):
     """Spending."""
 
+    async def record(self, event: TimelineEvent) -> None:
+        """Write a model call made outside any turn (compaction) with its usage and cost, and the event itself."""
+        ...
+
     async def spent(
         self,
         *,

@@ -1,0 +1,75 @@
+"""How a package declares its settings: a frozen dataclass whose fields are made by `setting`.
+
+A section class needs nothing but this module, so that it loads without the package's extras. `hob.config` fills it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a setting's value must satisfy, and what people are told about it."""
+
+    doc: str
+    at_least: float | None = None
+    at_most: float | None = None
+    one_of: tuple[str, ...] = ()
+    stored: bool = False
+    """Whether the value may also be changed at run time and kept in the database."""
+
+
+class Secret:
+    """A secret value. It is shown by nothing but `reveal`, which reads the reference when first asked."""
+
+    __slots__ = ("_read", "_value", "reference")
+
+    def __init__(self, read: Callable[[], str], reference: str = "") -> None:
+        self._read = read
+        self._value: str | None = None
+        self.reference = reference
+
+    @classmethod
+    def of(cls, value: str) -> "Secret":
+        """A secret that is already at hand."""
+        return cls(lambda: value)
+
+    def reveal(self) -> str:
+        """The secret. Raises NotConfigured when the reference leads nowhere."""
+        if self._value is None:
+            self._value = self._read()
+        return self._value
+
+    def forget(self) -> None:
+        """Read the reference again next time (it may have been rotated)."""
+        self._value = None
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    __str__ = __repr__
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def setting(
+    default: T,
+    doc: str,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    one_of: Sequence[str] = (),
+    stored: bool = False,
+) -> T:
+    """A field of a section class: its default, its one-sentence manual and its bounds."""
+    rules = Rules(doc, at_least, at_most, tuple(one_of), stored)
+    metadata = {"rules": rules}
+    if isinstance(default, (dict, list)):
+        made: Any = field(default_factory=default.copy, metadata=metadata)
+    else:
+        made = field(default=default, metadata=metadata)
+    return cast(T, made)
