@@ -89,13 +89,13 @@ TURN_MOVES: Mapping[TurnState, frozenset[TurnState]] = {
 }
 
 TASK_MOVES: Mapping[TaskState, frozenset[TaskState]] = {
-    TaskState.PENDING: frozenset(
-        {TaskState.RUNNING, TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED}
-    ),
+    TaskState.PENDING: frozenset({TaskState.RUNNING, TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED}),
     TaskState.RUNNING: frozenset(
         {TaskState.PENDING, TaskState.WAITING, TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED}
     ),
-    TaskState.WAITING: frozenset({TaskState.PENDING, TaskState.RUNNING, TaskState.FAILED, TaskState.CANCELLED}),
+    TaskState.WAITING: frozenset(
+        {TaskState.PENDING, TaskState.RUNNING, TaskState.FAILED, TaskState.CANCELLED}
+    ),
     TaskState.DONE: frozenset(),
     TaskState.FAILED: frozenset({TaskState.PENDING}),  # hob retry
     TaskState.CANCELLED: frozenset(),
