@@ -12,19 +12,13 @@ class AgentSettings:
     language: str = setting("en", "Language of Hob's own sentences.", one_of=("en", "de"))
     max_rounds: int = setting(20, "Model calls one turn may make.", at_least=1, at_most=200)
     run_seconds: float = setting(1800.0, "Seconds a turn may run, waiting not counted.", at_least=1)
-    idle_notice_seconds: float = setting(
-        20.0, "Say so when the model sends nothing for this long.", at_least=0.1
-    )
-    idle_seconds: float = setting(
-        120.0, "Give the model up when it sends nothing for this long.", at_least=0.1
-    )
+    idle_notice_seconds: float = setting(20.0, "Say so when the model sends nothing for this long.", at_least=0.1)
+    idle_seconds: float = setting(120.0, "Give the model up when it sends nothing for this long.", at_least=0.1)
     patience_seconds: float = setting(8.0, "Seconds of retrying while a person waits.", at_least=0)
     max_tokens: int = setting(4096, "Longest answer of the model, in tokens.", at_least=16)
     context_tokens: int = setting(128_000, "Size of the model's context window, in tokens.", at_least=2_000)
     window: int = setting(20, "Messages of history that always stay in the prompt.", at_least=2, at_most=200)
-    compact_above: int = setting(
-        40, "Compact when more messages than this are shown.", at_least=4, at_most=1000
-    )
+    compact_above: int = setting(40, "Compact when more messages than this are shown.", at_least=4, at_most=1000)
     compact_at: float = setting(
         0.75, "Compact when the prompt fills this part of the context.", at_least=0.1, at_most=1
     )

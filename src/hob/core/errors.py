@@ -135,9 +135,7 @@ class ToolRefused(HobError):
 class SendFailed(HobError):
     """The channel did not take the message; it will be tried again."""
 
-    def __init__(
-        self, detail: str = "", *, permanent: bool = False, retry_after: float | None = None
-    ) -> None:
+    def __init__(self, detail: str = "", *, permanent: bool = False, retry_after: float | None = None) -> None:
         super().__init__(detail)
         self.permanent = permanent
         self.retry_after = retry_after

@@ -93,9 +93,7 @@ TASK_MOVES: Mapping[TaskState, frozenset[TaskState]] = {
     TaskState.RUNNING: frozenset(
         {TaskState.PENDING, TaskState.WAITING, TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED}
     ),
-    TaskState.WAITING: frozenset(
-        {TaskState.PENDING, TaskState.RUNNING, TaskState.FAILED, TaskState.CANCELLED}
-    ),
+    TaskState.WAITING: frozenset({TaskState.PENDING, TaskState.RUNNING, TaskState.FAILED, TaskState.CANCELLED}),
     TaskState.DONE: frozenset(),
     TaskState.FAILED: frozenset({TaskState.PENDING}),  # hob retry
     TaskState.CANCELLED: frozenset(),
@@ -111,17 +109,13 @@ APPROVAL_MOVES: Mapping[ApprovalState, frozenset[ApprovalState]] = {
 
 OUTBOX_MOVES: Mapping[OutboxState, frozenset[OutboxState]] = {
     OutboxState.READY: frozenset({OutboxState.SENDING, OutboxState.DEAD}),
-    OutboxState.SENDING: frozenset(
-        {OutboxState.SENT, OutboxState.READY, OutboxState.PARKED, OutboxState.DEAD}
-    ),
+    OutboxState.SENDING: frozenset({OutboxState.SENT, OutboxState.READY, OutboxState.PARKED, OutboxState.DEAD}),
     OutboxState.SENT: frozenset(),
     OutboxState.PARKED: frozenset({OutboxState.READY, OutboxState.DEAD}),
     OutboxState.DEAD: frozenset({OutboxState.READY}),  # hob retry
 }
 
-FINAL_TURNS = frozenset(
-    {TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED, TurnState.SET_ASIDE}
-)
+FINAL_TURNS = frozenset({TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED, TurnState.SET_ASIDE})
 
 TASK_OF_TURN: Mapping[TurnState, TaskState] = {
     TurnState.READY: TaskState.PENDING,

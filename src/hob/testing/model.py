@@ -85,9 +85,7 @@ class ScriptedModel:
 
 
 def _events(said: str | ModelReply, request: ModelRequest) -> Iterable[ModelEvent]:
-    reply = (
-        said if isinstance(said, ModelReply) else ModelReply(said, usage=Usage(len(request.system) // 4, 3))
-    )
+    reply = said if isinstance(said, ModelReply) else ModelReply(said, usage=Usage(len(request.system) // 4, 3))
     yield Beat()
     if reply.reasoning:
         yield ReasoningDelta(reply.reasoning)
