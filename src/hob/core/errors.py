@@ -56,6 +56,10 @@ class NotFound(HobError):
 class NotAllowed(HobError):
     """This sender may not do that."""
 
+    def __init__(self, detail: str = "", *, line: str = "") -> None:
+        super().__init__(detail)
+        self.line = line  # what the sender is told; empty tells them nothing
+
 
 class BusyScope(StrEnum):
     """What is full."""

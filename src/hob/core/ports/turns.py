@@ -1,8 +1,9 @@
 """What the bus asks of the agent."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from hob.core.ids import SessionKey
+from hob.core.ids import InboundId, SessionKey
 from hob.core.messages import Inbound, Sender
 from hob.core.turns import Outcome, QueueMode, Turn
 
@@ -12,6 +13,10 @@ class Control(Protocol):
 
     def steered(self) -> bool:
         """Whether messages wait that may join the turn (queue mode `steer`); only a hint."""
+        ...
+
+    def joined(self, inbounds: Sequence[InboundId]) -> None:
+        """The turn has taken these in (or found none): from now on `steered` speaks of later ones."""
         ...
 
     def stop_reason(self) -> str | None:
