@@ -10,7 +10,7 @@ from typing import Any
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
 from hob.core.labels import Label, Origin, Trust
-from hob.core.messages import OutboundKind
+from hob.core.messages import OutboundKind, Quoted
 from hob.core.models import Stop, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
 
@@ -19,12 +19,16 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """The model is about to be asked. `reserved` is the worst-case cost in micro-dollars, None if unknown."""
+    """The model is about to be asked. `reserved` is the worst-case cost in micro-dollars, None if unknown.
+
+    `trust` is that of everything in the request: what the model writes next is trusted no more than that.
+    """
 
     model: str
     request_hash: str
     input_estimate: int
     reserved: int | None = None
+    trust: Trust = Trust.UNTRUSTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,19 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed:
-    """The model did not answer; `fault` is a `ModelFault`."""
+    """The model did not answer; `fault` is a `ModelFault`.
+
+    `retry_after` is what the model's side asked for, in seconds; `retry_at` (Unix seconds) is when background work will
+    ask again. An answer that was paid for and is none (empty, filtered) has `usage` and `cost`.
+    """
 
     fault: str
     detail: str
     attempts: int = 1
     retry_at: float | None = None
+    retry_after: float | None = None
+    usage: Usage | None = None
+    cost: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +81,14 @@ class ToolIntended:
 
 @dataclass(frozen=True, slots=True)
 class ToolReceived:
-    """The call was made, refused, or its outcome is unknown: this is what the model is told."""
+    """The call was made, refused, or its outcome is unknown: this is what the model is told.
+
+    `status` is the machine-readable reason: `ok`, `error`, or why the call was not made or not finished.
+    """
 
     result: ToolResult
     seconds: float = 0.0
+    status: str = "ok"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +135,15 @@ class Steered:
     inbound: InboundId
     text: str
     label: Label
+    quoted: tuple[Quoted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Hob itself tells the model something, e.g. that it repeats itself."""
+    """Hob itself tells the model something, e.g. that it repeats itself; `about` names it for machines."""
 
     text: str
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +158,14 @@ class Cancelled:
     """Somebody stopped the turn."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The turn may not go on: `run_timeout`, `budget` or `hook`; `detail` is for people."""
+
+    reason: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +192,7 @@ Step = (
     | Noted
     | Shortened
     | Cancelled
+    | Stopped
     | Said
 )
 
@@ -185,6 +211,7 @@ _KINDS: dict[str, type[Any]] = {
     "noted": Noted,
     "shortened": Shortened,
     "cancelled": Cancelled,
+    "stopped": Stopped,
     "said": Said,
 }
 _NAMES = {cls: name for name, cls in _KINDS.items()}
@@ -259,5 +286,7 @@ _READERS: dict[str, Any] = {
     "restart": Restart,
     "result": _result,
     "label": _label,
+    "trust": Trust,
+    "quoted": lambda value: tuple(Quoted(part["text"], _label(part["label"])) for part in value),
     "kind": OutboundKind,
 }

@@ -1,0 +1,66 @@
+"""What the agent asks of others and of its own parts, where one user is all there is."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from hob.core.ids import ApprovalId, SessionKey
+from hob.core.labels import Trust
+from hob.core.messages import Address
+from hob.core.models import ModelRequest
+from hob.core.steps import Step
+from hob.core.tools import ToolCall, ToolSpec
+from hob.core.turns import Turn, View
+
+LimitOf = Callable[[Address], int]
+"""The most characters one message to this address may have."""
+
+
+class BuiltPrompt(Protocol):
+    """A request ready for the model, the trust of all that was rendered into it, and its estimated tokens."""
+
+    @property
+    def request(self) -> ModelRequest: ...
+
+    @property
+    def trust(self) -> Trust: ...
+
+    @property
+    def input_estimate(self) -> int: ...
+
+
+class Prompts(Protocol):
+    """Builds the request of a turn's next model call."""
+
+    async def build(
+        self,
+        turn: Turn,
+        steps: Sequence[Step],
+        view: View,
+        tools: tuple[ToolSpec, ...],
+        model: str,
+        *,
+        keep: int | None = None,
+        patience: float,
+    ) -> BuiltPrompt:
+        """History from the view (at most `keep` entries of it), this turn from its steps."""
+        ...
+
+
+class Compacts(Protocol):
+    """Shortens a session after a turn has ended."""
+
+    def needed(self, view: View, prompt_tokens: int) -> str | None:
+        """Why the session should be compacted now, or None."""
+        ...
+
+    async def compact(self, session: SessionKey, *, reason: str, model: str) -> object:
+        """Do it, or leave all as it was; the answer says which. Raises StoreErrors."""
+        ...
+
+
+class Approvals(Protocol):
+    """Puts a question to the owner."""
+
+    async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
+        """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
+        ...
