@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from hob.core.ids import SessionKey, TraceId, TurnId
+from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import OutboundKind
 from hob.core.states import TurnState
 
@@ -39,7 +39,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A turn ended (or was parked, then `state` is not final) and its outcome is committed."""
+    """A turn ended (or was parked, then `state` is not final) and its outcome is committed.
+
+    `inbounds` are all messages that share the outcome, those that joined the turn on the way included.
+    """
 
     trace: TraceId
     session: SessionKey
@@ -47,6 +50,7 @@ class Settled:
     state: TurnState
     text: str = ""
     kind: OutboundKind = OutboundKind.REPLY
+    inbounds: tuple[InboundId, ...] = ()
 
 
 Notice = Delta | Retracted | Progress | Settled

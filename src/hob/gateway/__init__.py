@@ -1,0 +1,1 @@
+"""The API for machines: it authenticates, translates and calls."""

@@ -1,0 +1,78 @@
+"""How Hob is and what it did: read-only views, and the few operations the commands need."""
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from hob import __version__
+from hob.core.errors import InvalidRequest
+from hob.gateway.api import api_of, json_response
+from hob.gateway.views import export_lines, tasks_view, timeline_view
+
+
+async def health(request: Request) -> Response:
+    """200 while messages can be accepted, else 503 with the reason."""
+    state = api_of(request).store.health()
+    body = {"status": "ok" if state.writable else "degraded", "version": __version__, "store": state.problem}
+    return json_response(body, 200 if state.writable else 503)
+
+
+async def status(request: Request) -> Response:
+    """What is waiting, running, owed and spent."""
+    return json_response(await api_of(request).operations.status())
+
+
+async def tasks(request: Request) -> Response:
+    """The newest tasks; `?all=1` shows ended ones too."""
+    everything = request.query_params.get("all", "") not in {"", "0"}
+    return json_response(await tasks_view(api_of(request).store, _limit(request, 50), everything=everything))
+
+
+async def timeline(request: Request) -> Response:
+    """One trace (`?trace=`), or the latest events (`?session=`, `?limit=`)."""
+    query = request.query_params
+    view = await timeline_view(
+        api_of(request).store,
+        trace=query.get("trace"),
+        session=query.get("session"),
+        limit=_limit(request, 50),
+    )
+    return json_response(view)
+
+
+async def prompt(request: Request) -> Response:
+    """What a session's next request would hold, by section."""
+    return json_response(await api_of(request).operations.prompt(request.query_params.get("session", "main")))
+
+
+async def export(request: Request) -> Response:
+    """A session (`?session=`) or all of them as JSON lines, metadata first."""
+    lines = export_lines(api_of(request).store, request.query_params.get("session"))
+    return StreamingResponse(lines, media_type="application/jsonl")
+
+
+async def retry(request: Request) -> Response:
+    """Bring back a failed or set-aside message."""
+    return json_response(await api_of(request).operations.retry(request.path_params["id"]), 202)
+
+
+async def backup(request: Request) -> Response:
+    """Write a consistent copy of the database to `?file=` (an absolute path on this machine)."""
+    file = Path(request.query_params.get("file", ""))
+    if not file.is_absolute():
+        raise InvalidRequest("file must be an absolute path")
+    return json_response(await api_of(request).operations.backup(file))
+
+
+async def hand_over(request: Request) -> Response:
+    """Ask a one-shot owner to end after the work in hand."""
+    api_of(request).operations.hand_over()
+    return json_response({"handing_over": True}, 202)
+
+
+def _limit(request: Request, default: int) -> int:
+    text = request.query_params.get("limit", str(default))
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise InvalidRequest("limit must be a number from 1 to 1000")
+    return int(text)
