@@ -1,0 +1,311 @@
+"""Every sentence Hob itself says, in English and German.
+
+A sentence is honest (an error never reads like an answer) and names a next step where there is one. What the model is
+told is English only: models read it best, and no person does.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum, auto
+
+from hob.core.errors import BusyScope, ModelFault
+
+LANGUAGES = ("en", "de")
+
+
+class Sentence(StrEnum):
+    """The name of one sentence."""
+
+    MODEL_AUTH = auto()
+    MODEL_BILLING = auto()
+    MODEL_RATE_LIMIT = auto()
+    MODEL_RATE_LIMIT_UNTIL = auto()
+    MODEL_OVERLOAD = auto()
+    MODEL_CONTEXT_OVERFLOW = auto()
+    MODEL_BAD_REQUEST = auto()
+    MODEL_NOT_FOUND = auto()
+    MODEL_NETWORK = auto()
+    MODEL_GARBAGE = auto()
+    MODEL_CUT = auto()
+    MODEL_TIMEOUT = auto()
+    MODEL_EMPTY = auto()
+    MODEL_FILTERED = auto()
+    NO_MODEL = auto()
+    MODEL_BUDGET = auto()
+    BUDGET_REACHED = auto()
+    PRICE_UNKNOWN = auto()
+    REPLY_CUT = auto()
+    ITERATION_LIMIT = auto()
+    LOOP_ENDED = auto()
+    RUN_TIMEOUT = auto()
+    HOOK_DENIED = auto()
+    CANCELLED = auto()
+    CANCELLED_WAITING = auto()
+    STILL_WAITING = auto()
+    WAITS_FOR_MODEL = auto()
+    WAITS_FOR_APPROVAL = auto()
+    WAITS_FOR_ANSWER = auto()
+    SET_ASIDE = auto()
+    BUSY_SENDER = auto()
+    BUSY_LANE = auto()
+    BUSY_TOTAL = auto()
+    BUSY_SELF = auto()
+    STOPPING = auto()
+    PAUSED = auto()
+    STORE_FULL = auto()
+    STORE_TROUBLE = auto()
+    TOO_LONG = auto()
+    EMPTY_MESSAGE = auto()
+
+
+_TEXTS: Mapping[Sentence, Mapping[str, str]] = {
+    Sentence.MODEL_AUTH: {
+        "en": "The model's server refused the key, so there is no answer. "
+        "Check the key (`hob config show`), then send your message again.",
+        "de": "Der Server des Modells hat den Schlüssel abgelehnt, darum gibt es keine Antwort. "
+        "Prüfe den Schlüssel (`hob config show`) und schick die Nachricht noch einmal.",
+    },
+    Sentence.MODEL_BILLING: {
+        "en": "The account at the model's provider has no credit left, so there is no answer. "
+        "Top it up or choose another model with `/model`.",
+        "de": "Das Konto beim Anbieter des Modells hat kein Guthaben mehr, darum gibt es keine Antwort. "
+        "Lade es auf oder wähle mit `/model` ein anderes Modell.",
+    },
+    Sentence.MODEL_RATE_LIMIT: {
+        "en": "The model's server takes no more requests for the moment, so there is no answer. Try again in a minute.",
+        "de": "Der Server des Modells nimmt gerade keine Anfragen mehr an, darum gibt es keine Antwort. "
+        "Versuch es in einer Minute noch einmal.",
+    },
+    Sentence.MODEL_RATE_LIMIT_UNTIL: {
+        "en": "The model's server takes no more requests for the moment, so there is no answer. "
+        "Try again in {seconds} seconds.",
+        "de": "Der Server des Modells nimmt gerade keine Anfragen mehr an, darum gibt es keine Antwort. "
+        "Versuch es in {seconds} Sekunden noch einmal.",
+    },
+    Sentence.MODEL_OVERLOAD: {
+        "en": "The model's server is overloaded or broken right now, so there is no answer. Try again in a moment.",
+        "de": "Der Server des Modells ist gerade überlastet oder gestört, darum gibt es keine Antwort. "
+        "Versuch es gleich noch einmal.",
+    },
+    Sentence.MODEL_CONTEXT_OVERFLOW: {
+        "en": "This is more text than the model can take, even with the history cut, so there is no answer. "
+        "Send less at once, or begin afresh with `/new`.",
+        "de": "Das ist mehr Text, als das Modell fassen kann, auch mit gekürztem Verlauf; darum gibt es keine Antwort. "
+        "Schick weniger auf einmal oder fang mit `/new` neu an.",
+    },
+    Sentence.MODEL_BAD_REQUEST: {
+        "en": "The model's server did not accept the request, so there is no answer ({detail}). "
+        "If it happens again, choose another model with `/model` or begin afresh with `/new`.",
+        "de": "Der Server des Modells hat die Anfrage nicht angenommen, darum gibt es keine Antwort ({detail}). "
+        "Wenn das wieder geschieht, wähle mit `/model` ein anderes Modell oder fang mit `/new` neu an.",
+    },
+    Sentence.MODEL_NOT_FOUND: {
+        "en": "The server does not have the model that was asked for, so there is no answer ({detail}). "
+        "Choose another with `/model` or `hob config set model.name NAME`.",
+        "de": "Der Server hat das verlangte Modell nicht, darum gibt es keine Antwort ({detail}). "
+        "Wähle ein anderes mit `/model` oder `hob config set model.name NAME`.",
+    },
+    Sentence.MODEL_NETWORK: {
+        "en": "The model's server cannot be reached, so there is no answer ({detail}). "
+        "Check the network and `model.base_url`, then send your message again.",
+        "de": "Der Server des Modells ist nicht erreichbar, darum gibt es keine Antwort ({detail}). "
+        "Prüfe das Netz und `model.base_url` und schick die Nachricht noch einmal.",
+    },
+    Sentence.MODEL_GARBAGE: {
+        "en": "The server answered with something that no model says, so there is no answer ({detail}). "
+        "Check that `model.base_url` leads to a model server.",
+        "de": "Der Server hat etwas geschickt, das kein Modell sagt, darum gibt es keine Antwort ({detail}). "
+        "Prüfe, ob `model.base_url` zu einem Modell führt.",
+    },
+    Sentence.MODEL_CUT: {
+        "en": "The connection broke in the middle of the answer, so there is none. Send your message again.",
+        "de": "Die Verbindung ist mitten in der Antwort abgerissen, darum gibt es keine. "
+        "Schick die Nachricht noch einmal.",
+    },
+    Sentence.MODEL_TIMEOUT: {
+        "en": "The model stayed silent for too long, so there is no answer. Send your message again.",
+        "de": "Das Modell hat zu lange geschwiegen, darum gibt es keine Antwort. Schick die Nachricht noch einmal.",
+    },
+    Sentence.MODEL_EMPTY: {
+        "en": "The model's answer was empty. Send your message again, perhaps in other words.",
+        "de": "Die Antwort des Modells war leer. Schick die Nachricht noch einmal, vielleicht mit anderen Worten.",
+    },
+    Sentence.MODEL_FILTERED: {
+        "en": "The model's provider held the answer back (content filter). Ask in other words, "
+        "or choose another model with `/model`.",
+        "de": "Der Anbieter des Modells hat die Antwort zurückgehalten (Inhaltsfilter). Frag mit anderen Worten "
+        "oder wähle mit `/model` ein anderes Modell.",
+    },
+    Sentence.NO_MODEL: {
+        "en": "No model is connected yet; your message is kept. Set OPENAI_API_KEY (and OPENAI_BASE_URL for another "
+        "server) and start Hob again,\n"
+        "or run `hob config set model.base_url URL` and `hob config set model.api_key env:NAME`; "
+        "then `hob retry {id}` answers it.",
+        "de": "Noch ist kein Modell verbunden; deine Nachricht bleibt erhalten. Setze OPENAI_API_KEY (und "
+        "OPENAI_BASE_URL für einen anderen Server) und starte Hob neu,\n"
+        "oder nimm `hob config set model.base_url URL` und `hob config set model.api_key env:NAME`; "
+        "danach beantwortet `hob retry {id}` sie.",
+    },
+    Sentence.BUDGET_REACHED: {
+        "en": "I stopped before spending: `{key}` is ${limit}, ${spent} of it is spent, and the next answer may cost "
+        "${worst}. Raise the limit with `hob config set {key} DOLLARS`, or wait.",
+        "de": "Ich habe aufgehört, bevor Geld fließt: `{key}` ist {limit} $, davon sind {spent} $ ausgegeben, und die "
+        "nächste Antwort kann {worst} $ kosten. Erhöhe die Grenze mit `hob config set {key} DOLLAR` oder warte.",
+    },
+    Sentence.MODEL_BUDGET: {
+        "en": "The spending limit is reached, so there is no answer ({detail}). See `/usage`.",
+        "de": "Die Ausgabengrenze ist erreicht, darum gibt es keine Antwort ({detail}). Siehe `/usage`.",
+    },
+    Sentence.PRICE_UNKNOWN: {
+        "en": "I did not ask the model: the price of {model} is unknown, and `spending.on_unknown` says refuse. "
+        "Set it under `model.prices`, or allow unknown prices.",
+        "de": "Ich habe das Modell nicht gefragt: Der Preis von {model} ist unbekannt, und `spending.on_unknown` "
+        "steht auf refuse. Trag ihn unter `model.prices` ein oder erlaube unbekannte Preise.",
+    },
+    Sentence.REPLY_CUT: {
+        "en": "[The answer was cut off here at the length limit. Say “go on” for the rest.]",
+        "de": "[Die Antwort wurde hier an der Längengrenze abgeschnitten. Sag „weiter“ für den Rest.]",
+    },
+    Sentence.ITERATION_LIMIT: {
+        "en": "I stopped after {rounds} rounds without getting done. What the tools found so far is kept; "
+        "say “go on” to let me continue.",
+        "de": "Ich habe nach {rounds} Runden aufgehört, ohne fertig zu sein. Was die Werkzeuge bisher ergaben, ist "
+        "erhalten; sag „weiter“, dann mache ich weiter.",
+    },
+    Sentence.LOOP_ENDED: {
+        "en": "I stopped since I was going in circles ({detail}). Tell me what to try instead.",
+        "de": "Ich habe aufgehört, weil ich mich im Kreis gedreht habe ({detail}). Sag mir, was ich statt dessen "
+        "versuchen soll.",
+    },
+    Sentence.RUN_TIMEOUT: {
+        "en": "I stopped after {seconds} seconds without getting done. Say “go on” to let me continue, "
+        "or ask for less at once.",
+        "de": "Ich habe nach {seconds} Sekunden aufgehört, ohne fertig zu sein. Sag „weiter“, dann mache ich weiter, "
+        "oder verlange weniger auf einmal.",
+    },
+    Sentence.HOOK_DENIED: {
+        "en": "A hook stopped this: {detail}",
+        "de": "Ein Hook hat das angehalten: {detail}",
+    },
+    Sentence.CANCELLED: {
+        "en": "Stopped ({reason}).",
+        "de": "Angehalten ({reason}).",
+    },
+    Sentence.CANCELLED_WAITING: {
+        "en": "This message was not answered: it was cancelled before its turn came ({reason}).",
+        "de": "Diese Nachricht wurde nicht beantwortet: Sie wurde abgebrochen, bevor sie an der Reihe war ({reason}).",
+    },
+    Sentence.STILL_WAITING: {
+        "en": "Still waiting for the model ({seconds} seconds without a word).",
+        "de": "Ich warte noch auf das Modell (seit {seconds} Sekunden kein Wort).",
+    },
+    Sentence.WAITS_FOR_MODEL: {
+        "en": "waits for the model's server ({detail})",
+        "de": "wartet auf den Server des Modells ({detail})",
+    },
+    Sentence.WAITS_FOR_APPROVAL: {
+        "en": "waits for approval of {tool}: {reason}",
+        "de": "wartet auf die Erlaubnis für {tool}: {reason}",
+    },
+    Sentence.WAITS_FOR_ANSWER: {
+        "en": "waits for an answer to: {question}",
+        "de": "wartet auf eine Antwort auf: {question}",
+    },
+    Sentence.SET_ASIDE: {
+        "en": "Hob stopped unexpectedly three times while working on this message, so it was set aside. "
+        "`hob retry {id}` tries it once more.",
+        "de": "Hob ist bei der Arbeit an dieser Nachricht dreimal unerwartet abgebrochen; sie ist darum "
+        "beiseitegelegt. `hob retry {id}` versucht es noch einmal.",
+    },
+    Sentence.BUSY_SENDER: {
+        "en": "You have too many messages waiting; this one was not taken. Try again in {seconds} seconds.",
+        "de": "Von dir warten schon zu viele Nachrichten; diese wurde nicht angenommen. "
+        "Versuch es in {seconds} Sekunden noch einmal.",
+    },
+    Sentence.BUSY_LANE: {
+        "en": "Too much is waiting in this conversation; this message was not taken. "
+        "Try again in {seconds} seconds, or `/stop`.",
+        "de": "In diesem Gespräch wartet schon zu viel; diese Nachricht wurde nicht angenommen. "
+        "Versuch es in {seconds} Sekunden noch einmal, oder `/stop`.",
+    },
+    Sentence.BUSY_TOTAL: {
+        "en": "Hob has too much to do; this message was not taken. Try again in {seconds} seconds.",
+        "de": "Hob hat zu viel zu tun; diese Nachricht wurde nicht angenommen. "
+        "Versuch es in {seconds} Sekunden noch einmal.",
+    },
+    Sentence.BUSY_SELF: {
+        "en": "Hob has made too many messages for itself within the hour; this one was not taken. "
+        "Try again in {seconds} seconds.",
+        "de": "Hob hat sich in dieser Stunde zu viele Nachrichten selbst gemacht; diese wurde nicht angenommen. "
+        "Versuch es in {seconds} Sekunden noch einmal.",
+    },
+    Sentence.STOPPING: {
+        "en": "Hob is shutting down; this message was not taken. Send it again in a moment.",
+        "de": "Hob wird gerade beendet; diese Nachricht wurde nicht angenommen. Schick sie gleich noch einmal.",
+    },
+    Sentence.PAUSED: {
+        "en": "Kept, but this conversation is paused; `/resume` lets it go on.",
+        "de": "Behalten, aber dieses Gespräch ist angehalten; mit `/resume` geht es weiter.",
+    },
+    Sentence.STORE_FULL: {
+        "en": "The disk is full or not writable; this message was not taken. "
+        "Free some space and send it again; Hob goes on by itself.",
+        "de": "Die Platte ist voll oder nicht beschreibbar; diese Nachricht wurde nicht angenommen. "
+        "Schaff Platz und schick sie noch einmal; Hob macht von selbst weiter.",
+    },
+    Sentence.STORE_TROUBLE: {
+        "en": "The database cannot be used ({detail}); this message was not taken. See `hob status`.",
+        "de": "Die Datenbank ist nicht benutzbar ({detail}); diese Nachricht wurde nicht angenommen. "
+        "Siehe `hob status`.",
+    },
+    Sentence.TOO_LONG: {
+        "en": "This message is too long ({length} characters, at most {limit}); it was not taken. Send it in parts.",
+        "de": "Diese Nachricht ist zu lang ({length} Zeichen, höchstens {limit}); sie wurde nicht angenommen. "
+        "Schick sie in Teilen.",
+    },
+    Sentence.EMPTY_MESSAGE: {
+        "en": "There is nothing in this message.",
+        "de": "In dieser Nachricht steht nichts.",
+    },
+}
+
+OF_FAULT: Mapping[ModelFault, Sentence] = {
+    ModelFault.AUTH: Sentence.MODEL_AUTH,
+    ModelFault.BILLING: Sentence.MODEL_BILLING,
+    ModelFault.RATE_LIMIT: Sentence.MODEL_RATE_LIMIT,
+    ModelFault.OVERLOAD: Sentence.MODEL_OVERLOAD,
+    ModelFault.CONTEXT_OVERFLOW: Sentence.MODEL_CONTEXT_OVERFLOW,
+    ModelFault.BAD_REQUEST: Sentence.MODEL_BAD_REQUEST,
+    ModelFault.NOT_FOUND: Sentence.MODEL_NOT_FOUND,
+    ModelFault.NETWORK: Sentence.MODEL_NETWORK,
+    ModelFault.GARBAGE: Sentence.MODEL_GARBAGE,
+    ModelFault.CUT: Sentence.MODEL_CUT,
+    ModelFault.TIMEOUT: Sentence.MODEL_TIMEOUT,
+    ModelFault.EMPTY: Sentence.MODEL_EMPTY,
+    ModelFault.FILTERED: Sentence.MODEL_FILTERED,
+    ModelFault.NOT_CONFIGURED: Sentence.NO_MODEL,
+    ModelFault.BUDGET: Sentence.MODEL_BUDGET,
+}
+"""What is said when a model gave no answer."""
+
+OF_BUSY: Mapping[BusyScope, Sentence] = {
+    BusyScope.SENDER: Sentence.BUSY_SENDER,
+    BusyScope.LANE: Sentence.BUSY_LANE,
+    BusyScope.TOTAL: Sentence.BUSY_TOTAL,
+    BusyScope.SELF: Sentence.BUSY_SELF,
+}
+"""What is said when nothing more is taken."""
+
+
+def say(sentence: Sentence, language: str = "en", **values: object) -> str:
+    """The sentence in this language (English where Hob does not speak it), its placeholders filled.
+
+    Raises KeyError for a missing placeholder.
+    """
+    texts = _TEXTS[sentence]
+    text = texts.get(language) or texts["en"]
+    return text.format_map(values) if values or "{" in text else text
+
+
+def texts_of(sentence: Sentence) -> Mapping[str, str]:
+    """The sentence in every language, placeholders unfilled."""
+    return _TEXTS[sentence]

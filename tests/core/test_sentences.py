@@ -1,0 +1,56 @@
+"""The catalogue of what Hob itself says."""
+
+import string
+
+import pytest
+
+from hob.core.errors import BusyScope, ModelFault
+from hob.core.sentences import LANGUAGES, OF_BUSY, OF_FAULT, Sentence, say, texts_of
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("sentence", Sentence)
+def test_every_sentence_is_there_in_every_language(sentence: Sentence) -> None:
+    assert tuple(texts_of(sentence)) == LANGUAGES
+    assert all(text.strip() == text and text for text in texts_of(sentence).values())
+
+
+@pytest.mark.parametrize("sentence", Sentence)
+def test_all_languages_of_a_sentence_take_the_same_values(sentence: Sentence) -> None:
+    english, german = (placeholders(text) for text in texts_of(sentence).values())
+    assert english == german
+
+
+def test_every_fault_of_a_model_has_its_own_sentence() -> None:
+    assert set(OF_FAULT) == set(ModelFault)
+    assert len(set(OF_FAULT.values())) == len(ModelFault)
+
+
+def test_every_way_of_being_busy_has_a_sentence_that_says_when_to_try_again() -> None:
+    assert set(OF_BUSY) == set(BusyScope)
+    assert all("seconds" in placeholders(texts_of(sentence)["en"]) for sentence in OF_BUSY.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_a_model_two_lines_say_how_to_connect_one(language: str) -> None:
+    lines = say(Sentence.NO_MODEL, language, id="t_1").splitlines()
+    assert len(lines) == 2
+    assert "OPENAI_API_KEY" in lines[0]
+    assert "OPENAI_BASE_URL" in lines[0]
+    assert "hob config set model." in lines[1]
+
+
+def test_values_stand_in_the_sentence_as_they_are() -> None:
+    assert "{x}" in say(Sentence.HOOK_DENIED, detail="no {x} here")
+
+
+def test_a_language_hob_does_not_speak_is_answered_in_english() -> None:
+    assert say(Sentence.STOPPING, "fr") == say(Sentence.STOPPING, "en")
+
+
+def test_a_missing_value_is_an_error_not_a_sentence_with_a_hole() -> None:
+    with pytest.raises(KeyError):
+        say(Sentence.CANCELLED)
