@@ -1,6 +1,5 @@
 """POST /chat and GET /chat/{id}: a message in, its answer out, also after a crash."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,14 +7,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from hob.core.errors import HobError, InvalidRequest, NotFound
+from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, new_inbound_id, new_trace_id
 from hob.core.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.core.messages import Address, Inbound, Quoted, Sender
-from hob.core.ports.accept import Accepted
-from hob.core.ports.notices import Delta, Notice, Progress, Retracted, Settled
-from hob.gateway.api import Api, api_of, error_response, json_response
-from hob.gateway.views import FINAL, chat_status, chat_view, find_chat
+from hob.gateway.api import Api
+from hob.gateway.following import Event, follow, outcome
+from hob.gateway.reply import api_of, json_response
+from hob.gateway.views import chat_status, find_chat
 
 FIELDS = frozenset({"message", "session", "model", "quoted", "channel", "wait"})
 CHANNELS = frozenset({"api", "local"})
@@ -32,9 +31,9 @@ async def post(request: Request) -> Response:
     inbound = _inbound(fields, request.headers.get("idempotency-key"), api)
     wait = min(api.settings.wait_seconds, float(fields["wait"])) if "wait" in fields else api.settings.wait_seconds
     if "text/event-stream" in request.headers.get("accept", ""):
-        return StreamingResponse(_events(api, inbound, wait), media_type="text/event-stream")
+        return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type="text/event-stream")
     accepted = await api.accept(inbound)
-    view = await _outcome(api, accepted, wait)
+    view = await outcome(api, accepted, wait)
     status = chat_status(view)
     headers = {"location": f"/chat/{accepted.id}"} if status == 202 else None
     return json_response(view, status, headers)
@@ -111,62 +110,7 @@ def _inbound(fields: dict[str, Any], key: str | None, api: Api) -> Inbound:
     )
 
 
-async def _outcome(api: Api, accepted: Accepted, wait: float) -> dict[str, Any]:
-    """The view of the message once it is settled, or as it is when the time is up."""
-    view: dict[str, Any] | None = None
-    async for item in _watch(api, accepted, wait):
-        if isinstance(item, dict):
-            view = item
-    assert view is not None  # noqa: S101 - `_watch` always ends with the view
-    return view
-
-
-async def _watch(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Notice | dict[str, Any]]:
-    """The notices about a message and, last, its view."""
-    # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
-    # under another one's trace (it joined its turn), so the whole session is watched.
-    with api.hub.subscribe(session=accepted.session) as notices:
-        view = await _view(api, accepted)
-        try:
-            async with asyncio.timeout(wait):
-                while view["state"] not in FINAL:
-                    notice = await anext(notices)
-                    if not isinstance(notice, Settled):
-                        if notice.trace == accepted.trace:
-                            yield notice
-                    elif not notice.inbounds or accepted.id in notice.inbounds:
-                        view = await _view(api, accepted)
-        except TimeoutError:
-            view = await _view(api, accepted)
-    yield view
-
-
-async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
-    result = await api.store.inbox.find_result(accepted.id)
-    if result is None:
-        raise NotFound("no message has this id")
-    return chat_view(result)
-
-
-async def _events(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[bytes]:
-    """The message's life as server-sent events: accepted, delta, reasoning, retracted, progress, result or error."""
-    try:
-        accepted = await api.accept(inbound)
-        yield _event("accepted", {"id": accepted.id, "session": accepted.session, "trace_id": accepted.trace})
-        async for item in _watch(api, accepted, wait):
-            match item:
-                case Delta():
-                    yield _event("reasoning" if item.reasoning else "delta", {"text": item.text})
-                case Retracted():
-                    yield _event("retracted", {})
-                case Progress():
-                    yield _event("progress", {"what": item.what, "name": item.name, "text": item.text})
-                case dict():
-                    yield _event("result", item)
-    except HobError as error:
-        yield b"event: error\ndata: " + bytes(error_response(error).body) + b"\n\n"
-
-
-def _event(name: str, data: dict[str, Any]) -> bytes:
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {name}\ndata: {text}\n\n".encode()
+async def _event_stream(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
+    async for event in events:
+        text = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
+        yield f"event: {event.name}\ndata: {text}\n\n".encode()

@@ -7,7 +7,7 @@ from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
 from hob.core.errors import InvalidRequest
-from hob.gateway.api import api_of, json_response
+from hob.gateway.reply import api_of, json_response
 from hob.gateway.views import export_lines, tasks_view, timeline_view
 
 

@@ -1,0 +1,1 @@
+"""Where all is joined: the composition root, the daemon and the commands."""

@@ -1,0 +1,139 @@
+"""Speaking to the owner of a home through `hob.sock`: HTTP on a Unix socket, standard library only.
+
+The commands use this instead of the HTTP library: it costs a tenth of the start-up.
+"""
+
+import http.client
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from hob.core.errors import HobError
+
+
+class NobodyThere(HobError):
+    """No Hob is running in this home."""
+
+
+class ConnectionLost(HobError):
+    """Hob went away during the request; what it had accepted is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status and JSON body."""
+
+    status: int
+    body: dict[str, Any]
+    retry_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One server-sent event."""
+
+    name: str
+    data: dict[str, Any]
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        super().__init__("hob", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        try:
+            self.sock.connect(str(self._path))
+        except OSError as error:
+            self.sock.close()
+            raise NobodyThere from error
+
+
+def call(
+    path: Path,
+    method: str,
+    route: str,
+    query: Mapping[str, str] | None = None,
+    body: Mapping[str, Any] | None = None,
+    *,
+    timeout: float | None = 60.0,
+) -> Answer:
+    """One request. Raises NobodyThere when no owner listens, ConnectionLost when it goes away."""
+    with _Exchange(path, timeout) as exchange:
+        response = exchange.send(method, route, query, body, {})
+        text = response.read()
+        return Answer(response.status, _json(text), response.getheader("retry-after", "") or "")
+
+
+def lines(path: Path, route: str, query: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The lines of a streamed answer."""
+    with _Exchange(path, None) as exchange:
+        response = exchange.send("GET", route, query, None, {})
+        for line in response:
+            yield line.decode()
+
+
+def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Iterator[Event]:
+    """Send a message and follow it: events `accepted`, `delta`, ..., and last `result` or `error`.
+
+    Raises NobodyThere before anything was sent, ConnectionLost afterwards: then the same key joins the same message.
+    """
+    headers = {"accept": "text/event-stream", "idempotency-key": key}
+    with _Exchange(path, None) as exchange:
+        response = exchange.send("POST", "/chat", None, body, headers)
+        if response.status != 200:
+            yield Event("error", _json(response.read()))
+            return
+        name, last = "", ""
+        for raw in response:
+            line = raw.decode().rstrip("\n")
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                last = name
+                yield Event(name, json.loads(line.removeprefix("data: ")))
+        if last not in {"result", "error"}:
+            raise ConnectionLost
+
+
+class _Exchange:
+    """One connection, its errors translated."""
+
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        self._connection = _UnixConnection(path, timeout)
+
+    def __enter__(self) -> "_Exchange":
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._connection.close()
+        if isinstance(error, OSError | http.client.HTTPException):
+            raise ConnectionLost from error
+
+    def send(
+        self,
+        method: str,
+        route: str,
+        query: Mapping[str, str] | None,
+        body: Mapping[str, Any] | None,
+        headers: Mapping[str, str],
+    ) -> http.client.HTTPResponse:
+        target = f"{route}?{urlencode(query)}" if query else route
+        content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        extra = {"content-type": "application/json"} if content is not None else {}
+        self._connection.request(method, target, content, {**headers, **extra})
+        return self._connection.getresponse()
+
+
+def _json(text: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {"error": {"code": "garbage", "message": text[:200].decode("latin-1")}}

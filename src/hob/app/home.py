@@ -1,0 +1,65 @@
+"""The directory that holds everything, and who owns it."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from hob.core.errors import HomeTaken, NotConfigured
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    """`$HOB_HOME`, else `~/.hob`; absolute."""
+    named = environ.get("HOB_HOME", "")
+    if named:
+        return Path(named).expanduser().absolute()
+    try:
+        return Path.home() / ".hob"
+    except RuntimeError as error:
+        raise NotConfigured("neither HOB_HOME nor HOME is set; set HOB_HOME to a directory of yours") from error
+
+
+def make_home(home: Path) -> None:
+    """Create the home (0700) where it is missing. Raises NotConfigured when it cannot be used."""
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for part in ("blobs", "secrets", "logs", "backups"):
+            (home / part).mkdir(mode=0o700, exist_ok=True)
+        if home.stat().st_mode & 0o077:
+            home.chmod(0o700)
+    except OSError as error:
+        raise NotConfigured(f"cannot use {home}: {error.strerror}; set HOB_HOME to a directory of yours") from error
+
+
+def socket_of(home: Path) -> Path:
+    """Where the owner of a home listens for the commands."""
+    return home / "hob.sock"
+
+
+@contextmanager
+def own(home: Path, role: str) -> Iterator[None]:
+    """Own the home while the block is open. Raises HomeTaken, saying who has it.
+
+    The lock is the kernel's and dies with the process; the text in the file is for people.
+    """
+    make_home(home)
+    descriptor = os.open(home / "hob.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
+            raise HomeTaken(f"{home} is in use by {holder}", holder=holder) from None
+        _write_holder(descriptor, role)
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _write_holder(descriptor: int, role: str) -> None:
+    text = f"hob {role}, pid {os.getpid()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}\n"
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, text.encode(), 0)

@@ -1,0 +1,84 @@
+"""The ASGI application: who may call, which route answers. It decides nothing itself."""
+
+import logging
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hob.core.errors import HobError
+from hob.gateway.api import Api, failure_of
+from hob.gateway.reply import error_response, json_response
+from hob.gateway.routes import chat, state
+from hob.gateway.tokens import bearer_matches
+
+log = logging.getLogger(__name__)
+
+
+def build_api(api: Api) -> ASGIApp:
+    """The application without its door: whoever reaches it is the owner."""
+    app = Starlette(
+        routes=[
+            Route("/chat", chat.post, methods=["POST"]),
+            Route("/chat/{id}", chat.get, methods=["GET"]),
+            Route("/health", state.health, methods=["GET"]),
+            Route("/status", state.status, methods=["GET"]),
+            Route("/tasks", state.tasks, methods=["GET"]),
+            Route("/timeline", state.timeline, methods=["GET"]),
+            Route("/prompt", state.prompt, methods=["GET"]),
+            Route("/export", state.export, methods=["GET"]),
+            Route("/retry/{id}", state.retry, methods=["POST"]),
+            Route("/backup", state.backup, methods=["POST"]),
+            Route("/hand-over", state.hand_over, methods=["POST"]),
+        ],
+        exception_handlers={HobError: _on_hob_error, HTTPException: _on_http_error},
+    )
+    app.state.api = api
+    return app
+
+
+async def _on_hob_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HobError)  # noqa: S101 - registered for this class only
+    if failure_of(error).status == 500:
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return error_response(error)
+
+
+async def _on_http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http")
+    headers = dict(error.headers or {})
+    return json_response({"error": {"code": code, "message": error.detail}}, error.status_code, headers)
+
+
+LOCAL_ONLY = frozenset({"/backup", "/hand-over"})
+"""Routes that act on the machine itself; only the Unix socket reaches them."""
+
+
+class Door:
+    """Wraps the application for TCP: every call carries the token, and the body has a limit."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            refusal = self._refusal(scope)
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        header = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        if not bearer_matches(header.decode("latin-1"), self._token):
+            message = "send the token as `Authorization: Bearer ...`; `hob token show` prints it"
+            body = {"error": {"code": "unauthorized", "message": message}}
+            return json_response(body, 401, {"www-authenticate": "Bearer"})
+        if scope["path"] in LOCAL_ONLY:
+            return json_response({"error": {"code": "not_allowed", "message": "only on the Unix socket"}}, 403)
+        return None

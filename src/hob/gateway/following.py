@@ -1,0 +1,80 @@
+"""Following a message from its acceptance to its outcome."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from hob.core.errors import HobError, NotFound
+from hob.core.messages import Inbound
+from hob.core.ports.accept import Accepted
+from hob.core.ports.notices import Delta, Notice, Progress, Retracted, Settled
+from hob.gateway.api import Api, failure_of
+from hob.gateway.views import FINAL, chat_view
+
+
+async def outcome(api: Api, accepted: Accepted, wait: float) -> dict[str, Any]:
+    """The view of the message once it is settled, or as it is when the time is up."""
+    view: dict[str, Any] | None = None
+    async for item in watch(api, accepted, wait):
+        if isinstance(item, dict):
+            view = item
+    assert view is not None  # noqa: S101 - `watch` always ends with the view
+    return view
+
+
+async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Notice | dict[str, Any]]:
+    """The notices about a message and, last, its view."""
+    # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
+    # under another one's trace (it joined its turn), so the whole session is watched.
+    with api.hub.subscribe(session=accepted.session) as notices:
+        view = await _view(api, accepted)
+        try:
+            async with asyncio.timeout(wait):
+                while view["state"] not in FINAL:
+                    notice = await anext(notices)
+                    if not isinstance(notice, Settled):
+                        if notice.trace == accepted.trace:
+                            yield notice
+                    elif not notice.inbounds or accepted.id in notice.inbounds:
+                        view = await _view(api, accepted)
+        except TimeoutError:
+            view = await _view(api, accepted)
+    yield view
+
+
+async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
+    result = await api.store.inbox.find_result(accepted.id)
+    if result is None:
+        raise NotFound("no message has this id")
+    return chat_view(result)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One moment of a message's life, as shown to clients: accepted, delta, reasoning, retracted, progress, and last
+
+    result or error.
+    """
+
+    name: str
+    data: dict[str, Any]
+
+
+async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[Event]:
+    """Accept a message and tell its life; errors are told, not raised."""
+    try:
+        accepted = await api.accept(inbound)
+        yield Event("accepted", {"id": accepted.id, "session": accepted.session, "trace_id": accepted.trace})
+        async for item in watch(api, accepted, wait):
+            match item:
+                case Delta():
+                    yield Event("reasoning" if item.reasoning else "delta", {"text": item.text})
+                case Retracted():
+                    yield Event("retracted", {})
+                case Progress():
+                    yield Event("progress", {"what": item.what, "name": item.name, "text": item.text})
+                case dict():
+                    yield Event("result", item)
+    except HobError as error:
+        yield Event("error", failure_of(error).view())
