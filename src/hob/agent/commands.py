@@ -1,0 +1,384 @@
+"""Slash commands: what people can do without a model. The table is data; each row's function is below it."""
+
+import difflib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Protocol
+
+from hob.agent.sessions import thread_session
+from hob.agent.settings import AgentSettings
+from hob.core.answers import Answer, answer
+from hob.core.clock import Clock
+from hob.core.errors import HobError
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound
+from hob.core.ports.journal import Ledger, Sessions, Spent
+from hob.core.turns import QueueMode
+
+DAY_SECONDS = 86_400.0
+
+
+class Moment(StrEnum):
+    """When a command acts."""
+
+    ARRIVAL = "arrival"  # at once, beside a running turn
+    LANE = "lane"  # in order with the messages
+
+
+class Desk(Protocol):
+    """What commands can set in motion and look up beyond sessions and spending."""
+
+    async def status(self) -> Mapping[str, Any]:
+        """Counts and states; see `Answer.STATUS` for the keys used here."""
+        ...
+
+    async def tasks(self) -> Sequence[tuple[str, str, str]]:
+        """Open tasks: id, state, title."""
+        ...
+
+    async def prompt(self, session: str) -> Mapping[str, Any]:
+        """`sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
+        ...
+
+    async def stop(self, session: SessionKey, reason: str) -> bool:
+        """Stop the session's running turn; False if none runs."""
+        ...
+
+    async def cancel(self, id: str, reason: str) -> bool:
+        """Cancel a task or turn by its id; False if there is none that could be."""
+        ...
+
+    async def resume(self, session: SessionKey) -> None:
+        """Let a paused session go on."""
+        ...
+
+    async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
+        """Messages summarised and characters of the summary, or why not."""
+        ...
+
+    async def undo_compaction(self, session: SessionKey) -> bool:
+        """Take the newest summary back; False if there is none."""
+        ...
+
+    async def undo_turn(self, session: SessionKey) -> str | None:
+        """Hide the newest turn; its first words, or None if there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One use of a command."""
+
+    inbound: Inbound
+    session: SessionKey
+    rest: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One row of the table. `english` and `german` stand in `/help`; `owner` keeps it from everybody else."""
+
+    name: str
+    moment: Moment
+    usage: str
+    english: str
+    german: str
+    owner: bool = False
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", Moment.ARRIVAL, "/help", "this list", "diese Liste"),
+    Command("status", Moment.ARRIVAL, "/status", "how Hob is", "wie es Hob geht", owner=True),
+    Command("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob", "wer du für Hob bist"),
+    Command("stop", Moment.ARRIVAL, "/stop", "stop the running turn", "die laufende Arbeit anhalten"),
+    Command(
+        "pause", Moment.ARRIVAL, "/pause", "keep messages, do nothing", "Nachrichten behalten, nichts tun", owner=True
+    ),
+    Command("resume", Moment.ARRIVAL, "/resume", "go on", "weitermachen", owner=True),
+    Command("cancel", Moment.ARRIVAL, "/cancel ID", "cancel a task", "eine Aufgabe abbrechen", owner=True),
+    Command("tasks", Moment.ARRIVAL, "/tasks", "open tasks", "offene Aufgaben", owner=True),
+    Command("usage", Moment.ARRIVAL, "/usage", "what was spent", "was verbraucht wurde", owner=True),
+    Command(
+        "context",
+        Moment.ARRIVAL,
+        "/context",
+        "what the next request holds",
+        "was die nächste Anfrage enthält",
+        owner=True,
+    ),
+    Command(
+        "session",
+        Moment.ARRIVAL,
+        "/session [list|switch|archive|title]",
+        "named sessions",
+        "benannte Sitzungen",
+        owner=True,
+    ),
+    Command(
+        "queue",
+        Moment.ARRIVAL,
+        "/queue [MODE]",
+        "what a message during work does",
+        "was eine Nachricht während der Arbeit tut",
+        owner=True,
+    ),
+    Command("new", Moment.LANE, "/new", "begin afresh", "neu anfangen"),
+    Command("reset", Moment.LANE, "/reset", "the same as /new", "dasselbe wie /new"),
+    Command("compact", Moment.LANE, "/compact [undo]", "summarise the history", "den Verlauf zusammenfassen"),
+    Command("undo", Moment.LANE, "/undo", "take the last turn back", "die letzte Runde zurücknehmen"),
+    Command(
+        "model",
+        Moment.LANE,
+        "/model [NAME|default]",
+        "show or choose the model",
+        "das Modell zeigen oder wählen",
+        owner=True,
+    ),
+)
+_BY_NAME = {command.name: command for command in COMMANDS}
+
+
+def parse(text: str) -> tuple[str, str] | None:
+    """Name and rest of a slash command, or None if the text is none.
+
+    A path such as `/etc/hosts` is a message: a name holds letters only. A leading space makes any text a message.
+    """
+    if not text.startswith("/"):
+        return None
+    head, _, rest = text.partition(" ")
+    head, newline, more = head.partition("\n")
+    name = head[1:].lower()
+    if not (name.isascii() and name.isalpha()):
+        return None
+    return name, (more + newline + rest if newline else rest).strip()
+
+
+class SlashCommands:
+    """Implements the core port `Commands`."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        sessions: Sessions,
+        ledger: Ledger,
+        clock: Clock,
+        settings: AgentSettings,
+        default_model: Callable[[], str],
+    ) -> None:
+        self._desk = desk
+        self._sessions = sessions
+        self._ledger = ledger
+        self._clock = clock
+        self._language = settings.language
+        self._default_model = default_model
+
+    def when(self, text: str) -> str | None:
+        parsed = parse(text)
+        if parsed is None:
+            return None
+        command = _BY_NAME.get(parsed[0])
+        return command.moment.value if command else Moment.ARRIVAL.value
+
+    async def run(self, inbound: Inbound, session: SessionKey) -> str:
+        parsed = parse(inbound.text)
+        if parsed is None:
+            raise ValueError("not a command")
+        name, rest = parsed
+        command = _BY_NAME.get(name)
+        if command is None:
+            return self._unknown(name)
+        if command.owner and inbound.sender.cls is not SenderClass.OWNER:
+            return answer(Answer.NEEDS_OWNER, self._language)
+        perform: Callable[[Call], Awaitable[str]] = getattr(self, f"_{name}")
+        try:
+            return await perform(Call(inbound, session, rest, self._language))
+        except HobError as error:
+            return str(error)
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, _BY_NAME, 1)
+        hint = f"`/{near[0]}`? " if near else ""
+        return answer(Answer.UNKNOWN, self._language, name=f"/{name}", hint=hint)
+
+    async def _help(self, call: Call) -> str:
+        width = max(len(command.usage) for command in COMMANDS)
+        lines = (
+            answer(
+                Answer.HELP_LINE,
+                call.language,
+                usage=command.usage.ljust(width),
+                text=command.german if call.language == "de" else command.english,
+            )
+            for command in COMMANDS
+        )
+        return answer(Answer.HELP, call.language, lines="\n".join(lines))
+
+    async def _status(self, call: Call) -> str:
+        return answer(Answer.STATUS, call.language, **await self._desk.status())
+
+    async def _whoami(self, call: Call) -> str:
+        sender = call.inbound.sender
+        return answer(
+            Answer.WHOAMI,
+            call.language,
+            name=sender.name or sender.id,
+            cls=sender.cls.value,
+            channel=call.inbound.origin.channel,
+            session=call.session,
+        )
+
+    async def _stop(self, call: Call) -> str:
+        stopped = await self._desk.stop(call.session, "/stop")
+        return answer(Answer.STOPPED if stopped else Answer.NOTHING_RUNS, call.language)
+
+    async def _pause(self, call: Call) -> str:
+        session = await self._sessions.get(call.session)
+        await self._sessions.put(replace(session, paused=True))
+        return answer(Answer.PAUSED, call.language)
+
+    async def _resume(self, call: Call) -> str:
+        session = await self._sessions.get(call.session)
+        await self._sessions.put(replace(session, paused=False))
+        await self._desk.resume(call.session)
+        return answer(Answer.RESUMED, call.language)
+
+    async def _cancel(self, call: Call) -> str:
+        if not call.rest:
+            return answer(Answer.CANCEL_USAGE, call.language)
+        done = await self._desk.cancel(call.rest, "/cancel")
+        return answer(Answer.CANCELLED if done else Answer.NOT_CANCELLED, call.language, id=call.rest)
+
+    async def _tasks(self, call: Call) -> str:
+        # the command itself is a task that is open while it runs
+        rows = [row for row in await self._desk.tasks() if row[0] != call.inbound.id]
+        if not rows:
+            return answer(Answer.NO_TASKS, call.language)
+        lines = (answer(Answer.TASK_LINE, call.language, id=id, state=state, title=title) for id, state, title in rows)
+        return answer(Answer.TASKS, call.language, lines="\n".join(lines))
+
+    async def _usage(self, call: Call) -> str:
+        now = self._clock.now().timestamp()
+        scopes = {
+            call.session: await self._ledger.spent(session=call.session),
+            "24 h": await self._ledger.spent(since=now - DAY_SECONDS),
+            "30 d": await self._ledger.spent(since=now - 30 * DAY_SECONDS),
+        }
+        lines = "\n".join(self._usage_line(scope, spent, call.language) for scope, spent in scopes.items())
+        return answer(Answer.USAGE, call.language, lines=lines)
+
+    def _usage_line(self, scope: str, spent: Spent, language: str) -> str:
+        cost = f"${spent.cost / 1_000_000:.4f}"
+        if spent.unknown_calls:
+            cost = answer(Answer.PRICE_UNKNOWN, language, cost=cost, calls=spent.unknown_calls)
+        return answer(
+            Answer.USAGE_LINE,
+            language,
+            scope=scope,
+            cost=cost,
+            calls=spent.calls,
+            input=spent.usage.input,
+            cached=spent.usage.cache_read,
+            output=spent.usage.output,
+        )
+
+    async def _context(self, call: Call) -> str:
+        prompt = await self._desk.prompt(call.session)
+        lines = (
+            answer(
+                Answer.CONTEXT_LINE,
+                call.language,
+                name=section["name"],
+                bytes=section["bytes"],
+                tokens=section["tokens"],
+                cached=" (cached)" if section["cached"] else "",
+            )
+            for section in prompt["sections"]
+        )
+        return answer(
+            Answer.CONTEXT, call.language, tokens=prompt["tokens"], limit=prompt["limit"], lines="\n".join(lines)
+        )
+
+    async def _session(self, call: Call) -> str:
+        verb, _, name = call.rest.partition(" ")
+        name = name.strip()
+        chat = call.inbound.origin.key()
+        match verb.lower():
+            case "" | "list":
+                return await self._session_list(call, chat)
+            case "switch" | "new" if name:
+                key = thread_session(call.inbound.origin, name)
+                session = await self._sessions.get(key)
+                if session.archived:
+                    await self._sessions.put(replace(session, archived=False))
+                await self._sessions.switch(chat, key)
+                return answer(Answer.SESSION_SWITCHED, call.language, session=key)
+            case "archive":
+                key = thread_session(call.inbound.origin, name) if name else call.session
+                await self._sessions.put(replace(await self._sessions.get(key), archived=True))
+                return answer(Answer.SESSION_ARCHIVED, call.language, session=key)
+            case "title" if name:
+                await self._sessions.put(replace(await self._sessions.get(call.session), title=name[:60]))
+                return answer(Answer.SESSION_TITLED, call.language, title=name[:60])
+        return answer(Answer.SESSION_USAGE, call.language)
+
+    async def _session_list(self, call: Call, chat: str) -> str:
+        found = await self._sessions.find(chat=chat)
+        lines = (
+            answer(
+                Answer.SESSION_LINE,
+                call.language,
+                mark="*" if session.key == call.session else " ",
+                key=session.key,
+                title=session.title,
+                entries=session.entries,
+            )
+            for session in found
+        )
+        return answer(Answer.SESSION, call.language, session=call.session, lines="\n".join(lines))
+
+    async def _queue(self, call: Call) -> str:
+        session = await self._sessions.get(call.session)
+        wanted = call.rest.lower()
+        if wanted == "default":
+            await self._sessions.put(replace(session, mode=None))
+        elif wanted in set(QueueMode):
+            await self._sessions.put(replace(session, mode=QueueMode(wanted)))
+        else:
+            return answer(Answer.QUEUE, call.language, mode=session.mode or "default")
+        return answer(Answer.QUEUE_SET, call.language, mode=wanted)
+
+    async def _new(self, call: Call) -> str:
+        await self._sessions.reset(call.session, "/new")
+        return answer(Answer.FRESH, call.language)
+
+    _reset = _new
+
+    async def _compact(self, call: Call) -> str:
+        if call.rest.lower() == "undo":
+            undone = await self._desk.undo_compaction(call.session)
+            return answer(Answer.COMPACTION_UNDONE if undone else Answer.NO_COMPACTION, call.language)
+        session = await self._sessions.get(call.session)
+        done = await self._desk.compact(call.session, session.model or self._default_model())
+        if isinstance(done, str):
+            return answer(Answer.NOT_COMPACTED, call.language, reason=done)
+        return answer(Answer.COMPACTED, call.language, messages=done[0], chars=done[1])
+
+    async def _undo(self, call: Call) -> str:
+        text = await self._desk.undo_turn(call.session)
+        if text is None:
+            return answer(Answer.NOTHING_TO_UNDO, call.language)
+        return answer(Answer.TURN_UNDONE, call.language, text=text)
+
+    async def _model(self, call: Call) -> str:
+        session = await self._sessions.get(call.session)
+        default = self._default_model() or answer(Answer.NO_MODEL_NAME, call.language)
+        if not call.rest:
+            return answer(Answer.MODEL, call.language, model=session.model or default)
+        if call.rest.lower() == "default":
+            await self._sessions.put(replace(session, model=None))
+            return answer(Answer.MODEL_DEFAULT, call.language, model=default)
+        await self._sessions.put(replace(session, model=call.rest))
+        return answer(Answer.MODEL_SET, call.language, model=call.rest)

@@ -1,0 +1,166 @@
+"""What the slash commands answer, in English and German; the rest of what Hob says is in `sentences`."""
+
+from collections.abc import Mapping
+from enum import StrEnum, auto
+
+
+class Answer(StrEnum):
+    """The name of one answer."""
+
+    HELP = auto()
+    HELP_LINE = auto()
+    UNKNOWN = auto()
+    STATUS = auto()
+    WHOAMI = auto()
+    STOPPED = auto()
+    NOTHING_RUNS = auto()
+    FRESH = auto()
+    COMPACTED = auto()
+    NOT_COMPACTED = auto()
+    COMPACTION_UNDONE = auto()
+    NO_COMPACTION = auto()
+    TURN_UNDONE = auto()
+    NOTHING_TO_UNDO = auto()
+    MODEL = auto()
+    MODEL_SET = auto()
+    MODEL_DEFAULT = auto()
+    NO_MODEL_NAME = auto()
+    USAGE = auto()
+    USAGE_LINE = auto()
+    PRICE_UNKNOWN = auto()
+    CONTEXT = auto()
+    CONTEXT_LINE = auto()
+    SESSION = auto()
+    SESSION_LINE = auto()
+    SESSION_SWITCHED = auto()
+    SESSION_ARCHIVED = auto()
+    SESSION_TITLED = auto()
+    SESSION_USAGE = auto()
+    NO_TASKS = auto()
+    TASKS = auto()
+    TASK_LINE = auto()
+    PAUSED = auto()
+    RESUMED = auto()
+    CANCEL_USAGE = auto()
+    CANCELLED = auto()
+    NOT_CANCELLED = auto()
+    QUEUE = auto()
+    QUEUE_SET = auto()
+    NEEDS_OWNER = auto()
+
+
+_TEXTS: Mapping[Answer, tuple[str, str]] = {
+    Answer.HELP: ("Commands, answered without a model:\n{lines}", "Befehle, ohne Modell beantwortet:\n{lines}"),
+    Answer.HELP_LINE: ("  {usage}  {text}", "  {usage}  {text}"),
+    Answer.UNKNOWN: (
+        "There is no command {name}. {hint}`/help` lists them all. To send the text to the model, begin with a space.",
+        "Den Befehl {name} gibt es nicht. {hint}`/help` zählt alle auf. Ein Leerzeichen davor schickt den Text ans Modell.",
+    ),
+    Answer.STATUS: (
+        "Hob {version}: {running} running, {waiting} waiting, {parked} parked, {owed} replies owed; model {model}; "
+        "store {store}.",
+        "Hob {version}: {running} in Arbeit, {waiting} wartend, {parked} geparkt, {owed} Antworten unterwegs; "
+        "Modell {model}; Datenbank {store}.",
+    ),
+    Answer.WHOAMI: (
+        "You are {name} ({cls}) on {channel}; this is session {session}.",
+        "Du bist {name} ({cls}) auf {channel}; das ist die Sitzung {session}.",
+    ),
+    Answer.STOPPED: ("Stopping.", "Ich halte an."),
+    Answer.NOTHING_RUNS: ("Nothing is running here.", "Hier läuft gerade nichts."),
+    Answer.FRESH: (
+        "A fresh start. What was said is kept (`hob export`), but I no longer look at it.",
+        "Ein neuer Anfang. Was gesagt wurde, bleibt erhalten (`hob export`), aber ich sehe es nicht mehr an.",
+    ),
+    Answer.COMPACTED: (
+        "Compacted: {messages} messages became a summary of {chars} characters. `/compact undo` takes it back.",
+        "Verdichtet: {messages} Nachrichten wurden zu {chars} Zeichen. `/compact undo` nimmt es zurück.",
+    ),
+    Answer.NOT_COMPACTED: ("Not compacted: {reason}.", "Nicht verdichtet: {reason}."),
+    Answer.COMPACTION_UNDONE: (
+        "The last summary is taken back; the messages themselves show again.",
+        "Die letzte Zusammenfassung ist zurückgenommen; die Nachrichten selbst gelten wieder.",
+    ),
+    Answer.NO_COMPACTION: ("There is no summary to take back.", "Es gibt keine Zusammenfassung zum Zurücknehmen."),
+    Answer.TURN_UNDONE: (
+        "Taken back: “{text}” and its answer. They are kept but no longer shown to the model.",
+        "Zurückgenommen: „{text}“ und die Antwort darauf. Beides bleibt erhalten, aber das Modell sieht es nicht mehr.",
+    ),
+    Answer.NOTHING_TO_UNDO: ("There is nothing to take back.", "Es gibt nichts zurückzunehmen."),
+    Answer.MODEL: ("This session's model is {model}.", "Das Modell dieser Sitzung ist {model}."),
+    Answer.MODEL_SET: ("From now on this session uses {model}.", "Ab jetzt nimmt diese Sitzung {model}."),
+    Answer.MODEL_DEFAULT: (
+        "From now on this session uses the configured model, {model}.",
+        "Ab jetzt nimmt diese Sitzung das eingestellte Modell, {model}.",
+    ),
+    Answer.NO_MODEL_NAME: ("none", "keines"),
+    Answer.USAGE: ("Spent:\n{lines}", "Verbraucht:\n{lines}"),
+    Answer.USAGE_LINE: (
+        "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",
+        "  {scope}: {cost}, {calls} Aufrufe, {input} Token hinein ({cached} aus dem Cache), {output} heraus",
+    ),
+    Answer.PRICE_UNKNOWN: ("{cost} + {calls} calls of unknown price", "{cost} + {calls} Aufrufe mit unbekanntem Preis"),
+    Answer.CONTEXT: (
+        "The next request holds about {tokens} tokens of {limit}:\n{lines}",
+        "Die nächste Anfrage hat etwa {tokens} von {limit} Token:\n{lines}",
+    ),
+    Answer.CONTEXT_LINE: (
+        "  {name}: {bytes} bytes, {tokens} tokens{cached}",
+        "  {name}: {bytes} Bytes, {tokens} Token{cached}",
+    ),
+    Answer.SESSION: (
+        "This is session {session}. Sessions here:\n{lines}",
+        "Das ist die Sitzung {session}. Hier gibt es:\n{lines}",
+    ),
+    Answer.SESSION_LINE: (
+        "  {mark} {key}  {title} ({entries} messages)",
+        "  {mark} {key}  {title} ({entries} Nachrichten)",
+    ),
+    Answer.SESSION_SWITCHED: (
+        "This chat now talks in session {session}.",
+        "Dieser Chat spricht jetzt in der Sitzung {session}.",
+    ),
+    Answer.SESSION_ARCHIVED: (
+        "Session {session} is archived; `/session switch {session}` brings it back.",
+        "Die Sitzung {session} ist archiviert; `/session switch {session}` holt sie zurück.",
+    ),
+    Answer.SESSION_TITLED: ("This session is now called “{title}”.", "Diese Sitzung heißt jetzt „{title}“."),
+    Answer.SESSION_USAGE: (
+        "Use `/session`, `/session list`, `/session switch NAME`, `/session archive [NAME]` or `/session title TEXT`.",
+        "Es gibt `/session`, `/session list`, `/session switch NAME`, `/session archive [NAME]` und `/session title TEXT`.",
+    ),
+    Answer.NO_TASKS: ("No open tasks.", "Keine offenen Aufgaben."),
+    Answer.TASKS: ("Open tasks:\n{lines}", "Offene Aufgaben:\n{lines}"),
+    Answer.TASK_LINE: ("  {id} {state}: {title}", "  {id} {state}: {title}"),
+    Answer.PAUSED: (
+        "Paused. What arrives is kept; `/resume` goes on.",
+        "Angehalten. Was ankommt, bleibt erhalten; mit `/resume` geht es weiter.",
+    ),
+    Answer.RESUMED: ("Going on.", "Es geht weiter."),
+    Answer.CANCEL_USAGE: (
+        "Say which: `/cancel ID`; `/tasks` lists them.",
+        "Sag welche: `/cancel ID`; `/tasks` zählt sie auf.",
+    ),
+    Answer.CANCELLED: ("{id} is cancelled.", "{id} ist abgebrochen."),
+    Answer.NOT_CANCELLED: (
+        "Nothing open is called {id}; `/tasks` lists what is.",
+        "Nichts Offenes heißt {id}; `/tasks` zählt auf.",
+    ),
+    Answer.QUEUE: (
+        "A message that comes while I work: {mode}. Choose steer, followup, collect, interrupt or default.",
+        "Eine Nachricht, die während der Arbeit kommt: {mode}. Zur Wahl: steer, followup, collect, interrupt, default.",
+    ),
+    Answer.QUEUE_SET: ("Queue mode is now {mode}.", "Der Modus ist jetzt {mode}."),
+    Answer.NEEDS_OWNER: ("Only the owner may do that.", "Das darf nur der Besitzer."),
+}
+
+
+def answer(name: Answer, language: str = "en", **values: object) -> str:
+    """The answer in this language (English where Hob does not speak it). Raises KeyError for a missing placeholder."""
+    english, german = _TEXTS[name]
+    return (german if language == "de" else english).format_map(values)
+
+
+def texts_of(name: Answer) -> tuple[str, str]:
+    """The answer in English and German, placeholders unfilled."""
+    return _TEXTS[name]
