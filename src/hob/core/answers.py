@@ -54,7 +54,7 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
     Answer.HELP_LINE: ("  {usage}  {text}", "  {usage}  {text}"),
     Answer.UNKNOWN: (
         "There is no command {name}. {hint}`/help` lists them all. To send the text to the model, begin with a space.",
-        "Den Befehl {name} gibt es nicht. {hint}`/help` zählt alle auf. Ein Leerzeichen davor schickt den Text ans Modell.",
+        "Den Befehl {name} gibt es nicht. {hint}`/help` zählt alle auf. Ein Leerzeichen davor schickt ihn ans Modell.",
     ),
     Answer.STATUS: (
         "Hob {version}: {running} running, {waiting} waiting, {parked} parked, {owed} replies owed; model {model}; "
@@ -127,7 +127,7 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
     Answer.SESSION_TITLED: ("This session is now called “{title}”.", "Diese Sitzung heißt jetzt „{title}“."),
     Answer.SESSION_USAGE: (
         "Use `/session`, `/session list`, `/session switch NAME`, `/session archive [NAME]` or `/session title TEXT`.",
-        "Es gibt `/session`, `/session list`, `/session switch NAME`, `/session archive [NAME]` und `/session title TEXT`.",
+        "Nimm `/session`, `/session list`, `/session switch NAME`, `/session archive [NAME]`, `/session title TEXT`.",
     ),
     Answer.NO_TASKS: ("No open tasks.", "Keine offenen Aufgaben."),
     Answer.TASKS: ("Open tasks:\n{lines}", "Offene Aufgaben:\n{lines}"),

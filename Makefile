@@ -1,0 +1,59 @@
+# Everything a newcomer needs: `make run` talks to Hob, `make test` shows that it works.
+# With uv the locked versions are installed, without it pip takes the newest allowed ones.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+UV := $(shell command -v uv 2>/dev/null)
+SEED ?= $(shell date +%s)
+WORKERS ?= auto
+
+.PHONY: run test test-full check format bench docs clean
+
+run: .venv/ready
+	@.venv/bin/hob
+
+test: check
+	@echo "seed $(SEED)"
+	.venv/bin/pytest -n $(WORKERS) --hypothesis-seed=$(SEED)
+
+test-full: check
+	@echo "seed $(SEED)"
+	HOB_TEST_FULL=1 .venv/bin/pytest -n $(WORKERS) --hypothesis-seed=$(SEED) --timeout 3600
+
+check: .venv/dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+format: .venv/dev
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+bench: .venv/dev
+	.venv/bin/python -m benchmarks
+
+docs: .venv/dev
+	.venv/bin/python docs/generate.py
+
+clean:
+	rm -rf .venv dist build
+
+.venv/ready: pyproject.toml uv.lock
+ifeq ($(UV),)
+	@test -n "$(PYTHON)" || { echo "Hob needs Python 3.11 or newer"; exit 1; }
+	test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --upgrade pip
+	.venv/bin/python -m pip install --quiet --editable .
+else
+	uv sync --quiet --no-dev --inexact
+endif
+	@touch $@
+
+.venv/dev: .venv/ready
+ifeq ($(UV),)
+	.venv/bin/python -m pip install --quiet --editable . --group dev
+else
+	uv sync --quiet
+endif
+	@touch $@

@@ -1,0 +1,35 @@
+"""The package's source files, parsed."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "hob"
+
+
+@dataclass(frozen=True)
+class Source:
+    path: Path
+    tree: ast.Module
+
+    @property
+    def name(self) -> str:
+        return str(self.path.relative_to(PACKAGE))
+
+    @property
+    def row(self) -> str:
+        return self.path.relative_to(PACKAGE).parts[0]
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    return tuple(Source(path, ast.parse(path.read_text("utf-8"))) for path in sorted(PACKAGE.rglob("*.py")))
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node

@@ -1,0 +1,153 @@
+"""What must never happen (architecture, section 3), read from the syntax trees."""
+
+import ast
+import re
+
+import pytest
+from sources import Source, functions, sources
+
+SQL = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA|BEGIN|COMMIT)\b")
+WALLS = {
+    "agent/hooks.py",  # the hook call
+    "agent/calls.py",  # the tool call
+    "bus/courier.py",  # the channel
+    "bus/lanes.py",  # the job
+}
+HTTP = {"httpx2", "starlette", "uvicorn", "httptools"}
+
+
+def each(*rows: str) -> list[Source]:
+    return [source for source in sources() if not rows or source.row in rows]
+
+
+def test_sql_is_in_the_store_alone() -> None:
+    found = [
+        f"{source.name}:{node.lineno}"
+        for source in sources()
+        if source.row not in {"store"}
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value)
+    ]
+    assert found == []
+
+
+def test_the_environment_is_read_in_config_alone() -> None:
+    found = [
+        f"{source.name}:{node.lineno}"
+        for source in sources()
+        if source.row != "config"
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr in {"environ", "getenv"}
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "os"
+    ]
+    assert found == []
+
+
+def test_everything_is_caught_at_the_walls_alone() -> None:
+    broad = {
+        source.name
+        for source in sources()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node)
+    }
+    assert broad <= WALLS
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    named = [handler.type] if isinstance(handler.type, ast.Name) else getattr(handler.type, "elts", [])
+    broad = {"Exception", "BaseException"}
+    reraises = any(isinstance(node, ast.Raise) and node.exc is None for node in ast.walk(handler))
+    return not reraises and any(isinstance(name, ast.Name) and name.id in broad for name in named)
+
+
+def test_no_task_is_without_an_owner() -> None:
+    found = [
+        f"{source.name}:{node.lineno}"
+        for source in sources()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"create_task", "ensure_future"}
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id in {"asyncio", "loop"}
+    ]
+    assert found == []
+
+
+def test_http_stays_at_the_edges() -> None:
+    found = [
+        f"{source.name}: {name}"
+        for source in sources()
+        if source.row not in {"gateway", "providers", "testing"}
+        for node in ast.walk(source.tree)
+        for name in _imported(node)
+        if name.split(".")[0] in HTTP
+    ]
+    assert found == []
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [node.module]
+    return []
+
+
+def test_nothing_is_imported_for_type_checkers_only() -> None:
+    found = [
+        source.name
+        for source in sources()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        # a package's lazy exports need the names twice: once for type checkers, once at run time
+        if source.path.name != "__init__.py"
+    ]
+    assert found == []
+
+
+def test_no_module_is_a_drawer() -> None:
+    drawers = {"utils", "util", "helpers", "common", "manager", "managers", "misc", "types", "base"}
+    assert [source.name for source in sources() if source.path.stem in drawers] == []
+
+
+def test_other_packages_are_imported_from_their_front_door() -> None:
+    """`from hob.store import Store`, never `from hob.store.inbox import ...` (core is the shared vocabulary)."""
+    found = []
+    for source in sources():
+        if source.row in {"app", "testing"}:
+            continue
+        for node in ast.walk(source.tree):
+            for name in _imported(node):
+                parts = name.split(".")
+                if parts[0] == "hob" and len(parts) > 2 and parts[1] not in {"core", source.row}:
+                    found.append(f"{source.name}: {name}")
+    assert found == []
+
+
+@pytest.mark.parametrize("source", each(), ids=lambda source: source.name)
+def test_every_public_thing_says_what_it_promises(source: Source) -> None:
+    if source.path.name != "__main__.py":
+        assert ast.get_docstring(source.tree), f"{source.name} has no docstring"
+    for node in source.tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{source.name}: {node.name} has no docstring"
+
+
+def test_ports_stay_small() -> None:
+    lines = sum(len(source.path.read_text().splitlines()) for source in sources() if "core/ports/" in source.name)
+    assert lines <= 500
+
+
+def test_functions_can_be_read_at_once() -> None:
+    long = [
+        f"{source.name}: {function.name} has {length} lines"
+        for source in sources()
+        for function in functions(source.tree)
+        if (length := (function.end_lineno or 0) - function.lineno + 1) > 60
+    ]
+    assert long == []

@@ -1,0 +1,33 @@
+"""Test profiles: quick ones for every change, the figures of the issues with HOB_TEST_FULL=1."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+FULL = os.environ.get("HOB_TEST_FULL") == "1"
+
+_slow_ok = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("quick", max_examples=40, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
+settings.register_profile("full", max_examples=1000, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
+settings.load_profile("full" if FULL else "quick")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if FULL:
+        return
+    skip = pytest.mark.skip(reason="runs in make test-full")
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def rounds() -> "Rounds":
+    """How often to repeat: `rounds(40, 1000)` is 40, and 1000 in the full run."""
+    return Rounds()
+
+
+class Rounds:
+    def __call__(self, quick: int, full: int) -> int:
+        return full if FULL else quick
