@@ -1,0 +1,104 @@
+"""Channels for tests: one in memory, and one whose platform is a directory, which outlives a killed process."""
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from hob.core.errors import SendFailed
+from hob.core.ids import new_inbound_id, new_trace_id
+from hob.core.labels import OWNER_LABEL, SenderClass
+from hob.core.messages import Address, Inbound, Outbound, Sender
+from hob.core.ports.accept import Accept, Accepted
+from hob.core.ports.channel import Delivered, Repeats
+
+
+def message(text: str, *, key: str = "", channel: str = "memory", chat: str = "chat", sender: str = "owner") -> Inbound:
+    """An inbound as a channel would make it from what its owner typed."""
+    id = new_inbound_id()
+    return Inbound(
+        id=id,
+        key=key or id,
+        origin=Address(channel=channel, chat=chat),
+        sender=Sender(id=sender, cls=SenderClass.OWNER),
+        text=text,
+        label=OWNER_LABEL,
+        trace=new_trace_id(),
+    )
+
+
+class MemoryChannel:
+    """Implements `Channel`: `say` receives a message, `sent` holds what was sent, `faults` are raised in turn."""
+
+    def __init__(
+        self, name: str = "memory", *, account: str = "", repeats: Repeats = Repeats.SHOWN_ONCE, text_limit: int = 4000
+    ) -> None:
+        self.name = name
+        self.account = account
+        self.repeats = repeats
+        self.text_limit = text_limit
+        self.sent: list[Outbound] = []
+        self.faults: list[SendFailed] = []
+        self._accept: Accept | None = None
+
+    def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
+        return self._run(accept)
+
+    @asynccontextmanager
+    async def _run(self, accept: Accept) -> AsyncIterator[None]:
+        self._accept = accept
+        try:
+            yield
+        finally:
+            self._accept = None
+
+    async def say(self, text: str, *, key: str = "", chat: str = "chat") -> Accepted:
+        """Receive a message from the owner. Raises what `accept` raises, and RuntimeError while closed."""
+        if self._accept is None:
+            raise RuntimeError("the channel is closed")
+        return await self._accept(message(text, key=key, channel=self.name, chat=chat))
+
+    async def send(self, message: Outbound) -> Delivered:
+        if self.faults:
+            raise self.faults.pop(0)
+        if self.repeats is Repeats.SHOWN_ONCE and any(earlier.id == message.id for earlier in self.sent):
+            return Delivered(message.id)
+        self.sent.append(message)
+        return Delivered(message.id)
+
+
+class SpoolChannel:
+    """Implements `Channel` over a directory: each message sent is one file named by its idempotency key.
+
+    A platform that takes keys: the same key twice leaves one file. `sends` counts the attempts in a log, which tells
+    a test what a crash repeated. Nothing is received.
+    """
+
+    def __init__(self, directory: Path, name: str = "spool", *, repeats: Repeats = Repeats.SHOWN_ONCE) -> None:
+        self.name = name
+        self.account = ""
+        self.repeats = repeats
+        self.text_limit = 4000
+        self._directory = directory
+
+    def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
+        return self._run(accept)
+
+    @asynccontextmanager
+    async def _run(self, _: Accept) -> AsyncIterator[None]:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        yield
+
+    async def send(self, message: Outbound) -> Delivered:
+        body = {"id": message.id, "chat": message.to.chat, "text": message.text, "kind": message.kind.value}
+        fresh = self._directory / f".{message.id}.{os.getpid()}"
+        fresh.write_text(json.dumps(body), "utf-8")
+        fresh.rename(self._directory / f"{message.id}.json")
+        with (self._directory / "sends.log").open("a") as log:
+            log.write(f"{message.id}\n")
+        return Delivered(message.id)
+
+    def shown(self) -> list[dict[str, str]]:
+        """What the people on this platform see."""
+        return [json.loads(file.read_text("utf-8")) for file in sorted(self._directory.glob("*.json"))]

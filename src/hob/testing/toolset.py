@@ -1,0 +1,73 @@
+"""Tools made of functions, for tests and small programs."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hob.core.errors import ToolFailed
+from hob.core.labels import Label, Origin, Trust
+from hob.core.ports.guard import Allow, Verdict
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.turns import Turn
+
+Function = Callable[[Mapping[str, Any]], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool:
+    """One tool: what it declares and what it does."""
+
+    spec: ToolSpec
+    function: Function
+
+
+def tool(
+    name: str,
+    function: Function,
+    *,
+    schema: Mapping[str, Any] | None = None,
+    restart: Restart = Restart.NEVER,
+    parallel: bool = False,
+    effects: frozenset[Effect] = frozenset(),
+    timeout: float = 60.0,
+) -> FunctionTool:
+    """A tool of tier 0 that takes any object unless a schema is given."""
+    spec = ToolSpec(
+        name=name,
+        description=f"The {name} tool.",
+        schema=schema or {"type": "object", "properties": {}},
+        tier=Tier.READ,
+        effects=effects,
+        restart=restart,
+        parallel=parallel,
+        timeout=timeout,
+    )
+    return FunctionTool(spec, function)
+
+
+class FunctionTools:
+    """Implements `Toolset`; `calls` holds what was called."""
+
+    def __init__(self, *tools: FunctionTool, label: Label = Label(Origin.TOOL, Trust.UNTRUSTED)) -> None:
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._label = label
+        self.calls: list[ToolCall] = []
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values())
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        self.calls.append(call)
+        if call.name not in self._tools:
+            raise ToolFailed(f"there is no tool {call.name}")
+        text = await self._tools[call.name].function(json.loads(call.arguments or "{}"))
+        return ToolResult(call.id, text, self._label)
+
+
+class AllowAll:
+    """Implements `Judge`: everything is allowed. For tests; the product has a guard."""
+
+    async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
+        return Allow("test")
