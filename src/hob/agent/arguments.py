@@ -1,0 +1,142 @@
+"""What a model wrote as a call's arguments: made readable, checked against the schema, or answered usefully."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hob.core.tools import ToolSpec
+
+UNREADABLE = "$unreadable"
+"""The key under which arguments are kept that nobody could read: what is journalled is always a JSON object."""
+
+_KEPT = 2_000  # characters of unreadable arguments worth showing to the model again
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def tidy(raw: str, *, repair: bool = True) -> str:
+    """The arguments as the text of a JSON object.
+
+    What is one already comes back byte for byte. With `repair` broken JSON is mended (never for an answer that was
+    cut: half an argument must not be taken for a whole one). What stays unreadable is kept under `UNREADABLE`.
+    """
+    text = raw.strip()
+    if not text:
+        return "{}"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = _repaired(text) if repair else None
+        return _written(value) if isinstance(value, dict) and value else _unreadable(raw)
+    if isinstance(value, dict):
+        return raw
+    if value is None:
+        return "{}"
+    if isinstance(value, str) and value.strip() != text:  # written twice: a JSON text inside a JSON string
+        return tidy(value, repair=repair)
+    return _unreadable(raw)
+
+
+def load_arguments(arguments: str) -> dict[str, Any] | None:
+    """The arguments that `tidy` left, or None where they were unreadable."""
+    value: dict[str, Any] = json.loads(arguments)
+    return None if UNREADABLE in value else value
+
+
+def problems_of(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the arguments: missing, of a wrong type, not among the choices. Empty means they will do.
+
+    This is the part of JSON Schema that models get wrong; a tool checks the rest itself.
+    """
+    return _object_problems(arguments, schema, "")
+
+
+def usage_of(spec: ToolSpec) -> str:
+    """One line that tells a model how the tool is called."""
+    required = set(spec.schema.get("required", ()))
+    parts = [
+        f"{name}: {_type_text(part)}" + ("" if name in required else " (optional)")
+        for name, part in spec.schema.get("properties", {}).items()
+    ]
+    return f"{spec.name} takes {{{', '.join(parts)}}}"
+
+
+def nearest(name: str, known: Sequence[str]) -> list[str]:
+    """Up to three known names like this one, best first."""
+    import difflib  # only a mistaken model needs it
+
+    return difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+
+
+def _repaired(text: str) -> Any:
+    import json_repair  # only broken arguments need it
+
+    try:
+        return json_repair.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))  # ASCII: half a surrogate pair must reach no database
+
+
+def _unreadable(raw: str) -> str:
+    return _written({UNREADABLE: raw[:_KEPT]})
+
+
+def _type_text(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " | ".join(json.dumps(choice) for choice in schema["enum"])
+    kind = schema.get("type", "any")
+    return " | ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _object_problems(value: Mapping[str, Any], schema: Mapping[str, Any], path: str) -> list[str]:
+    found = [f"{path}{name} is missing" for name in schema.get("required", ()) if name not in value]
+    properties = schema.get("properties", {})
+    if schema.get("additionalProperties") is False:
+        found += [f"{path}{name} is not a parameter" for name in value if name not in properties]
+    for name, part in properties.items():
+        if name in value:
+            found += _value_problems(value[name], part, path + name)
+    return found
+
+
+def _value_problems(value: Any, schema: Any, path: str) -> list[str]:
+    if not isinstance(schema, Mapping):  # `true` and `false` are schemas too
+        return []
+    kinds = schema.get("type", ())
+    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if kinds and not any(_is_a(value, kind) for kind in kinds):
+        return [f"{path} must be {' or '.join(kinds)}, not {type(value).__name__}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{path} must be one of {', '.join(json.dumps(choice) for choice in schema['enum'])}"]
+    if isinstance(value, dict):
+        return _object_problems(value, schema, path + ".")
+    if isinstance(value, list) and "items" in schema:
+        return [
+            problem
+            for n, item in enumerate(value)
+            for problem in _value_problems(item, schema["items"], f"{path}[{n}]")
+        ]
+    return []
+
+
+def _is_a(value: Any, kind: str) -> bool:
+    wanted = _TYPES.get(kind)
+    if wanted is None:
+        return True
+    if isinstance(value, bool) and bool not in wanted:  # Python's bool is an int, JSON's is not
+        return False
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, wanted)
