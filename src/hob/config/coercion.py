@@ -1,0 +1,265 @@
+"""From what a file or a variable says to what a setting's type wants, strictly: no text is taken for a number."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, replace
+from datetime import date, datetime, time
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from hob.config.environment import expand_path
+from hob.config.fields import fields_of, holds_secret, is_section, without_none
+from hob.config.positions import KeyPath, dotted
+from hob.config.problems import find_nearest
+from hob.config.secrets import Surroundings, make_secret, scheme_of
+from hob.config.substitution import Text
+from hob.core.settings import Rules, Secret
+
+UNKNOWN = "unknown key"
+INVALID: Any = object()
+"""Stands for a value that was reported and left out."""
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", list: "a list", dict: "a table"}
+_SHOWN_CHARACTERS = 60
+
+Report = Callable[[KeyPath, str, str], None]
+"""Told the path, the reason and the nearest known word of everything that is wrong."""
+
+
+def describe(value: object) -> str:
+    """What kind of thing this is, in words."""
+    if isinstance(value, (datetime, date, time)):
+        return "a date or time"
+    return next((name for kind, name in _NAMES.items() if isinstance(value, kind)), type(value).__name__)
+
+
+def plain_number(number: float) -> str:
+    """The number as a person would write it."""
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def native(kind: Any, text: str) -> Any:
+    """The text read as a TOML value of the shape this type wants; the text itself where it has no such shape."""
+    kind, _ = without_none(kind)
+    stripped = text.strip()
+    if kind is bool:
+        return _WORDS.get(stripped.casefold(), text)
+    if kind in (int, float):
+        try:
+            return kind(stripped)
+        except ValueError:
+            return text
+    if get_origin(kind) is list and not stripped.startswith("["):
+        return [native(get_args(kind)[0], Text(each.strip())) for each in text.split(",") if each.strip()]
+    if get_origin(kind) in (list, dict) or is_section(kind):
+        return _read_toml(text)
+    return text
+
+
+def _read_toml(text: str) -> Any:
+    from tomllib import TOMLDecodeError, loads  # only for lists and tables given as text
+
+    try:
+        document = loads("value = " + text.strip())
+    except (TOMLDecodeError, RecursionError, ValueError):
+        return text
+    return document["value"] if len(document) == 1 else text
+
+
+class Coercion:
+    """Coerces values of one layer. What is wrong is reported, never raised, so that all of it is found."""
+
+    def __init__(self, report: Report, around: Surroundings) -> None:
+        self._tell = report
+        self._around = around
+        self._told = 0
+        self.plain_secrets: list[KeyPath] = []
+        """Paths of secrets that the layer holds as they are, neither referred to nor substituted."""
+
+    def value(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+        """The value as the type wants it, or INVALID."""
+        kind, _ = without_none(kind)
+        if isinstance(raw, Text):
+            raw = native(kind, raw)
+        if kind is Any:
+            return raw
+        if is_section(kind):
+            return self._section(path, kind, raw)
+        if get_origin(kind) is list:
+            return self._list(path, kind, rules, raw)
+        if get_origin(kind) is dict:
+            return self._dict(path, kind, rules, raw)
+        return self._scalar(path, kind, rules, raw)
+
+    def leaves(self, path: KeyPath, section: type, table: dict[str, Any]) -> dict[KeyPath, Any]:
+        """The values of a section's table, nested sections opened, INVALID among them; unknown keys are reported."""
+        declared = fields_of(section)
+        found: dict[KeyPath, Any] = {}
+        for key, raw in table.items():
+            inner = (*path, key)
+            if key not in declared:
+                self._report(inner, UNKNOWN, _beside(path, key, declared))
+            elif is_section(kind := declared[key].kind):
+                if isinstance(raw, dict):
+                    found.update(self.leaves(inner, kind, raw))
+                else:
+                    found[inner] = self._refuse(inner, kind, raw)
+            else:
+                found[inner] = self.value(inner, kind, declared[key].rules, raw)
+        return found
+
+    def build(self, path: KeyPath, section: type, values: dict[KeyPath, Any], start: Any = None) -> Any:
+        """An instance of the section from values by path; what has none keeps its default. Else INVALID."""
+        arguments: dict[str, Any] = {}
+        for name, field in fields_of(section).items():
+            inner = (*path, name)
+            default = field.default if start is None else getattr(start, name)
+            if inner in values:
+                arguments[name] = values[inner]
+            elif is_section(field.kind):
+                nested = None if default is MISSING else default
+                arguments[name] = self.build(inner, field.kind, values, nested)
+            elif default is MISSING:
+                self._report(inner, "is missing and has no default", "")
+                return INVALID
+            elif isinstance(default, Path) and default.parts[:1] == ("~",):
+                arguments[name] = expand_path(str(default), self._around.environ, self._around.base)
+        if any(value is INVALID for value in arguments.values()):
+            return INVALID
+        try:
+            return section(**arguments) if start is None else replace(start, **arguments)
+        except ValueError as error:  # a rule of the section's own, between several keys
+            self._report(path, str(error), "")
+            return INVALID
+
+    def _section(self, path: KeyPath, section: type, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return self._refuse(path, section, raw)
+        told = self._told
+        leaves = self.leaves(path, section, raw)
+        return self.build(path, section, leaves) if self._told == told else INVALID
+
+    def _refuse(self, path: KeyPath, kind: Any, raw: Any) -> Any:
+        expected = "a list" if get_origin(kind) is list else "a table"
+        self._report(path, f"expected {expected}{_shown(kind, raw)}", "")
+        return INVALID
+
+    def _report(self, path: KeyPath, reason: str, hint: str) -> None:
+        self._told += 1
+        self._tell(path, reason, hint)
+
+    def _list(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+        if not isinstance(raw, list):
+            return self._refuse(path, kind, raw)
+        of = get_args(kind)[0]
+        values = [self.value((*path, index), of, rules, each) for index, each in enumerate(raw)]
+        return INVALID if any(each is INVALID for each in values) else values
+
+    def _dict(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return self._refuse(path, kind, raw)
+        of = get_args(kind)[1]
+        values = {key: self.value((*path, key), of, rules, each) for key, each in raw.items()}
+        return INVALID if any(each is INVALID for each in values.values()) else values
+
+    def _scalar(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+        try:
+            if kind is Secret:
+                return self._secret(path, raw)
+            value = _convert(kind, raw, self._around)
+            _check_rules(value, rules)
+        except _Unknown as unknown:
+            self._report(path, f"must be {_listed(unknown.choices)}{_shown(kind, raw)}", unknown.hint)
+        except ValueError as error:
+            self._report(path, f"{error}{_shown(kind, raw)}", "")
+        else:
+            return value
+        return INVALID
+
+    def _secret(self, path: KeyPath, raw: Any) -> Secret:
+        if not isinstance(raw, str):
+            raise ValueError("expected text")
+        if not scheme_of(raw) and not isinstance(raw, Text):
+            self.plain_secrets.append(path)
+        return make_secret(raw, dotted(path), self._around)
+
+
+class _Unknown(ValueError):
+    """Not one of the choices."""
+
+    def __init__(self, value: object, choices: Iterable[object]) -> None:
+        self.choices = [str(choice) for choice in choices]
+        self.hint = find_nearest(str(value), self.choices)
+        super().__init__()
+
+
+def _convert(kind: Any, raw: Any, around: Surroundings) -> Any:
+    if get_origin(kind) is Literal:
+        found = [each for each in get_args(kind) if str(each) == str(raw)]
+        return found[0] if found else _refuse(raw, get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        choices = [each.value for each in kind]
+        return kind(str(raw)) if str(raw) in choices else _refuse(raw, choices)
+    wanted: Any = str if kind is Path else kind
+    if wanted not in (str, int, float, bool):
+        raise TypeError(f"a setting cannot be of type {kind}")
+    if wanted is float and type(raw) is int:
+        raw = _as_float(raw)
+    if type(raw) is Text:
+        raw = str(raw)
+    if type(raw) is not wanted:
+        raise ValueError(f"expected {_NAMES[wanted]}")
+    if wanted is float and not math.isfinite(raw):
+        raise ValueError("expected a finite number")
+    if wanted is str:
+        _check_text(raw)
+    return expand_path(raw, around.environ, around.base) if kind is Path else raw
+
+
+def _refuse(raw: Any, choices: Iterable[object]) -> Any:
+    raise _Unknown(raw, choices)
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise ValueError("the number is too large") from None
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("is not UTF-8 text") from None
+
+
+def _check_rules(value: Any, rules: Rules) -> None:
+    if rules.one_of and str(value) not in rules.one_of:
+        raise _Unknown(value, rules.one_of)
+    if isinstance(value, (int, float)):
+        if rules.at_least is not None and value < rules.at_least:
+            raise ValueError(f"must be at least {plain_number(rules.at_least)}")
+        if rules.at_most is not None and value > rules.at_most:
+            raise ValueError(f"must be at most {plain_number(rules.at_most)}")
+
+
+def _listed(choices: list[str]) -> str:
+    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
+
+
+def _shown(kind: Any, raw: Any) -> str:
+    """What stands there instead; never a text where a secret belongs."""
+    if holds_secret(kind) or isinstance(raw, (dict, list)):
+        return "" if isinstance(raw, str) else f", not {describe(raw)}"
+    if isinstance(raw, bool):
+        return f", not {str(raw).lower()}"
+    shown = repr(raw.shown if isinstance(raw, Text) else raw) if isinstance(raw, str) else str(raw)
+    return f", not {shown if len(shown) <= _SHOWN_CHARACTERS else shown[:_SHOWN_CHARACTERS] + '…'}"
+
+
+def _beside(path: KeyPath, key: str, known: Iterable[str]) -> str:
+    near = find_nearest(key, known)
+    return dotted((*path, near)) if near else ""

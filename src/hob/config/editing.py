@@ -1,0 +1,180 @@
+"""Changing one key of the configuration file, comments and layout kept."""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hob.config.coercion import native
+from hob.config.fields import walk
+from hob.config.file import ConfigFile, parse, read_file
+from hob.config.layers import Reader, find_key, split_key
+from hob.config.positions import dotted
+from hob.config.problems import ConfigInvalid, Place, Problem, UnknownKey
+
+HEADER = "# Settings of Hob. `hob config show --origin` lists every key; a wrong one is named when Hob starts.\n"
+
+Table = Any
+"""A table of tomlkit, or of plain dicts: both are changed the same way."""
+
+
+def set_value(path: Path, key: str, text: str, *, sections: Mapping[str, type], environ: Mapping[str, str]) -> None:
+    """Set a dotted key in the file, making file and folder as needed; afterwards only the owner may read it.
+
+    The text is read by the key's type. Raises UnknownKey, and ConfigInvalid when the value does not fit, the file
+    cannot be read, or its layout cannot be kept; the file is then as it was.
+    """
+    keys, setting = find_key(sections, key)
+    if any(len(each) > len(keys) and each[: len(keys)] == keys for each, _ in walk(sections)):
+        raise UnknownKey([Problem("this is a section; name a key in it", key)])
+    value = native(setting.kind, text)
+
+    def change(table: Table) -> None:
+        for part in keys[:-1]:
+            if part not in table:
+                table[part] = {}
+            table = table[part]
+            if not isinstance(table, dict):
+                raise ConfigInvalid([Problem(f"{part} is not a table in the file", key, Place(str(path)))])
+        table[keys[-1]] = value
+
+    _edit(path, keys, change, sections, environ)
+
+
+def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: Mapping[str, str]) -> bool:
+    """Take a dotted key out of the file, an unknown one too; whether it was there. Raises UnknownKey, ConfigInvalid."""
+    keys = split_key(key)
+    file = read_file(path)
+    if file is None or not _holds(file.table, keys):
+        find_key(sections, key)
+        return False
+
+    def change(table: Table) -> None:
+        for part in keys[:-1]:
+            table = table[part]
+        del table[keys[-1]]
+
+    _edit(path, keys, change, sections, environ)
+    return True
+
+
+def _edit(
+    path: Path,
+    keys: tuple[str, ...],
+    change: Callable[[Table], None],
+    sections: Mapping[str, type],
+    environ: Mapping[str, str],
+) -> None:
+    import tomlkit  # 60 ms that only this command should pay
+    from tomlkit.exceptions import TOMLKitError
+
+    target = path.resolve()  # a link into somebody's dotfiles stays a link
+    seen = _signature(target)
+    old = read_file(path)
+    text = old.text if old else HEADER
+    expected: dict[str, Any] = deepcopy(old.table) if old else {}
+    change(expected)
+    try:
+        document = tomlkit.parse(text)
+        change(document)
+        new_text = tomlkit.dumps(document)
+        new = ConfigFile(path, new_text, parse(path, new_text), 0o600)
+    except (TOMLKitError, ConfigInvalid, LookupError, TypeError, ValueError):
+        raise _not_kept(path, keys) from None
+    if _pruned(new.table) != _pruned(expected):
+        raise _not_kept(path, keys)
+    if _holds(new.table, keys):
+        _refuse_worse(keys, old, new, sections, environ)
+    if old is not None and b"\r\n" in target.read_bytes():
+        new_text = new_text.replace("\n", "\r\n")
+    _write(target, new_text, seen)
+
+
+def _not_kept(path: Path, keys: tuple[str, ...]) -> ConfigInvalid:
+    reason = "the file's layout cannot be kept while changing this key; please edit the file by hand"
+    return ConfigInvalid([Problem(reason, dotted(keys), Place(str(path)))])
+
+
+def _refuse_worse(
+    keys: tuple[str, ...],
+    old: ConfigFile | None,
+    new: ConfigFile,
+    sections: Mapping[str, type],
+    environ: Mapping[str, str],
+) -> None:
+    """Raise ConfigInvalid for what would be wrong at this key, and for what would newly be wrong elsewhere."""
+    key = dotted(keys)
+    known = {(each.key, each.reason) for each in _problems(old, sections, environ)} if old else set()
+    worse = [
+        replace(each, place=None)  # the place is in a file that will not be written
+        for each in _problems(new, sections, environ)
+        if each.key == key or each.key.startswith((f"{key}.", f"{key}[")) or (each.key, each.reason) not in known
+    ]
+    if worse:
+        raise ConfigInvalid(worse)
+
+
+def _problems(file: ConfigFile, sections: Mapping[str, type], environ: Mapping[str, str]) -> list[Problem]:
+    reader = Reader(sections, file.path.parent, environ)
+    reader.build(reader.read_table(file))
+    return reader.problems
+
+
+def _holds(table: Table, keys: tuple[str, ...]) -> bool:
+    """Whether the parsed document has this key."""
+    for part in keys:
+        if not isinstance(table, dict) or part not in table:
+            return False
+        table = table[part]
+    return True
+
+
+def _pruned(value: Any) -> Any:
+    """Without empty tables, which the two libraries may leave behind differently when a key goes."""
+    if not isinstance(value, dict):
+        return value
+    pruned = {key: _pruned(each) for key, each in value.items()}
+    return {key: each for key, each in pruned.items() if each != {}}
+
+
+def _signature(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _write(path: Path, text: str, seen: tuple[int, int, int] | None) -> None:
+    """Replace the file in one step, durably. Raises ConfigInvalid when it changed since it was read, or cannot be."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            draft.unlink()
+        with os.fdopen(
+            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline=""
+        ) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if _signature(path) != seen:
+            draft.unlink()
+            raise ConfigInvalid([Problem("somebody else changed the file just now; try again", place=Place(str(path)))])
+        draft.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ConfigInvalid([Problem(f"cannot be written: {error.strerror}", place=Place(str(path)))]) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

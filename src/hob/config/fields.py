@@ -1,0 +1,106 @@
+"""What the section classes declare: every field with its type, rules and default."""
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any, TypeGuard, Union, get_args, get_origin, get_type_hints
+
+from hob.config.environment import PREFIX
+from hob.core.settings import Rules, Secret
+
+NO_RULES = Rules("")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One declared field. `kind` is its type; a nested section's kind is a dataclass."""
+
+    name: str
+    kind: Any
+    rules: Rules
+    default: Any
+    """The default, or MISSING when there is none."""
+
+
+@cache
+def fields_of(section: type) -> Mapping[str, Setting]:
+    """The declared fields of a section class, in order."""
+    declared = fields(section)
+    kinds = get_type_hints(section) if any(isinstance(field.type, str) for field in declared) else {}
+    found = {}
+    for field in declared:
+        default = field.default
+        if default is MISSING and field.default_factory is not MISSING:
+            default = field.default_factory()
+        rules = field.metadata.get("rules", NO_RULES)
+        found[field.name] = Setting(field.name, kinds.get(field.name, field.type), rules, default)
+    return found
+
+
+def is_section(kind: Any) -> TypeGuard[type]:
+    """Whether this type is a (nested) section."""
+    return isinstance(kind, type) and is_dataclass(kind)
+
+
+def without_none(kind: Any) -> tuple[Any, bool]:
+    """The type without `| None`, and whether None was allowed. Other unions are a mistake of the declaration."""
+    if get_origin(kind) not in (Union, types.UnionType):
+        return kind, False
+    others = [each for each in get_args(kind) if each is not types.NoneType]
+    if len(others) != 1:
+        raise TypeError(f"a setting cannot be of type {kind}")
+    return others[0], True
+
+
+def walk(sections: Mapping[str, type]) -> Iterator[tuple[tuple[str, ...], Setting]]:
+    """Every setting with its path, nested sections opened."""
+    for name, section in sections.items():
+        yield from _walk_section((name,), section)
+
+
+def _walk_section(prefix: tuple[str, ...], section: type) -> Iterator[tuple[tuple[str, ...], Setting]]:
+    for name, setting in fields_of(section).items():
+        if is_section(setting.kind):
+            yield from _walk_section((*prefix, name), setting.kind)
+        else:
+            yield (*prefix, name), setting
+
+
+def variable_name(path: tuple[str, ...]) -> str:
+    """The environment variable that sets this key."""
+    return PREFIX + "_".join(path).upper()
+
+
+def variables(sections: Mapping[str, type]) -> dict[str, tuple[str, ...]]:
+    """Variable names and the keys they set. Raises ValueError when two keys claim one name."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path, _ in walk(sections):
+        taken = found.setdefault(variable_name(path), path)
+        if taken != path:
+            raise ValueError(f"{variable_name(path)} would set both {'.'.join(taken)} and {'.'.join(path)}")
+    return found
+
+
+def find_setting(sections: Mapping[str, type], path: tuple[str, ...]) -> Setting | None:
+    """What is declared for this key: a setting, a nested section, or an entry of a `dict` setting."""
+    if not path or path[0] not in sections:
+        return None
+    found = Setting(path[0], sections[path[0]], NO_RULES, MISSING)
+    for part in path[1:]:
+        kind, _ = without_none(found.kind)
+        if is_section(kind):
+            inner = fields_of(kind).get(part)
+            if inner is None:
+                return None
+            found = inner
+        elif get_origin(kind) is dict:
+            found = Setting(part, get_args(kind)[1], found.rules, MISSING)
+        else:
+            return None
+    return found
+
+
+def holds_secret(kind: Any) -> bool:
+    """Whether values of this type are, or contain, secrets."""
+    return kind is Secret or any(holds_secret(each) for each in get_args(kind))

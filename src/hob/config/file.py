@@ -1,0 +1,99 @@
+"""The configuration file as it is read: its text, what it holds, and where each key stands."""
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+from hob.config.positions import KeyPath, find_positions
+from hob.config.problems import ConfigInvalid, Place, Problem
+
+FILE_NAME = "config.toml"
+_BOM = b"\xef\xbb\xbf"
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class ConfigFile:
+    """A file that is valid TOML. `text` has plain line ends."""
+
+    def __init__(self, path: Path, text: str, table: dict[str, Any], mode: int) -> None:
+        self.path = path
+        self.text = text
+        self.table = table
+        self.mode = mode
+        self._positions: dict[KeyPath, tuple[int, int]] | None = None
+
+    @property
+    def readable_by_others(self) -> bool:
+        """Whether anyone but the owner may read it."""
+        return bool(self.mode & (stat.S_IRGRP | stat.S_IROTH))
+
+    def place(self, path: KeyPath) -> Place:
+        """Where this key stands, or the nearest table above it that does. The scan is made when first asked."""
+        if self._positions is None:
+            self._positions = find_positions(self.text)
+        for length in range(len(path), 0, -1):
+            if path[:length] in self._positions:
+                return Place(str(self.path), *self._positions[path[:length]])
+        return Place(str(self.path))
+
+
+def read_file(path: Path) -> ConfigFile | None:
+    """The file, or None when there is none. Raises ConfigInvalid when it cannot be read as TOML."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            what = "a directory" if stat.S_ISDIR(status.st_mode) else "no regular file"
+            raise _invalid(path, f"this is {what}; a file is wanted here")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise _invalid(path, f"this link leads nowhere ({os.readlink(path)})") from None  # noqa: PTH115
+        return None
+    except OSError as error:
+        raise _invalid(path, f"cannot be read: {error.strerror}") from None
+    text = decode(path, data)
+    return ConfigFile(path, text, parse(path, text), status.st_mode)
+
+
+def decode(path: Path, data: bytes) -> str:
+    """The text of the file, with plain line ends. Raises ConfigInvalid."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise _invalid(path, "the file is UTF-16; save it as UTF-8", 1, 1)
+    if data.startswith(_BOM):
+        raise _invalid(path, "the file begins with a byte order mark; save it as UTF-8 without one", 1, 1)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line, column = _position(data[: error.start].decode())
+        reason = f"the byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        raise _invalid(path, reason, line, column) from None
+    if "\0" in text:
+        raise _invalid(path, "the file holds a NUL byte; is it a text file?", *_position(text[: text.index("\0")]))
+    return text.replace("\r\n", "\n")
+
+
+def parse(path: Path, text: str) -> dict[str, Any]:
+    """What the text holds. Raises ConfigInvalid with line and column."""
+    from tomllib import loads  # 14 ms that a home without a file should not pay
+
+    try:
+        return loads(text)
+    except RecursionError:
+        raise _invalid(path, "the values are nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError is one; so is what int() says to thousands of digits
+        message = str(error)
+        where = _TOML_PLACE.search(message)
+        if where is None:
+            raise _invalid(path, message) from None
+        line, column = (int(where[1]), int(where[2])) if where[1] else _position(text)
+        raise _invalid(path, message[: where.start()], line, column) from None
+
+
+def _position(before: str) -> tuple[int, int]:
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def _invalid(path: Path, reason: str, line: int = 0, column: int = 0) -> ConfigInvalid:
+    return ConfigInvalid([Problem(reason, place=Place(str(path), line, column))])

@@ -1,0 +1,168 @@
+"""Reading each layer of settings into values by path; what is wrong is collected."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hob.config.coercion import UNKNOWN, Coercion
+from hob.config.environment import HOME_VARIABLE, PREFIX
+from hob.config.fields import NO_RULES, Setting, find_setting, variables, walk
+from hob.config.file import ConfigFile
+from hob.config.positions import KeyPath, dotted, parse_key
+from hob.config.problems import Layer, Place, Problem, Source, UnknownKey, find_nearest
+from hob.config.secrets import Surroundings
+from hob.config.substitution import Text, substitute
+
+NOT_SETTINGS = frozenset({HOME_VARIABLE})
+"""Variables with the prefix that name no setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value that a layer gives. In the file the place is looked up only when somebody asks."""
+
+    layer: Layer
+    value: Any
+    place: Place | None = None
+
+    def source(self, path: KeyPath, file: ConfigFile | None) -> Source:
+        """Where it came from; `path` may lead to an entry inside the value."""
+        if self.layer is Layer.FILE and file is not None:
+            return Source(self.layer, file.place(path))
+        return Source(self.layer, self.place)
+
+
+Values = dict[KeyPath, Found]
+
+
+class Reader:
+    """Reads layers against the declared sections. `problems` fills as it goes."""
+
+    def __init__(self, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> None:
+        self.sections = sections
+        self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+        self.notes: list[Problem] = []
+        self._home = home
+        self._environ = environ
+
+    def read_table(self, file: ConfigFile) -> Values:
+        """The file's values. A secret that stands in it openly is noted, and warned of when others may read it."""
+
+        def report(path: KeyPath, reason: str, hint: str = "") -> None:
+            if reason == UNKNOWN and not hint:
+                hint = nearest_key(self.sections, path)
+            self.problems.append(Problem(reason, dotted(path), file.place(path), hint))
+
+        coercion = Coercion(report, Surroundings(self._environ, self._home))
+        values: Values = {}
+        for name, raw in substitute(file.table, self._environ, report).items():
+            if name not in self.sections:
+                reason = "unknown section" if isinstance(raw, dict) else UNKNOWN
+                report((name,), reason, find_nearest(name, self.sections))
+            elif not isinstance(raw, dict):
+                coercion.value((name,), self.sections[name], NO_RULES, raw)
+            else:
+                leaves = coercion.leaves((name,), self.sections[name], raw)
+                values.update({path: Found(Layer.FILE, value) for path, value in leaves.items()})
+        self._judge_secrets(file, coercion.plain_secrets)
+        return values
+
+    def read_environment(self) -> Values:
+        """Values of variables named for a section and a key. An empty variable is as if it were not set."""
+        mine = [name for name in self._environ if name.startswith(PREFIX) and name not in NOT_SETTINGS]
+        if not mine:
+            return {}
+        known = variables(self.sections)
+        settings = dict(walk(self.sections))
+        values: Values = {}
+        for name in sorted(mine):
+            text = self._environ[name]
+            if name not in known:
+                self._refuse_variable(name, known)
+            elif text.strip():
+                path = known[name]
+                values[path] = self._read_text(settings[path], path, text, Layer.ENVIRONMENT, Place(name))
+        return values
+
+    def read_texts(self, texts: Mapping[str, str], layer: Layer) -> Values:
+        """Values of a layer that maps dotted keys to texts. Of the stored layer only settings declared so count."""
+        values: Values = {}
+        settings = dict(walk(self.sections)) if texts else {}
+        for key, text in texts.items():
+            path = split_key(key)
+            if path not in settings:
+                self.problems.append(Problem(UNKNOWN, key, Place(layer), nearest_key(self.sections, path)))
+            elif layer is Layer.STORED and not settings[path].rules.stored:
+                self.problems.append(Problem("this key cannot be changed at run time", key, Place(layer)))
+            else:
+                values[path] = self._read_text(settings[path], path, text, layer, Place(layer))
+        return values
+
+    def build(self, values: Values) -> dict[str, Any]:
+        """The filled sections, by name."""
+
+        def report(path: KeyPath, reason: str, hint: str) -> None:
+            self.problems.append(Problem(reason, dotted(path), hint=hint))
+
+        coercion = Coercion(report, Surroundings(self._environ, self._home))
+        given = {path: found.value for path, found in values.items()}
+        return {name: coercion.build((name,), section, given) for name, section in self.sections.items()}
+
+    def _read_text(self, setting: Setting, path: KeyPath, text: str, layer: Layer, place: Place) -> Found:
+        def report(inner: KeyPath, reason: str, hint: str) -> None:
+            self.problems.append(Problem(reason, dotted(inner), place, hint))
+
+        base = self._home if layer is Layer.STORED else Path.cwd()
+        coercion = Coercion(report, Surroundings(self._environ, base))
+        value = coercion.value(path, setting.kind, setting.rules, Text(text))
+        return Found(layer, value, place if layer is Layer.ENVIRONMENT else None)
+
+    def _refuse_variable(self, name: str, known: Mapping[str, object]) -> None:
+        problem = Problem("this variable sets nothing", place=Place(name), hint=find_nearest(name, known))
+        belongs = any(name.startswith(f"{PREFIX}{section.upper()}_") for section in self.sections)
+        (self.problems if belongs else self.warnings).append(problem)
+
+    def _judge_secrets(self, file: ConfigFile, plain: list[KeyPath]) -> None:
+        for path in plain:
+            reason = "the secret stands openly in the file; env:, file:, keyring: or command: can refer to it instead"
+            self.notes.append(Problem(reason, dotted(path), file.place(path)))
+        if plain and file.readable_by_others:
+            reason = f"the file holds a secret and others may read it; run: chmod 600 {_quoted(file.path)}"
+            self.warnings.append(Problem(reason, place=Place(str(file.path))))
+
+
+def split_key(key: str) -> tuple[str, ...]:
+    """The parts of a dotted key, however badly it is written."""
+    try:
+        return parse_key(key)
+    except ValueError:
+        return tuple(key.split("."))
+
+
+def find_key(sections: Mapping[str, type], key: str) -> tuple[tuple[str, ...], Setting]:
+    """The path of a dotted key and what is declared there. Raises UnknownKey with the nearest known key."""
+    path = split_key(key)
+    setting = find_setting(sections, path)
+    if setting is None:
+        raise UnknownKey([Problem(UNKNOWN, key, hint=nearest_key(sections, path))])
+    return path, setting
+
+
+def nearest_key(sections: Mapping[str, type], path: KeyPath) -> str:
+    """The known key that was probably meant: the only one of that name elsewhere, or one spelt almost so."""
+    known = {dotted(each): each for each, _ in walk(sections)}
+    same = [name for name, each in known.items() if each[-1] == path[-1]]
+    if len(same) == 1:
+        return same[0]
+    if len(path) == 1 or path[0] not in sections:
+        return find_nearest(dotted(path), sections if len(path) == 1 else known)
+    beside = {dotted(each[1:]): name for name, each in known.items() if each[0] == path[0] and len(each) > 1}
+    return beside.get(find_nearest(dotted(path[1:]), beside), "")
+
+
+def _quoted(path: Path) -> str:
+    from shlex import quote  # 6 ms, for a warning only
+
+    return quote(str(path))

@@ -1,0 +1,178 @@
+"""Merging the layers: defaults < file < environment < stored overrides < flags."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+from hob.config.coercion import INVALID
+from hob.config.fields import holds_secret, walk
+from hob.config.file import FILE_NAME, ConfigFile, read_file
+from hob.config.layers import Reader, Values, find_key, split_key
+from hob.config.positions import KeyPath, dotted
+from hob.config.problems import ConfigInvalid, Layer, Place, Problem, Source, UnknownKey, find_nearest
+from hob.core.settings import Secret
+
+S = TypeVar("S")
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Config:
+    """The settings in force. A section is asked for by its class, a value by its dotted key."""
+
+    sections: Mapping[str, type]
+    home: Path
+    path: Path
+    """Where the file is, or would be."""
+    warnings: tuple[Problem, ...]
+    """What should be told at every start."""
+    notes: tuple[Problem, ...]
+    """What only `hob config check` should tell."""
+    _instances: Mapping[str, Any] = field(repr=False)
+    _layers: "_Layers" = field(repr=False)
+
+    def __getitem__(self, section: type[S]) -> S:
+        """The filled section of this class. Raises KeyError when it was not loaded."""
+        for name, known in self.sections.items():
+            if known is section:
+                return cast(S, self._instances[name])
+        raise KeyError(section.__name__)
+
+    def section(self, name: str) -> Any:
+        """The filled section of this name. Raises KeyError."""
+        return self._instances[name]
+
+    def get(self, key: str) -> Any:
+        """The value of a dotted key: a setting, an entry of a table, a whole section. Raises UnknownKey."""
+        path, _ = find_key(self.sections, key)
+        value = self._instances[path[0]]
+        for depth, part in enumerate(path[1:], 1):
+            if not isinstance(value, dict):
+                value = getattr(value, part)
+            elif part in value:
+                value = value[part]
+            else:
+                near = find_nearest(part, value)
+                raise UnknownKey([Problem("unknown key", key, hint=dotted((*path[:depth], near)) if near else "")])
+        return value
+
+    def origin(self, key: str) -> Source:
+        """Which layer a key's value came from, and where in it. Raises UnknownKey."""
+        path, _ = find_key(self.sections, key)
+        values = self._layers.merged()
+        for length in range(len(path), 0, -1):
+            if path[:length] in values:
+                return values[path[:length]].source(path, self._layers.file)
+        return Source(Layer.DEFAULT)
+
+    def items(self) -> Iterator[tuple[str, Any, Source]]:
+        """Every setting's dotted key, value and origin, in the order of declaration."""
+        values = self._layers.merged()
+        for path, _ in walk(self.sections):
+            found = values.get(path)
+            source = found.source(path, self._layers.file) if found else Source(Layer.DEFAULT)
+            yield dotted(path), self._value(path), source
+
+    def secrets(self) -> Iterator[tuple[str, Secret]]:
+        """Every secret that is set, those in lists and tables too."""
+        for path, setting in walk(self.sections):
+            if holds_secret(setting.kind):
+                yield from _secrets_in(path, self._value(path))
+
+    def with_stored(self, stored: Mapping[str, str]) -> "Config":
+        """The same settings under other stored overrides; nothing is read again.
+
+        An override that does not fit (any more) is a warning and counts for nothing: it was valid when it was stored,
+        and a newer Hob must still start.
+        """
+        reader = Reader(self.sections, self.home, self._layers.environ)
+        read = reader.read_texts(stored, Layer.STORED)
+        layers = replace(self._layers, stored={path: each for path, each in read.items() if each.value is not INVALID})
+        instances = reader.build(layers.merged())
+        if INVALID in instances.values():
+            layers = replace(layers, stored={})
+            instances = reader.build(layers.merged())
+        ignored = [replace(each, reason=f"ignored: {each.reason}") for each in reader.problems]
+        warnings = (*self._layers.warnings, *ignored)
+        return replace(self, warnings=warnings, _instances=instances, _layers=layers)
+
+    def _value(self, path: tuple[str, ...]) -> Any:
+        value = self._instances[path[0]]
+        for part in path[1:]:
+            value = getattr(value, part)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """What each layer gave, so that another stored layer can be put between."""
+
+    file: ConfigFile | None
+    environ: Mapping[str, str]
+    warnings: tuple[Problem, ...]
+    below: Values
+    stored: Values
+    flags: Values
+
+    def merged(self) -> Values:
+        return {**self.below, **self.stored, **self.flags}
+
+
+def load_config(
+    sections: Mapping[str, type],
+    *,
+    home: Path,
+    environ: Mapping[str, str],
+    stored: Mapping[str, str] = _NOTHING,
+    flags: Mapping[str, str] = _NOTHING,
+) -> Config:
+    """Read and merge all layers. Raises ConfigInvalid with every problem found. Secrets are not read yet.
+
+    `stored` and `flags` map dotted keys to texts; stored overrides are treated as `Config.with_stored` says.
+    """
+    path = home / FILE_NAME
+    reader = Reader(sections, home, environ)
+    file: ConfigFile | None = None
+    below: Values = {}
+    try:
+        file = read_file(path)
+    except ConfigInvalid as error:
+        reader.problems.extend(error.problems)
+    if file is not None:
+        below.update(reader.read_table(file))
+    below.update(reader.read_environment())
+    layers = _Layers(file, environ, tuple(reader.warnings), below, {}, reader.read_texts(flags, Layer.FLAG))
+    instances = reader.build(layers.merged())
+    if reader.problems:
+        raise ConfigInvalid(sorted(_placed(reader.problems, layers, path), key=_by_line))
+    config = Config(sections, home, path, tuple(reader.warnings), tuple(reader.notes), instances, layers)
+    return config.with_stored(stored) if stored else config
+
+
+def _placed(problems: list[Problem], layers: _Layers, path: Path) -> Iterator[Problem]:
+    """What is wrong between keys, or missing, gets the place of the nearest table."""
+    for problem in problems:
+        if problem.place or not problem.key:
+            yield problem
+        else:
+            key = split_key(problem.key)
+            yield replace(problem, place=layers.file.place(key) if layers.file else Place(str(path)))
+
+
+def _by_line(problem: Problem) -> tuple[bool, int, int]:
+    line, column = (problem.place.line, problem.place.column) if problem.place else (0, 0)
+    return not line, line, column
+
+
+def _secrets_in(path: KeyPath, value: Any) -> Iterator[tuple[str, Secret]]:
+    if isinstance(value, Secret):
+        yield dotted(path), value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _secrets_in((*path, key), each)
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _secrets_in((*path, index), each)

@@ -1,0 +1,74 @@
+"""What is wrong with the settings, told the way a compiler tells it; and where a value came from."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hob.core.errors import NotConfigured
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands: a file, perhaps with line and column (both from 1), or the name of a variable."""
+
+    name: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.line}:{self.column}" if self.line else self.name
+
+
+class Layer(StrEnum):
+    """The layers of settings, lowest first; a higher one wins."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    STORED = "stored"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the value in force came from."""
+
+    layer: Layer
+    place: Place | None = None
+
+    def __str__(self) -> str:
+        return f"{self.layer} {self.place}" if self.place else str(self.layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where, at which key, why, and the known key or word that is nearest."""
+
+    reason: str
+    key: str = ""
+    place: Place | None = None
+    hint: str = ""
+
+    def __str__(self) -> str:
+        told = ": ".join(str(part) for part in (self.place, self.key, self.reason) if part)
+        return f"{told}; did you mean {self.hint}?" if self.hint else told
+
+
+class ConfigInvalid(NotConfigured):
+    """The settings are wrong; nothing was started. `problems` holds all that was found, one per line of the text."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UnknownKey(ConfigInvalid):
+    """There is no such key."""
+
+
+def find_nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, or nothing."""
+    from difflib import get_close_matches  # costs milliseconds and is needed only when something is wrong
+
+    folded = {each.casefold(): each for each in known}
+    return next((folded[match] for match in get_close_matches(word.casefold(), list(folded), n=1, cutoff=0.6)), "")

@@ -1,0 +1,178 @@
+"""Secrets: a value at hand, or a reference that is read when the secret is first needed.
+
+References: `env:NAME`, `file:PATH`, `keyring:SERVICE/USER`, `command:PROGRAM ARGUMENTS…`. Anything else is the secret
+itself. No message ever contains a secret, nor a command's arguments, which may hold one.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+from hob.config.environment import expand_path
+from hob.config.substitution import Text, is_name
+from hob.core.errors import NotConfigured
+from hob.core.settings import Secret
+
+COMMAND_SECONDS = 10.0
+MAX_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What references are read against: the environment, and the folder where relative paths begin."""
+
+    environ: Mapping[str, str]
+    base: Path
+
+
+def make_secret(text: str, key: str, around: Surroundings) -> Secret:
+    """The secret that the text is or refers to; nothing is read yet. Raises ValueError for a malformed reference.
+
+    Only what the author wrote decides whether it is a reference, never a substituted variable's content.
+    """
+    if not text.strip():
+        raise ValueError("the secret is empty")
+    scheme = scheme_of(text)
+    if not scheme:
+        return Secret.of(str(text))
+    read, shown = _SCHEMES[scheme](text.split(":", 1)[1].strip(), around)
+    return Secret(partial(_read_for, key, read), shown)
+
+
+def scheme_of(text: str) -> str:
+    """Which kind of reference the text is, or nothing for the secret itself."""
+    written = text.shown if isinstance(text, Text) else text
+    scheme, colon, _ = written.partition(":")
+    return scheme if colon and scheme in _SCHEMES else ""
+
+
+Read = Callable[[], str]
+
+
+def _read_for(key: str, read: Read) -> str:
+    try:
+        value = read()
+    except NotConfigured as error:
+        raise NotConfigured(f"{key}: {error}") from None
+    if not value:
+        raise NotConfigured(f"{key}: the reference leads to an empty secret")
+    return value
+
+
+def _of_variable(name: str, around: Surroundings) -> tuple[Read, str]:
+    if not is_name(name):
+        raise ValueError("after `env:` stands no variable's name")
+
+    def read() -> str:
+        if name not in around.environ:
+            raise NotConfigured(f"the variable {name} is not set")
+        return around.environ[name].strip()
+
+    return read, f"env:{name}"
+
+
+def _of_file(name: str, around: Surroundings) -> tuple[Read, str]:
+    path = expand_path(name, around.environ, around.base)
+
+    def read() -> str:
+        try:
+            with path.open("rb") as file:
+                return _decode(file.read(MAX_BYTES + 1), f"the file {path}")
+        except OSError as error:
+            raise NotConfigured(f"the file {path} cannot be read: {error.strerror}") from None
+
+    return read, f"file:{path}"
+
+
+def _of_keyring(name: str, around: Surroundings) -> tuple[Read, str]:
+    service, _, user = name.rpartition("/")
+    if not service or not user:
+        raise ValueError("write `keyring:SERVICE/USER`")
+
+    def read() -> str:
+        try:
+            keyring = import_module("keyring")
+            errors = import_module("keyring.errors")
+        except ImportError:
+            raise NotConfigured("keyring references need the extra: pip install 'hob[keyring]'") from None
+        try:
+            value = keyring.get_password(service, user)
+        except errors.KeyringError as error:
+            raise NotConfigured(f"the keyring does not open ({type(error).__name__})") from None
+        if value is None:
+            raise NotConfigured(f"the keyring has nothing for {service}/{user}")
+        return str(value)
+
+    return read, f"keyring:{name}"
+
+
+def _of_command(line: str, around: Surroundings) -> tuple[Read, str]:
+    import shlex  # with subprocess 15 ms that only users of commands should pay
+
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ValueError("the command's quotes do not match") from error
+    if not words:
+        raise ValueError("after `command:` stands no program")
+    return partial(_run, words, around), f"command:{words[0]}" + (" …" if len(words) > 1 else "")
+
+
+def _run(words: list[str], around: Surroundings) -> str:
+    """The first line the program writes (what follows is a password store's notes). No shell; its own session."""
+    import subprocess
+
+    name = words[0]
+    try:
+        child = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(around.environ),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it holds a NUL byte"
+        raise NotConfigured(f"the command {name} cannot be started: {reason}") from None
+    with child:
+        try:
+            output, _ = child.communicate(timeout=COMMAND_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise NotConfigured(f"the command {name} gave no secret within {COMMAND_SECONDS:g} s") from None
+        finally:
+            _end_group(child.pid)
+    if child.returncode:
+        raise NotConfigured(f"the command {name} failed with exit status {child.returncode}")
+    lines = _decode(output, f"the output of {name}").splitlines()
+    return lines[0].strip() if lines else ""
+
+
+def _end_group(pid: int) -> None:
+    """End whatever the command left behind, so that nothing outlives the reading."""
+    import signal
+
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # macOS answers so for a group that is gone but not yet reaped
+        return
+
+
+def _decode(data: bytes, what: str) -> str:
+    if len(data) > MAX_BYTES:
+        raise NotConfigured(f"{what} is larger than {MAX_BYTES} bytes; that is no secret")
+    try:
+        return data.decode().strip()
+    except UnicodeDecodeError:
+        raise NotConfigured(f"{what} is not UTF-8 text") from None
+
+
+_SCHEMES: Mapping[str, Callable[[str, Surroundings], tuple[Read, str]]] = {
+    "env": _of_variable,
+    "file": _of_file,
+    "keyring": _of_keyring,
+    "command": _of_command,
+}
