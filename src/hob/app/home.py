@@ -3,22 +3,11 @@
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from hob.core.errors import HomeTaken, NotConfigured
-
-
-def home_of(environ: Mapping[str, str]) -> Path:
-    """`$HOB_HOME`, else `~/.hob`; absolute."""
-    named = environ.get("HOB_HOME", "")
-    if named:
-        return Path(named).expanduser().absolute()
-    try:
-        return Path.home() / ".hob"
-    except RuntimeError as error:
-        raise NotConfigured("neither HOB_HOME nor HOME is set; set HOB_HOME to a directory of yours") from error
 
 
 def make_home(home: Path) -> None:

@@ -29,17 +29,19 @@ async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Noti
     # under another one's trace (it joined its turn), so the whole session is watched.
     with api.hub.subscribe(session=accepted.session) as notices:
         view = await _view(api, accepted)
-        try:
-            async with asyncio.timeout(wait):
-                while view["state"] not in FINAL:
+        deadline = asyncio.get_running_loop().time() + wait
+        while view["state"] not in FINAL:
+            try:
+                async with asyncio.timeout_at(deadline):
                     notice = await anext(notices)
-                    if not isinstance(notice, Settled):
-                        if notice.trace == accepted.trace:
-                            yield notice
-                    elif not notice.inbounds or accepted.id in notice.inbounds:
-                        view = await _view(api, accepted)
-        except TimeoutError:
-            view = await _view(api, accepted)
+            except (TimeoutError, StopAsyncIteration):  # too long, or Hob is shutting down
+                view = await _view(api, accepted)
+                break
+            if not isinstance(notice, Settled):
+                if notice.trace == accepted.trace:
+                    yield notice
+            elif not notice.inbounds or accepted.id in notice.inbounds:
+                view = await _view(api, accepted)
     yield view
 
 

@@ -1,0 +1,31 @@
+"""Who may come in while the only doors are this machine's own: the terminal and the token's API."""
+
+from dataclasses import replace
+
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound
+from hob.core.ports.guard import Admitted, Deny, Refused, Verdict
+from hob.core.tools import ToolCall, ToolSpec
+from hob.core.labels import Trust
+from hob.core.turns import Turn
+
+OWNERS_CHANNELS = frozenset({"local", "api"})
+
+
+class OwnerOnly:
+    """Implements `Admission`: these channels are the owner's, and nobody else comes in."""
+
+    def __init__(self, channels: frozenset[str] = OWNERS_CHANNELS) -> None:
+        self._channels = channels
+
+    def admit(self, inbound: Inbound) -> Admitted | Refused:
+        if inbound.origin.channel in self._channels:
+            return Admitted(replace(inbound.sender, cls=SenderClass.OWNER), classification="owner")
+        return Refused(f"nobody is admitted on {inbound.origin.channel}")
+
+
+class NoToolsYet:
+    """Implements `Judge`: without a guard no tool is called."""
+
+    async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
+        return Deny("no-guard", "there is no guard that could allow this")

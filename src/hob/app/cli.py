@@ -1,0 +1,58 @@
+"""The command line: which commands there are. Each is loaded only when it is used."""
+
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App
+
+from hob.core.errors import HobError, HomeTaken, NotConfigured
+
+COMMANDS: tuple[tuple[str, str, str], ...] = (
+    ("chat", "chat:chat", "Talk; the same as no command at all."),
+    ("ask", "ask:ask", "Ask one question; the answer goes to stdout."),
+    ("serve", "serve:serve", "Run the daemon."),
+    ("status", "status:status", "How Hob is: running, waiting, owed, spent."),
+    ("tasks", "tasks:tasks", "What is being done and what was."),
+    ("timeline", "timeline:timeline", "What happened, by trace."),
+    ("retry", "retry:retry", "Bring back what failed or was set aside."),
+    ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
+    ("config", "config:app", "Show, check and change settings."),
+    ("token", "token:app", "The API's bearer token."),
+    ("backup", "backup:backup", "Write a consistent copy of everything to one file."),
+    ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
+    ("export", "export:export", "Conversations as JSON lines."),
+)
+
+
+def build() -> App:
+    """The commands; `hob` alone is a chat."""
+    app = App(
+        name="hob",
+        help="A personal assistant that loses nothing. Without a command: chat.",
+        help_formatter="plain",
+        version_flags=["--version", "-V"],
+        result_action="return_value",
+    )
+    for name, where, text in COMMANDS:
+        app.command(f"hob.app.commands.{where}", name=name, help=text)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command; its exit status. 2 means wrong use or wrong configuration, 1 that it failed."""
+    try:
+        status = build()(arguments or ["chat"])
+        return status if isinstance(status, int) else 0
+    except NotConfigured as error:
+        print(error, file=sys.stderr)
+        return 2
+    except HomeTaken as error:
+        print(f"{error}; stop it first, or set HOB_HOME to another directory", file=sys.stderr)
+        return 1
+    except HobError as error:
+        print(f"hob: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 1
+    except KeyboardInterrupt:
+        return 130

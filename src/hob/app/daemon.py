@@ -1,0 +1,95 @@
+"""Running Hob until it is told to stop: signals, listeners, drain."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from hob.app.home import socket_of
+from hob.app.opening import App, Extras, open_app
+from hob.bus import BusSettings
+from hob.config import Config
+from hob.gateway.asgi import Door, build_api
+from hob.gateway.listener import bind_tcp, bind_unix, serve
+from hob.gateway.settings import GatewaySettings
+
+log = logging.getLogger(__name__)
+
+
+class StopSignal:
+    """Set once to stop gently, twice to stop at once."""
+
+    def __init__(self) -> None:
+        self.gentle = asyncio.Event()
+        self.forced = asyncio.Event()
+
+    def __call__(self) -> None:
+        if self.gentle.is_set():
+            self.forced.set()
+        self.gentle.set()
+
+
+async def run_daemon(
+    home: Path,
+    config: Config,
+    *,
+    extras: Extras | None = None,
+    on_ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve the API and run everything, old work included, until SIGTERM or SIGINT; the caller holds the lock.
+
+    The first signal drains: nothing new is accepted, running turns may end within `bus.drain_seconds`. The second
+    stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised.
+    """
+    stop = StopSignal()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    async with open_app(home, config, extras=extras) as app, listening(app, tcp=True) as url:
+        on_ready(url)
+        try:
+            await stop.gentle.wait()
+        finally:
+            await drain(app, stop.forced)
+
+
+async def drain(app: App, forced: asyncio.Event) -> None:
+    """Let running turns end, for as long as the settings say or until `forced`."""
+    seconds = app.config[BusSettings].drain_seconds
+    async with asyncio.TaskGroup() as group:
+        draining = group.create_task(app.bus.drain(seconds))
+        forcing = group.create_task(forced.wait())
+        await asyncio.wait({draining, forcing}, return_when=asyncio.FIRST_COMPLETED)
+        if not draining.done():
+            await app.bus.drain(0)
+        forcing.cancel()
+
+
+@asynccontextmanager
+async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
+    """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given."""
+    settings = app.config[GatewaySettings]
+    api = build_api(app.api)
+    path = socket_of(app.home)
+    tcp_socket = bind_tcp(settings.host, settings.port) if tcp and settings.port >= 0 else None
+    unix_socket = bind_unix(path)
+    try:
+        async with serve(api, [unix_socket], grace=5):
+            if tcp_socket is None:
+                yield ""
+                return
+            host, port = tcp_socket.getsockname()[:2]
+            async with serve(Door(api, app.api.token), [tcp_socket], grace=5):
+                yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def set_up_logging(level: int = logging.INFO) -> None:
+    """Log to standard error, without the text of messages."""
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for noisy in ("httpx2", "httpcore2", "uvicorn"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

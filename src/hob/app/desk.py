@@ -1,0 +1,107 @@
+"""What commands and the API can set in motion and look up: one object that sees bus, agent and store."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hob import __version__
+from hob.agent.compaction import Compacted, Compactor
+from hob.agent.inspection import Inspector
+from hob.bus import Bus
+from hob.core.errors import NotAllowed, NotFound
+from hob.core.ids import SessionKey
+from hob.store import Store
+
+
+class Desk:
+    """Implements the agent's `Desk` and the gateway's `Operations`."""
+
+    def __init__(
+        self,
+        store: Store,
+        compactor: Compactor,
+        inspector: Inspector,
+        model: Callable[[], str],
+        on_hand_over: Callable[[], None] | None,
+    ) -> None:
+        self._store = store
+        self._compactor = compactor
+        self._inspector = inspector
+        self._model = model
+        self._on_hand_over = on_hand_over
+        self._bus: Bus | None = None
+
+    def bind(self, bus: Bus) -> None:
+        """The bus needs the commands and the commands need the bus: this is the knot."""
+        self._bus = bus
+
+    @property
+    def bus(self) -> Bus:
+        if self._bus is None:
+            raise RuntimeError("the bus is not open yet")
+        return self._bus
+
+    async def status(self) -> Mapping[str, Any]:
+        inbox = await self._store.inbox.counts()
+        turns = await self._store.turns.counts()
+        outbox = await self._store.outbox.counts()
+        health = self._store.health()
+        return {
+            "version": __version__,
+            "running": turns.running,
+            "waiting": inbox.waiting + turns.ready,
+            "parked": turns.parked,
+            "owed": outbox.open,
+            "undeliverable": outbox.dead + outbox.parked,
+            "oldest_owed_seconds": outbox.oldest_age,
+            "model": self._model() or "none",
+            "store": health.problem or "ok",
+            "store_health": asdict(health),
+        }
+
+    async def tasks(self) -> Sequence[tuple[str, str, str]]:
+        rows = await self._store.tasks.find(20, open_only=True)
+        return [(row.id, row.state.value, row.title) for row in rows]
+
+    async def prompt(self, session: str) -> Mapping[str, Any]:
+        return await self._inspector.inspect(SessionKey(session))
+
+    async def stop(self, session: SessionKey, reason: str) -> bool:
+        return await self.bus.lanes.stop(session, reason)
+
+    async def cancel(self, id: str, reason: str) -> bool:
+        return await self.bus.lanes.cancel(id, reason)
+
+    async def resume(self, session: SessionKey) -> None:
+        self.bus.lanes.resume(session)
+
+    async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
+        done = await self._compactor.compact(session, reason="/compact", model=model)
+        return (done.messages, len(done.summary.text)) if isinstance(done, Compacted) else done.reason
+
+    async def undo_compaction(self, session: SessionKey) -> bool:
+        return await self._store.transcript.undo_summary(session)
+
+    async def undo_turn(self, session: SessionKey) -> str | None:
+        hidden = await self._store.transcript.hide_last_turn(session)
+        if not hidden:
+            return None
+        text = next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text)
+        return text if len(text) <= 60 else text[:59] + "…"
+
+    async def retry(self, id: str) -> Mapping[str, Any]:
+        turn = await self._store.turns.retry(id)
+        if turn is None:
+            raise NotFound(f"nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything")
+        self.bus.lanes.wake_turn(turn)
+        return {"id": id, "turn": turn, "state": "ready"}
+
+    async def backup(self, file: Path) -> Mapping[str, Any]:
+        await self._store.backup(file)
+        return {"file": str(file), "bytes": file.stat().st_size}
+
+    def hand_over(self) -> None:
+        if self._on_hand_over is None:
+            raise NotAllowed("this is the daemon; stop it with SIGTERM")
+        self._on_hand_over()

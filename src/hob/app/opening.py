@@ -1,0 +1,173 @@
+"""The composition root: the whole architecture on one page.
+
+`open_app` opens everything in dependency order and closes it backwards. Nothing else sees two peers at once.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hob.agent import AgentSettings, Compactor, Driver, Inspector, PromptBuilder, SlashCommands, session_of
+from hob.agent.spending import Budget, SpendingSettings
+from hob.app.admission import NoToolsYet, OwnerOnly
+from hob.app.desk import Desk
+from hob.app.sections import model_settings
+from hob.bus import Bus, BusSettings, Hub, open_bus
+from hob.config import Config
+from hob.core.clock import Clock, SystemClock
+from hob.core.hooks import Hook
+from hob.core.messages import Address
+from hob.core.ports.channel import Channel
+from hob.core.ports.guard import Admission, Judge
+from hob.core.ports.journal import Journal
+from hob.core.ports.model import Model
+from hob.core.ports.tools import Toolset
+from hob.gateway.api import Api
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.tokens import ensure_token
+from hob.providers import SettingsPrices, model_name, open_model
+from hob.store import Store, StoreSettings, open_store
+from hob.workspace import BootstrapFiles, WorkspaceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What an embedding program or a test puts in: channels, tools and their judge, hooks, another model or clock."""
+
+    channels: tuple[Channel, ...] = ()
+    toolset: Toolset | None = None
+    judge: Judge = field(default_factory=NoToolsYet)
+    admission: Admission = field(default_factory=OwnerOnly)
+    hooks: tuple[Hook, ...] = ()
+    clock: Clock = field(default_factory=SystemClock)
+    wrap_model: Callable[[Model], Model] = lambda model: model
+    wrap_journal: Callable[[Journal], Journal] = lambda journal: journal
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Hob, open."""
+
+    home: Path
+    config: Config
+    store: Store
+    bus: Bus
+    desk: Desk
+    api: Api
+
+
+@dataclass(frozen=True, slots=True)
+class _Peers:
+    driver: Driver
+    desk: Desk
+    commands: SlashCommands
+
+
+@asynccontextmanager
+async def open_app(
+    home: Path,
+    config: Config,
+    *,
+    extras: Extras | None = None,
+    own_only: bool = False,
+    on_hand_over: Callable[[], None] | None = None,
+) -> AsyncIterator[App]:
+    """Hob over this home, whose lock the caller holds.
+
+    With `own_only` it runs what is accepted from now on and leaves earlier work to the next daemon: the one-shot
+    owner. Raises NotConfigured and StoreErrors.
+    """
+    extras = extras or Extras()
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock))
+        hub = Hub()
+        peers = await _open_peers(stack, config, store, hub, extras, on_hand_over)
+        bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
+        peers.desk.bind(bus)
+        gateway = config[GatewaySettings]
+        token = ensure_token(home, gateway.auth_token)
+        api = Api(bus.accept, store, hub, peers.desk, gateway, extras.clock, token)
+        yield App(home, config, store, bus, peers.desk, api)
+
+
+async def _open_peers(
+    stack: AsyncExitStack,
+    config: Config,
+    store: Store,
+    hub: Hub,
+    extras: Extras,
+    on_hand_over: Callable[[], None] | None,
+) -> _Peers:
+    settings = config[AgentSettings]
+    connection = model_settings(config)
+    prices = SettingsPrices(connection.prices)
+    opened = await stack.enter_async_context(open_model(connection, extras.clock, blobs=store.blobs))
+    model = extras.wrap_model(opened)
+    files = BootstrapFiles(config[WorkspaceSettings].path)
+    prompts = PromptBuilder(settings, extras.clock, files)
+    compactor = Compactor(
+        settings,
+        model=model,
+        transcript=store.transcript,
+        ledger=store.ledger,
+        prices=prices,
+        clock=extras.clock,
+    )
+    driver = Driver(
+        settings,
+        model=model,
+        model_name=lambda: model_name(connection),
+        journal=extras.wrap_journal(store.journal),
+        transcript=store.transcript,
+        sessions=store.sessions,
+        toolset=extras.toolset,
+        judge=extras.judge,
+        prompts=prompts,
+        compactor=compactor,
+        notices=hub,
+        budget=Budget(config[SpendingSettings], store.ledger, prices, extras.clock),
+        prices=prices,
+        blobs=store.blobs,
+        hooks=extras.hooks,
+        clock=extras.clock,
+        limit_of=_limits(extras.channels),
+    )
+    inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, extras.clock)
+    desk = Desk(store, compactor, inspector, lambda: model_name(connection), on_hand_over)
+    commands = SlashCommands(
+        desk, store.sessions, store.ledger, extras.clock, settings, lambda: model_name(connection)
+    )
+    return _Peers(driver, desk, commands)
+
+
+async def _open_bus(
+    stack: AsyncExitStack,
+    config: Config,
+    store: Store,
+    hub: Hub,
+    peers: _Peers,
+    extras: Extras,
+    own_only: bool,
+) -> Bus:
+    return await stack.enter_async_context(
+        open_bus(
+            store,
+            peers.driver,
+            commands=peers.commands,
+            admission=extras.admission,
+            channels=extras.channels,
+            settings=config[BusSettings],
+            clock=extras.clock,
+            hub=hub,
+            session_of=session_of,
+            language=config[AgentSettings].language,
+            own_only=own_only,
+        )
+    )
+
+
+def _limits(channels: tuple[Channel, ...]) -> Callable[[Address], int]:
+    limits = {(channel.name, channel.account): channel.text_limit for channel in channels}
+    # the terminal and the API take a reply of any length in one piece
+    return lambda address: limits.get((address.channel, address.account), 10_000_000)
