@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Address
@@ -63,4 +64,12 @@ class Approvals(Protocol):
 
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
         """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
+        ...
+
+
+class Bootstrap(Protocol):
+    """The identity files of the workspace."""
+
+    def load(self) -> tuple[BootstrapFile, ...]:
+        """The files that are there, in prompt order; the very same tuple while none has changed. Never raises."""
         ...

@@ -68,7 +68,8 @@ class Inbound:
 
     `key` is the platform's id of the message, unique in (channel, account); the same key twice makes one turn.
     `session` is the session the sender asked for by name, if any; otherwise the address decides.
-    `hops` counts how many self-made messages lie between this one and a person's.
+    `hops` counts how many self-made messages lie between this one and a person's. `group` says that others than the
+    sender read the answer too: such a chat never sees what is the owner's alone.
     """
 
     id: InboundId
@@ -85,6 +86,7 @@ class Inbound:
     sent_at: datetime = UNKNOWN_TIME
     hops: int = 0
     background: bool = False
+    group: bool = False
 
 
 class OutboundKind(StrEnum):

@@ -56,6 +56,10 @@ class Transcript(Protocol):
         """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
         ...
 
+    async def undo_summary(self, session: SessionKey) -> bool:
+        """Take the newest summary back: what stood before it shows again. False if there is none."""
+        ...
+
 
 class Sessions(Protocol):
     """Conversations and their rules."""

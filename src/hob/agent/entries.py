@@ -1,0 +1,94 @@
+"""A turn as transcript entries: the same values go into the prompt while it runs and into the transcript at its end.
+
+That they are the same is what keeps the next request's prefix identical to this one's, so that the provider's cache
+holds.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from hob.core.ids import CallId
+from hob.core.labels import HOB_LABEL, Label, Origin, Trust
+from hob.core.messages import Attachment, Inbound
+from hob.core.models import Entry, Image, Role
+from hob.core.steps import ModelAsked, ModelReplied, Noted, Steered, Step, ToolReceived, UserAnswered
+from hob.core.tools import ToolCall
+from hob.core.turns import Turn
+
+FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
+
+
+def opening_entries(turn: Turn, at: float) -> tuple[Entry, ...]:
+    """What the turn's own messages say: words, quoted parts and attachments, each with its label."""
+    return tuple(entry for inbound in turn.inbounds for entry in _of_inbound(turn.id, inbound, at))
+
+
+def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
+    """What was said and done since, in order; each of the model's texts is trusted as its request was."""
+    entries: list[Entry] = []
+    received = {step.result.call for step in steps if isinstance(step, ToolReceived)}
+    trust = Trust.UNTRUSTED
+    for step in steps:
+        match step:
+            case ModelAsked():
+                trust = step.trust
+            case ModelReplied() if step.text or step.calls:
+                entries.append(_entry(turn.id, "assistant", step.text, Label(Origin.MODEL, trust), at, step.calls))
+            case ToolReceived(result=result):
+                entries.append(
+                    Entry(
+                        0,
+                        "tool",
+                        result.text,
+                        result.label,
+                        turn.id,
+                        at,
+                        call=result.call,
+                        is_error=result.is_error,
+                    )
+                )
+            case UserAnswered() if step.call not in received:
+                entries.append(_entry(turn.id, "tool", step.text, step.label, at, call=step.call))
+            case Steered():
+                entries.append(_entry(turn.id, "user", step.text, step.label, at))
+                entries.extend(_entry(turn.id, "user", part.text, part.label, at) for part in step.quoted)
+            case Noted():
+                entries.append(_entry(turn.id, "user", step.text, HOB_LABEL, at))
+            case _:
+                pass
+    return tuple(entry for entry in entries if entry.text or entry.calls or entry.call)
+
+
+def entries_of(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
+    """The whole turn, ready for the transcript. `at` is Unix seconds; the store gives the places."""
+    return opening_entries(turn, at) + step_entries(turn, steps, at)
+
+
+def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
+    if inbound.text:
+        yield _entry(turn, "user", inbound.text, inbound.label, at)
+    for part in inbound.quoted:
+        if part.text:
+            yield _entry(turn, "user", part.text, part.label, at)
+    for attachment in inbound.attachments:
+        yield _of_attachment(turn, attachment, at)
+
+
+def _of_attachment(turn: str, attachment: Attachment, at: float) -> Entry:
+    name = " ".join(attachment.name.split())[:80] or "no name"
+    size = f", {attachment.size} bytes" if attachment.size else ""
+    text = f"[attachment: {name}, {attachment.media_type}{size}]"
+    shown = attachment.blob is not None and attachment.media_type.startswith("image/")
+    images = (Image(attachment.blob, attachment.media_type),) if shown and attachment.blob else ()
+    return Entry(0, "user", text, FILE_LABEL, turn, at, images=images)
+
+
+def _entry(
+    turn: str,
+    role: Role,
+    text: str,
+    label: Label,
+    at: float,
+    calls: tuple[ToolCall, ...] = (),
+    call: CallId | None = None,
+) -> Entry:
+    return Entry(0, role, text, label, turn, at, calls=calls, call=call)

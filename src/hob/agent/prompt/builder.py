@@ -1,0 +1,217 @@
+"""Building the request of a turn's next model call.
+
+The order serves the provider's prompt cache. First what stays for days (system text and tools), then the summary, which
+changes at a compaction, then the conversation, which only grows, and at the end of the message that opened the turn the
+volatile block. In the next turn that message is rendered without the block, so two requests share everything up to it;
+within a turn every request is the one before it plus what came since. The block stays on the opening message even when
+others join the turn: moving it would change what was already sent.
+
+The summary is a user message and not part of the system text: a model wrote it, perhaps from untrusted text, so it gets
+no more say than its label allows.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.agent.assessment import LINES, assess
+from hob.agent.entries import opening_entries, step_entries
+from hob.agent.ports import Bootstrap
+from hob.agent.prompt import context
+from hob.agent.prompt.aging import age
+from hob.agent.prompt.cutting import shorten
+from hob.agent.prompt.fitting import cost, fit
+from hob.agent.prompt.marks import Marks
+from hob.agent.prompt.pairing import pair
+from hob.agent.prompt.rendering import add_user, render
+from hob.agent.prompt.system import Audience, SystemText, audience_of, build_system
+from hob.agent.prompt.tokens import PER_MESSAGE, count_bytes, estimate_messages, estimate_tokens
+from hob.agent.prompt.values import Prompt, Section
+from hob.agent.sessions import zone_of
+from hob.agent.settings import AgentSettings
+from hob.agent.window import select
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
+from hob.core.files import BootstrapFile
+from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
+from hob.core.labels import HOB_LABEL, join
+from hob.core.models import Entry, ModelMessage, ModelRequest, UserMessage
+from hob.core.ports.memory import Memory, Recall
+from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
+from hob.core.tools import ToolSpec
+from hob.core.turns import Summary, Turn, View
+
+_OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
+_WAKES = (Waited, ApprovalAnswered, UserAnswered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """What was true when a turn began or woke: its volatile block and the time all ages are measured from."""
+
+    parts: tuple[tuple[str, str], ...]
+    text: str
+    at: float
+
+
+class PromptBuilder:
+    """Implements the driver's `Prompts`. `salt` is a secret of the home; it makes the marks unforgeable."""
+
+    def __init__(
+        self, settings: AgentSettings, clock: Clock, bootstrap: Bootstrap, recall: Recall | None, salt: bytes
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._bootstrap = bootstrap
+        self._recall = recall
+        self._marks = Marks(salt)
+        self._zone = zone_of(settings.timezone)
+        self._moments: OrderedDict[tuple[TurnId, int], _Moment] = OrderedDict()
+        self._systems: dict[Audience, tuple[tuple[BootstrapFile, ...], SystemText]] = {}
+        self._tools: tuple[tuple[ToolSpec, ...], Section] = ((), Section("tools", 0, 0, True))
+        self._max_tokens = min(settings.max_tokens, settings.context_tokens // 2)
+
+    async def build(
+        self,
+        turn: Turn,
+        steps: Sequence[Step],
+        view: View,
+        tools: tuple[ToolSpec, ...],
+        model: str,
+        *,
+        keep: int | None = None,
+        patience: float,
+    ) -> Prompt:
+        """The request for this turn after these steps, with at most `keep` entries of history.
+
+        Raises ModelError (context overflow) when tools and identity alone leave no room for a message.
+        """
+        settings = self._settings
+        budget = settings.context_tokens - self._max_tokens
+        moment = await self._moment(turn, steps, view)
+        system = self._system(audience_of(turn), budget)
+        tool_section = self._tool_section(tools)
+
+        opening, later = opening_entries(turn, moment.at), step_entries(turn, steps, moment.at)
+        own = pair([*opening, *later])
+        history = pair(select(view, settings, keep))
+        if all(inbound.label.trusted for inbound in turn.inbounds):
+            history = age(history, moment.at, settings)
+        summary = _summary_entry(view.summary, budget // 5)
+
+        volatile = _limited(moment.text, budget // 7)
+        fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
+        room = budget - fixed - sum(map(cost, summary))
+        if room < 60:
+            raise ModelError(ModelFault.CONTEXT_OVERFLOW, "tools and identity files leave no room for a message")
+        history, own = fit(history, own, room, max(1, settings.window // 2))
+
+        shown = [*summary, *history]
+        messages: list[ModelMessage] = []
+        until = _opening_length(own, len(opening))
+        render(messages, [*shown, *own[:until]], self._marks)
+        if volatile:
+            add_user(messages, UserMessage(volatile))
+        render(messages, own[until:], self._marks)
+        trust = join(entry.label for entry in (*shown, *own))
+        request = ModelRequest(
+            model,
+            system.text,
+            tuple(messages),
+            tools,
+            self._max_tokens,
+            cache_key=turn.session,
+            patience=patience,
+        )
+        tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
+        sections = (*system.sections, tool_section, *self._conversation(summary, history, own, moment))
+        return Prompt(request, tuple(section for section in sections if section.bytes), trust, tokens)
+
+    async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
+        """The prompt as the owner's next message would find it, without that message."""
+        turn = Turn(TurnId(""), session, TraceId(""), SpanId(""), ())
+        return await self.build(turn, (), view, tools, model, patience=0)
+
+    async def _moment(self, turn: Turn, steps: Sequence[Step], view: View) -> _Moment:
+        key = (turn.id, sum(isinstance(step, _WAKES) for step in steps))
+        moment = self._moments.get(key)
+        if moment is None:
+            moment = await self._look_around(turn, view)
+            self._moments[key] = moment
+            while len(self._moments) > _OPEN_TURNS:
+                self._moments.popitem(last=False)
+        return moment
+
+    async def _look_around(self, turn: Turn, view: View) -> _Moment:
+        now = self._clock.now()
+        text = "\n".join(inbound.text for inbound in turn.inbounds)
+        memories: tuple[Memory, ...] = ()
+        if self._recall is not None and text and self._settings.recall_limit:
+            memories = await self._recall.recall(text, turn.session, self._settings.recall_limit)
+        sent = context.sent_line(turn.inbounds, now, self._zone)
+        parts = (
+            ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
+            (
+                "memories",
+                context.listed("Memories", context.memory_lines(memories, self._settings.memory_chars)),
+            ),
+            ("waiting work", context.listed("Waiting work", context.waiting_lines(view.parked))),
+            ("assessment", LINES[assess(text)]),
+        )
+        return _Moment(parts, context.block([part for _, part in parts]), now.timestamp())
+
+    def _system(self, audience: Audience, budget: int) -> SystemText:
+        files = self._bootstrap.load()
+        known = self._systems.get(audience)
+        if known is None or known[0] is not files:
+            known = (files, build_system(files, audience, self._settings, budget // 2))
+            self._systems[audience] = known
+        return known[1]
+
+    def _tool_section(self, tools: tuple[ToolSpec, ...]) -> Section:
+        if self._tools[0] is not tools and self._tools[0] != tools:
+            texts = [json.dumps([tool.name, tool.description, dict(tool.schema)], ensure_ascii=False) for tool in tools]
+            size = sum(count_bytes(text) + 40 for text in texts)
+            self._tools = (
+                tools,
+                Section("tools", size, sum(estimate_tokens(text) + 12 for text in texts), True),
+            )
+        return self._tools[1]
+
+    def _conversation(
+        self, summary: list[Entry], history: list[Entry], own: list[Entry], moment: _Moment
+    ) -> list[Section]:
+        return [
+            _measure("summary", summary, True),
+            _measure("history", history, True),
+            _measure("this turn", own, False),
+            *(Section(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
+        ]
+
+
+def _opening_length(own: Sequence[Entry], opening: int) -> int:
+    """How many of this turn's entries belong to the message that opened it."""
+    first = next((place for place, entry in enumerate(own) if entry.role != "user"), len(own))
+    return min(opening, first)
+
+
+def _measure(name: str, entries: Sequence[Entry], cached: bool) -> Section:
+    size = sum(count_bytes(entry.text) + sum(count_bytes(call.arguments) for call in entry.calls) for entry in entries)
+    return Section(name, size, sum(map(cost, entries)), cached)
+
+
+def _summary_entry(summary: Summary | None, room: int) -> list[Entry]:
+    """The summary as what the user side says first. Hob's heading stands outside of the marks."""
+    if summary is None:
+        return []
+    turn = f"summary {summary.upto}"
+    heading = Entry(0, "user", "Summary of the conversation so far:", HOB_LABEL, turn, 0.0)
+    return [heading, Entry(summary.upto, "user", _limited(summary.text, room), summary.label, turn, 0.0)]
+
+
+def _limited(text: str, tokens: int) -> str:
+    """The text in at most this many tokens."""
+    while estimate_tokens(text) > tokens:
+        text = shorten(text, min(len(text) * tokens // estimate_tokens(text), len(text) - 1))
+    return text

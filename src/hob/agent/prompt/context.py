@@ -1,0 +1,76 @@
+"""The volatile block: what is true only now. It stands at the end of the message that opened the turn, is never stored,
+and stays the same through all rounds of the turn."""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from hob.agent.prompt.cutting import shorten
+from hob.core.labels import Label
+from hob.core.messages import UNKNOWN_TIME, Inbound
+from hob.core.ports.memory import Memory
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_LATE = 600.0  # seconds after which the time of sending is worth a line
+_WAITING = 10  # pieces of parked work that are shown
+_NAMED = 3  # untrusted memories that are named at most
+
+
+def clock_line(now: datetime, zone: tzinfo | None) -> str:
+    """Date, time to the minute and zone, e.g. `Now: Saturday, 2026-11-21 08:14 (Europe/Berlin, UTC+01:00)`."""
+    local = now.astimezone(zone)
+    offset = local.strftime("%z")
+    name = str(zone) if zone is not None else local.strftime("%Z")
+    place = f"{name}, UTC{offset[:3]}:{offset[3:5]}" if name != "UTC" else "UTC"
+    return f"Now: {_DAYS[local.weekday()]}, {local:%Y-%m-%d %H:%M} ({place})"
+
+
+def sent_line(inbounds: Sequence[Inbound], now: datetime, zone: tzinfo | None) -> str:
+    """When the message was sent, if that is long ago; else nothing."""
+    sent = min((inbound.sent_at for inbound in inbounds if inbound.sent_at != UNKNOWN_TIME), default=now)
+    if (now - sent).total_seconds() < _LATE:
+        return ""
+    return f"The message was sent at {sent.astimezone(zone):%Y-%m-%d %H:%M} and is answered only now."
+
+
+def memory_lines(memories: Sequence[Memory], limit: int) -> list[str]:
+    """Trusted memories, best first, in at most `limit` characters; untrusted ones that were better are only named."""
+    lines: list[str] = []
+    left, named = limit, 0
+    first = next((place for place, memory in enumerate(memories) if memory.label.trusted), len(memories))
+    for place, memory in enumerate(memories):
+        if memory.label.trusted:
+            line = f"- {_one_line(memory.text, 1_000)} [{_one_line(memory.source, 60)}]"
+        elif place < first and named < _NAMED:
+            named += 1
+            line = f"- (untrusted, not shown: {_origin(memory.label, memory.source)})"
+        else:
+            continue
+        if len(line) + 1 > left:
+            break
+        left -= len(line) + 1
+        lines.append(line)
+    return lines
+
+
+def block(sections: Sequence[str]) -> str:
+    """The block around these lines, or nothing."""
+    body = "\n".join(section for section in sections if section)
+    return f"<context>\n{body}\n</context>" if body else ""
+
+
+def listed(title: str, lines: Sequence[str]) -> str:
+    """A titled list, or nothing."""
+    return "\n".join([f"{title}:", *lines]) if lines else ""
+
+
+def waiting_lines(parked: Sequence[str]) -> list[str]:
+    """One line for each piece of parked work, the newest ones if they are many."""
+    return [f"- {_one_line(line, 200)}" for line in parked[-_WAITING:]]
+
+
+def _origin(label: Label, source: str) -> str:
+    return f"{label.origin}, {_one_line(source, 60)}"
+
+
+def _one_line(text: str, limit: int) -> str:
+    return shorten(" ".join(text.replace("<", "(").split()), limit).replace("\n", " ")

@@ -1,0 +1,90 @@
+"""The stable beginning of every request: identity and the owner's files, the same bytes until one of them changes."""
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from hob.agent.prompt.cutting import share, shorten
+from hob.agent.prompt.identity import IDENTITY
+from hob.agent.prompt.tokens import count_bytes, estimate_tokens
+from hob.agent.prompt.values import Section
+from hob.agent.sessions import is_group, is_subagent
+from hob.agent.settings import AgentSettings
+from hob.core.files import BootstrapFile
+from hob.core.labels import SenderClass
+from hob.core.turns import Turn
+
+_COMMENT = re.compile(r"^[ \t]*<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
+
+
+class Audience(StrEnum):
+    """Who a prompt's answer is for, which decides what files it may hold."""
+
+    OWNER = "owner"
+    SHARED = "shared"  # a group, or anyone who is not the owner
+    SUBAGENT = "subagent"
+
+
+_FILES: dict[Audience, frozenset[str]] = {
+    Audience.OWNER: frozenset({"AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "MEMORY.md"}),
+    Audience.SHARED: frozenset({"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md"}),
+    Audience.SUBAGENT: frozenset({"AGENTS.md", "TOOLS.md"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SystemText:
+    """The text and its parts."""
+
+    text: str
+    sections: tuple[Section, ...]
+    tokens: int
+
+
+def audience_of(turn: Turn) -> Audience:
+    """Who will read the answer. What is the owner's alone is shown only where nobody else takes part."""
+    if is_subagent(turn.session):
+        return Audience.SUBAGENT
+    alone = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in turn.inbounds)
+    return Audience.OWNER if alone and not is_group(turn.session) else Audience.SHARED
+
+
+def build_system(
+    files: tuple[BootstrapFile, ...], audience: Audience, settings: AgentSettings, room: int
+) -> SystemText:
+    """Identity, then the files this audience may see, in at most `room` tokens (identity always whole)."""
+    parts = [("identity", IDENTITY.strip())]
+    shown = [_readable(file) for file in files if file.name in _FILES[audience]]
+    texts = {file.name: file.text for file in shown if file.text}
+    total = settings.files_chars
+    left = room - estimate_tokens(parts[0][1])
+    while True:
+        cap = min(
+            settings.file_chars,
+            share([min(len(text), settings.file_chars) for text in texts.values()], total),
+        )
+        cut = [(name, f"# {name}\n\n{shorten(text, cap)}") for name, text in texts.items()]
+        if total < 10 or sum(estimate_tokens(text) + 1 for _, text in cut) <= left:
+            break
+        total = min(total, sum(map(len, texts.values()))) * 3 // 4
+    parts += cut if total >= 10 else []
+    sections = tuple(Section(name, count_bytes(text), estimate_tokens(text), True) for name, text in parts)
+    text = "\n\n".join(text for _, text in parts)
+    return SystemText(text, sections, estimate_tokens(text))
+
+
+def _readable(file: BootstrapFile) -> BootstrapFile:
+    """The file as the model sees it: without comments; not at all where only headings are left.
+
+    A file whose content the owner has not accepted is named and not shown: nothing in it may be obeyed.
+    """
+    if not file.label.trusted:
+        return replace(file, text="[changed, and not yet accepted by the owner: not shown]")
+    text = _COMMENT.sub("", file.text) if "<!--" in file.text else file.text
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    if all(not line or line.startswith("#") for line in lines):
+        return replace(file, text="")
+    text = "\n".join(lines)
+    if text.startswith("# "):
+        text = text.split("\n", 1)[1].strip() if "\n" in text else ""
+    return replace(file, text=f"{text}\n[{file.problem}]" if file.problem else text)

@@ -1,0 +1,30 @@
+"""What the prompt gives back."""
+
+from dataclasses import dataclass
+
+from hob.core.labels import Trust
+from hob.core.models import ModelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One named part of a request. `cached` parts are the same next time, so that a provider's cache can hold them."""
+
+    name: str
+    bytes: int
+    tokens: int
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request ready for the model, and what went into it.
+
+    `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above
+    `context_tokens - request.max_tokens`.
+    """
+
+    request: ModelRequest
+    sections: tuple[Section, ...]
+    trust: Trust
+    input_estimate: int

@@ -1,0 +1,138 @@
+"""Which conversation a message belongs to, and when a conversation begins afresh.
+
+Keys: `local:main` and `api:main` for those who name no session, `local:NAME` and `api:NAME` for those who do,
+`telegram:CHAT` for a chat with one person, `telegram:group:CHAT` for a group, `:THREAD` behind either for a platform's
+thread, `/NAME` behind all of it for a thread that a person named, `subagent:ID` for work that Hob gave itself. A second
+account on a platform is `telegram@ACCOUNT`. Parts are percent-escaped, so no two conversations share a key, and whether
+a key is a group's can be read off it.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta, tzinfo
+
+from hob.agent.settings import AgentSettings
+from hob.core.ids import SessionKey
+from hob.core.messages import Inbound, Sender
+from hob.core.turns import QueueMode, Session
+
+NAMED_CHANNELS = frozenset({"local", "api"})
+_SUBAGENT = "subagent"
+_GROUP = "group"
+_TITLE = 60
+
+
+def session_key(inbound: Inbound) -> SessionKey:
+    """The conversation of the address a message came from."""
+    origin = inbound.origin
+    if origin.channel in NAMED_CHANNELS:
+        return named_key(origin.channel, origin.chat or "main")
+    head = _escape(origin.channel) + (f"@{_escape(origin.account)}" if origin.account else "")
+    chat = _escape(origin.chat)
+    parts = [head, _GROUP, chat] if inbound.group else [head, "%67roup" if chat == _GROUP else chat]
+    if origin.thread:
+        parts.append(_escape(origin.thread))
+    return SessionKey(":".join(parts))
+
+
+def named_key(channel: str, name: str) -> SessionKey:
+    """The session that a command or API call names: a whole key is taken as it is, a bare name is the channel's."""
+    return SessionKey(name if ":" in name else f"{channel}:{name}")
+
+
+def thread_key(base: SessionKey, name: str) -> SessionKey:
+    """The key of a named thread of a conversation; a group's threads stay the group's. No name is the base itself."""
+    root = base.split("/", 1)[0]
+    slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())
+    return SessionKey(f"{root}/{slug[:40]}" if slug else root)
+
+
+def subagent_key(child: str) -> SessionKey:
+    """The session of a piece of work that Hob gave itself."""
+    return SessionKey(f"{_SUBAGENT}:{child}")
+
+
+def is_subagent(key: SessionKey) -> bool:
+    """Whether the session is a sub-agent's."""
+    return key.startswith(_SUBAGENT + ":")
+
+
+def is_group(key: SessionKey) -> bool:
+    """Whether others than one person read in this session."""
+    return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in NAMED_CHANNELS
+
+
+def title_of(text: str) -> str:
+    """A title for a session that begins with this text: its first line, cut at a word."""
+    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
+    if len(line) <= _TITLE:
+        return line
+    cut = line[: _TITLE - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > _TITLE // 2 else cut).rstrip(" ,.;:-") + "…"
+
+
+def reset_due(session: Session, now: datetime, settings: AgentSettings) -> str | None:
+    """Why the session should begin afresh before its next message: `idle`, `daily`, or None.
+
+    `session.updated` is when it was last used. A session is never reset that has nothing to forget.
+    """
+    if session.updated <= 0 or session.entries <= session.since:
+        return None
+    idle = settings.reset_idle_minutes * 60
+    if idle > 0 and now.timestamp() - session.updated >= idle:
+        return "idle"
+    hour = settings.reset_daily_hour
+    if hour >= 0 and session.updated < _last_time(hour, now, zone_of(settings.timezone)):
+        return "daily"
+    return None
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """The time zone of this IANA name; None, the machine's own, for an empty or unknown one."""
+    if not name:
+        return None
+    import zoneinfo  # 3 ms that a machine in its own time zone need not spend
+
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _last_time(hour: int, now: datetime, zone: tzinfo | None) -> float:
+    """When it was last this hour on the wall, in Unix seconds.
+
+    Days are counted on the calendar, not in seconds. An hour that a change of clocks skips counts where it would have
+    been, one that comes twice counts the first time.
+    """
+    local = now.astimezone(zone)
+    for back in (0, 1):
+        day = local - timedelta(days=back)
+        wall = datetime(day.year, day.month, day.day, hour, tzinfo=zone)  # None: the machine's
+        if wall.timestamp() <= now.timestamp():
+            return wall.timestamp()
+    return wall.timestamp()
+
+
+class SessionRules:
+    """Implements `Routing`: sessions by address, queue modes by channel."""
+
+    def __init__(self, owner: Sender, mode: QueueMode, modes: Mapping[str, QueueMode]) -> None:
+        self._owner = owner
+        self._mode = mode
+        self._modes = modes
+
+    def session_of(self, inbound: Inbound) -> SessionKey:
+        return session_key(inbound)
+
+    def mode_of(self, channel: str) -> QueueMode:
+        return self._modes.get(channel, self._mode)
+
+    def owner(self) -> Sender:
+        return self._owner
+
+
+def _escape(part: str) -> str:
+    for char in "%:/@":
+        part = part.replace(char, f"%{ord(char):02X}")
+    return part

@@ -1,0 +1,68 @@
+"""Which entries of a session a prompt shows: all after the summary, until they are too many.
+
+Past `compact_above` entries the window slides, `window` entries at a time, so that it stands still between slides and
+the provider's cache holds. It never begins inside a turn if it can help it, and never between a call and its result.
+"""
+
+from collections.abc import Sequence
+
+from hob.agent.settings import AgentSettings
+from hob.core.models import Entry
+from hob.core.turns import View
+
+
+def load_limit(settings: AgentSettings) -> int:
+    """How many of a session's last entries a turn must load, so that the window does not depend on the loading."""
+    return settings.compact_above + 2 * settings.window
+
+
+def select(view: View, settings: AgentSettings, keep: int | None = None) -> tuple[Entry, ...]:
+    """The entries to show, at least the last `window` of them where there are so many; at most `keep` if given."""
+    entries = view.entries
+    if keep is not None:
+        return entries[_forward(entries, max(0, len(entries) - keep)) :]
+    before = max(0, view.total - len(entries))  # entries that were not loaded
+    start = slide(view.total, settings.compact_above, settings.window) - before
+    if start <= 0:
+        return entries[_forward(entries, 0) :]
+    return entries[back_to_safe(entries, start, settings.window) :]
+
+
+def slide(total: int, limit: int, window: int) -> int:
+    """How many of `total` entries are left out: none up to `limit`, then whole steps, with at least `window` left."""
+    limit = max(limit, window)
+    if total <= limit:
+        return 0
+    step = max(1, min(window, limit - window))
+    return -(-(total - limit) // step) * step
+
+
+def back_to_safe(entries: Sequence[Entry], start: int, reach: int) -> int:
+    """The nearest place at or before `start` where a turn begins; beyond `reach`, where no call is cut off."""
+    start = min(start, len(entries))
+    for place in range(start, max(-1, start - reach - 1), -1):
+        if is_opening(entries, place):
+            return place
+    for place in range(start, -1, -1):
+        if is_safe(entries, place):
+            return place
+    return _forward(entries, 0)
+
+
+def is_safe(entries: Sequence[Entry], place: int) -> bool:
+    """Whether no call lies before the place with its result after it."""
+    return place >= len(entries) or place <= 0 or entries[place].role != "tool"
+
+
+def is_opening(entries: Sequence[Entry], place: int) -> bool:
+    """Whether a turn begins at the place."""
+    if place >= len(entries) or place == 0:
+        return place >= len(entries) or entries[0].role == "user"
+    return entries[place].role == "user" and entries[place].turn != entries[place - 1].turn
+
+
+def _forward(entries: Sequence[Entry], start: int) -> int:
+    """The first place from `start` on that is no result of a call before it."""
+    while start < len(entries) and entries[start].role == "tool":
+        start += 1
+    return start
