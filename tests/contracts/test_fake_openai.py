@@ -1,0 +1,148 @@
+"""The fake server is what the official SDK takes for the real one."""
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+
+import httpx2
+import openai
+import pytest
+from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
+
+from hob.testing.openai_replies import Fault, Reply
+from hob.testing.openai_server import OpenAIServer
+
+HI: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Grüß dich, 世界"}]
+TOOLS: list[ChatCompletionToolParam] = [
+    {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}
+]
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[OpenAIServer]:
+    async with OpenAIServer(key="sk-right") as server:
+        yield server
+
+
+@pytest.fixture
+async def client(server: OpenAIServer) -> AsyncIterator[openai.AsyncOpenAI]:
+    async with openai.AsyncOpenAI(base_url=server.url, api_key="sk-right", max_retries=0, timeout=10) as client:
+        yield client
+
+
+async def test_a_completion_without_stream(client: openai.AsyncOpenAI) -> None:
+    answer = await client.chat.completions.create(model="m", messages=HI)
+    assert answer.choices[0].message.content == "You said: Grüß dich, 世界"
+    assert answer.choices[0].finish_reason == "stop"
+    assert answer.usage is not None
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
+
+
+async def test_a_streamed_completion_with_usage(client: openai.AsyncOpenAI) -> None:
+    stream = await client.chat.completions.create(
+        model="m", messages=HI, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = [chunk async for chunk in stream]
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert text == "You said: Grüß dich, 世界"
+    assert chunks[-1].usage is not None
+    assert chunks[0].usage is None
+
+
+async def test_streamed_tool_calls_are_put_together(server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
+    server.script.append(Reply(calls=(("add", '{"a": "1 \\" 2"}'), ("add", '{"b": 2}')), fault=Fault.INTERLEAVED))
+    async with client.chat.completions.stream(model="m", messages=HI, tools=TOOLS) as stream:
+        answer = await stream.get_final_completion()
+    calls = answer.choices[0].message.tool_calls
+    assert calls is not None
+    assert [json.loads(call.function.arguments) for call in calls] == [{"a": '1 " 2'}, {"b": 2}]
+    assert answer.choices[0].finish_reason == "tool_calls"
+
+
+async def test_a_tool_round_by_convention(client: openai.AsyncOpenAI) -> None:
+    messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": 'CALL add {"a": 1}\nCALL add {"a": 2}'}]
+    asked = await client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
+    calls = asked.choices[0].message.tool_calls
+    assert calls is not None
+    messages.append(asked.choices[0].message.to_dict())  # type: ignore[arg-type]
+    messages += [{"role": "tool", "tool_call_id": call.id, "content": f"is {n}"} for n, call in enumerate(calls)]
+    told = await client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
+    assert told.choices[0].message.content == "The tool said: is 0 | is 1"
+
+
+async def test_models_are_listed(client: openai.AsyncOpenAI) -> None:
+    assert [model.id async for model in client.models.list()] == ["fake-1"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault.BAD_REQUEST, openai.BadRequestError),
+        (Fault.OVERFLOW, openai.BadRequestError),
+        (Fault.UNAUTHORIZED, openai.AuthenticationError),
+        (Fault.NOT_FOUND, openai.NotFoundError),
+        (Fault.RATE_SHORT, openai.RateLimitError),
+        (Fault.RATE_DATE, openai.RateLimitError),
+        (Fault.QUOTA, openai.RateLimitError),
+        (Fault.PAYMENT, openai.APIStatusError),
+        (Fault.ERROR_500, openai.InternalServerError),
+        (Fault.HTML_502, openai.InternalServerError),
+        (Fault.CUT_BEFORE, openai.APIConnectionError),
+    ],
+)
+async def test_failures_become_the_sdks_own(
+    server: OpenAIServer, client: openai.AsyncOpenAI, fault: Fault, error: type[Exception]
+) -> None:
+    server.script.append(Reply("x", fault=fault))
+    with pytest.raises(error):
+        await client.chat.completions.create(model="m", messages=HI)
+
+
+async def test_an_error_inside_a_stream_is_raised(server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
+    server.script.append(Reply("one two three", fault=Fault.ERROR_EVENT))
+    stream = await client.chat.completions.create(model="m", messages=HI, stream=True)
+    with pytest.raises(openai.APIError, match="had an error"):
+        _ = [chunk async for chunk in stream]
+
+
+async def test_a_wrong_key_is_refused(server: OpenAIServer) -> None:
+    async with openai.AsyncOpenAI(base_url=server.url, api_key="sk-wrong", max_retries=0) as client:
+        with pytest.raises(openai.AuthenticationError, match="sk-wrong"):
+            await client.chat.completions.create(model="m", messages=HI)
+
+
+async def test_a_result_without_its_call_is_refused(client: openai.AsyncOpenAI) -> None:
+    lone: list[ChatCompletionMessageParam] = [*HI, {"role": "tool", "tool_call_id": "c1", "content": "x"}]
+    with pytest.raises(openai.BadRequestError, match="must follow"):
+        await client.chat.completions.create(model="m", messages=lone)
+
+
+@pytest.fixture
+def outside() -> Iterator[str]:
+    """The server as a program; its base URL."""
+    command = [sys.executable, "-m", "hob.testing.openai_server", "--say", "as told"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+def test_the_program_serves_the_synchronous_sdk(outside: str) -> None:
+    with openai.OpenAI(base_url=outside, api_key="any", max_retries=0) as client:
+        assert client.chat.completions.create(model="m", messages=HI).choices[0].message.content == "as told"
+        stream = client.chat.completions.create(model="m", messages=HI, stream=True)
+        assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "as told"
+        assert [model.id for model in client.models.list()] == ["fake-1"]
+
+
+def test_the_program_takes_a_script_and_tells_what_it_was_asked(outside: str) -> None:
+    root = outside.removesuffix("/v1")
+    httpx2.post(f"{root}/_fake/script", json=["first", {"text": "x", "fault": "error_503"}]).raise_for_status()
+    with openai.OpenAI(base_url=outside, api_key="any", max_retries=0) as client:
+        assert client.chat.completions.create(model="m", messages=HI).choices[0].message.content == "first"
+        with pytest.raises(openai.InternalServerError):
+            client.chat.completions.create(model="m", messages=HI)
+    asked = httpx2.get(f"{root}/_fake/requests").json()
+    assert [json.loads(row["body"])["messages"] for row in asked] == [HI, HI]

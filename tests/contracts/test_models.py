@@ -1,0 +1,79 @@
+"""Every model keeps the promises of the port."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelReply
+from hob.core.ports.model import Model
+from hob.providers import ModelSettings, Retrying, open_model
+from hob.providers.openai_chat.model import OpenAIChat
+from hob.providers.openai_chat.settings import OpenAIChatSettings
+from hob.testing.clock import ManualClock
+from hob.testing.model import Cut, ScriptedModel, Silence
+from hob.testing.model_check import Behaviour, check_model
+from hob.testing.openai_replies import Fault, Reply
+from hob.testing.openai_server import OpenAIServer
+
+FAULTS = {
+    ModelFault.AUTH: Fault.UNAUTHORIZED,
+    ModelFault.OVERLOAD: Fault.ERROR_500,
+    ModelFault.CONTEXT_OVERFLOW: Fault.OVERFLOW,
+    ModelFault.RATE_LIMIT: Fault.RATE_LONG,
+}
+
+
+def on_the_wire(behaviour: Behaviour) -> Reply:
+    match behaviour:
+        case ModelReply():
+            calls = tuple((call.name, call.arguments) for call in behaviour.calls)
+            return Reply(behaviour.text, calls, behaviour.reasoning)
+        case ModelError():
+            return Reply(fault=FAULTS[behaviour.fault])
+        case Cut(text):
+            return Reply(text, fault=Fault.CUT_AFTER_TEXT)
+        case Silence():
+            return Reply(fault=Fault.SILENCE)
+
+
+@asynccontextmanager
+async def chat_completions(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
+    async with OpenAIServer(*map(on_the_wire, behaviours)) as server:
+        model = OpenAIChat(OpenAIChatSettings(server.url), ManualClock())
+        yield model
+        await model.aclose()
+
+
+@asynccontextmanager
+async def configured(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
+    async with (
+        OpenAIServer(*map(on_the_wire, behaviours)) as server,
+        open_model(ModelSettings(base_url=server.url), ManualClock()) as model,
+    ):
+        yield model
+
+
+@asynccontextmanager
+async def scripted(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
+    yield ScriptedModel(*behaviours)
+
+
+@asynccontextmanager
+async def retrying_scripted(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
+    yield Retrying(ScriptedModel(*behaviours), ManualClock())
+
+
+@pytest.mark.parametrize("make", [chat_completions, configured, scripted, retrying_scripted])
+async def test_a_model_keeps_its_promises(make: object) -> None:
+    await check_model(make)  # type: ignore[arg-type]
+
+
+async def test_the_check_notices_a_model_that_ends_without_a_reply() -> None:
+    @asynccontextmanager
+    async def broken(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
+        yield ScriptedModel(ModelReply("something else"))
+
+    with pytest.raises(AssertionError, match="broken promise"):
+        await check_model(broken)
