@@ -7,13 +7,12 @@ account on a platform is `telegram@ACCOUNT`. Parts are percent-escaped, so no tw
 a key is a group's can be read off it.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta, tzinfo
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.messages import Inbound, Sender
-from hob.core.turns import QueueMode, Session
+from hob.core.messages import Inbound
+from hob.core.turns import Session
 
 NAMED_CHANNELS = frozenset({"local", "api"})
 _SUBAGENT = "subagent"
@@ -21,7 +20,7 @@ _GROUP = "group"
 _TITLE = 60
 
 
-def session_key(inbound: Inbound) -> SessionKey:
+def session_of(inbound: Inbound) -> SessionKey:
     """The conversation of the address a message came from."""
     origin = inbound.origin
     if origin.channel in NAMED_CHANNELS:
@@ -39,11 +38,20 @@ def named_key(channel: str, name: str) -> SessionKey:
     return SessionKey(name if ":" in name else f"{channel}:{name}")
 
 
-def thread_key(base: SessionKey, name: str) -> SessionKey:
-    """The key of a named thread of a conversation; a group's threads stay the group's. No name is the base itself."""
-    root = base.split("/", 1)[0]
-    slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())
-    return SessionKey(f"{root}/{slug[:40]}" if slug else root)
+def thread_session(inbound: Inbound, name: str) -> SessionKey:
+    """The thread of this name beside the conversation a message came from; a group's threads stay the group's.
+
+    No usable name is the conversation itself.
+    """
+    slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())[:40]
+    base = session_of(inbound)
+    if not slug:
+        return base
+    return (
+        named_key(inbound.origin.channel, slug)
+        if inbound.origin.channel in NAMED_CHANNELS
+        else SessionKey(f"{base}/{slug}")
+    )
 
 
 def subagent_key(child: str) -> SessionKey:
@@ -112,24 +120,6 @@ def _last_time(hour: int, now: datetime, zone: tzinfo | None) -> float:
         if wall.timestamp() <= now.timestamp():
             return wall.timestamp()
     return wall.timestamp()
-
-
-class SessionRules:
-    """Implements `Routing`: sessions by address, queue modes by channel."""
-
-    def __init__(self, owner: Sender, mode: QueueMode, modes: Mapping[str, QueueMode]) -> None:
-        self._owner = owner
-        self._mode = mode
-        self._modes = modes
-
-    def session_of(self, inbound: Inbound) -> SessionKey:
-        return session_key(inbound)
-
-    def mode_of(self, channel: str) -> QueueMode:
-        return self._modes.get(channel, self._mode)
-
-    def owner(self) -> Sender:
-        return self._owner
 
 
 def _escape(part: str) -> str:

@@ -56,10 +56,19 @@ class _Moment:
 
 
 class PromptBuilder:
-    """Implements the driver's `Prompts`. `salt` is a secret of the home; it makes the marks unforgeable."""
+    """Implements the driver's `Prompts`.
+
+    `salt` is a secret of the home that goes into the marks around untrusted text. Without one they still cannot be
+    guessed by those who write such text, since a turn's id is random and made after its message came.
+    """
 
     def __init__(
-        self, settings: AgentSettings, clock: Clock, bootstrap: Bootstrap, recall: Recall | None, salt: bytes
+        self,
+        settings: AgentSettings,
+        clock: Clock,
+        bootstrap: Bootstrap,
+        recall: Recall | None = None,
+        salt: bytes = b"",
     ) -> None:
         self._settings = settings
         self._clock = clock

@@ -1,0 +1,249 @@
+"""Letting a summary stand for a session's older messages.
+
+One call of the model does both halves: it writes the summary and, in a section of their own, the durable facts, which
+go to long-term memory; asking twice would cost the same long input twice. A history too long for one call is summarised
+piece by piece, each piece together with the summary of those before it. Nothing is changed before all of it has
+succeeded, and the messages stay stored: taking the summary back shows them again.
+
+A summary is trusted no more than what it was made from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.agent.prompt.cutting import shorten
+from hob.agent.prompt.marks import Marks
+from hob.agent.prompt.pairing import pair
+from hob.agent.prompt.tokens import estimate_tokens
+from hob.agent.settings import AgentSettings
+from hob.agent.summaries import INSTRUCTIONS, Draft, finish_text, judge_draft, read_draft
+from hob.agent.window import back_to_safe
+from hob.core.clock import Clock
+from hob.core.errors import ModelError
+from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
+from hob.core.models import Entry, ModelReply, ModelRequest, Stop, Usage, UserMessage
+from hob.core.ports.journal import Ledger, Transcript
+from hob.core.ports.memory import Remember
+from hob.core.ports.model import Model, Prices
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Summary, View
+
+_MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
+_ATTEMPTS = 2
+_TOOL_CHARS = 600
+_CALL_CHARS = 300
+_TEXT_CHARS = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The summary stands for `messages` entries; `facts` were kept."""
+
+    summary: Summary
+    messages: int
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompacted:
+    """All is as it was."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Spending:
+    """Where the calls of one compaction are written to."""
+
+    trace: TraceId
+    session: SessionKey
+    model: str
+
+
+class Compactor:
+    """Implements the driver's `Compacts`."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        *,
+        model: Model,
+        transcript: Transcript,
+        ledger: Ledger,
+        prices: Prices,
+        clock: Clock,
+        remember: Remember | None = None,
+        salt: bytes = b"",
+    ) -> None:
+        self._settings = settings
+        self._model = model
+        self._transcript = transcript
+        self._ledger = ledger
+        self._prices = prices
+        self._clock = clock
+        self._remember = remember
+        self._marks = Marks(salt)
+
+    def needed(self, view: View, prompt_tokens: int) -> str | None:
+        """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut."""
+        if view.total <= self._settings.window:
+            return None
+        if view.total > self._settings.compact_above:
+            return "messages"
+        return "tokens" if prompt_tokens > self._settings.compact_at * self._settings.context_tokens else None
+
+    async def compact(
+        self, session: SessionKey, *, reason: str, model: str, keep: int | None = None
+    ) -> Compacted | NotCompacted:
+        """Summarise all but the last `keep` messages (`window` if not given). Raises StoreErrors."""
+        began = self._clock.monotonic()
+        view = await self._transcript.load_view(session, _MOST_ENTRIES)
+        entries = view.entries
+        keep = self._settings.window if keep is None else max(1, keep)
+        cut = back_to_safe(entries, len(entries) - keep, keep) if len(entries) > keep else 0
+        head = entries[:cut]
+        if not head:
+            return NotCompacted("nothing is old enough to be summarised")
+        spending = _Spending(new_trace_id(), session, model)
+        try:
+            draft = await self._summarise(view, head, spending)
+        except ModelError as error:
+            return NotCompacted(f"the model gave no summary ({error.fault}: {error})")
+        if isinstance(draft, str):
+            return NotCompacted(draft)
+        if not await self._is_unchanged(session, view, head):
+            return NotCompacted("the session changed meanwhile")
+        label = Label(Origin.MODEL, _trust_of(view, head))
+        if self._remember is not None:
+            for fact in draft.facts:
+                await self._remember.remember(fact, session, label, "compaction")
+        missing = view.total - len(entries)
+        summary = Summary(head[-1].n, finish_text(draft, head, missing), label, model)
+        event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
+        await self._transcript.summarise(session, summary, event)
+        return Compacted(summary, len(head), len(draft.facts))
+
+    async def _summarise(self, view: View, head: Sequence[Entry], spending: _Spending) -> Draft | str:
+        """The draft over all pieces with all their facts, or why there is none."""
+        before = view.summary.text if view.summary else ""
+        trust = view.summary.label.trust if view.summary else Trust.TRUSTED
+        facts: tuple[str, ...] = ()
+        draft: Draft | str = "nothing to summarise"
+        for piece in self._pieces(head):
+            draft = await self._ask(self._question(before, trust, piece), piece, before, spending)
+            if isinstance(draft, str):
+                return draft
+            facts += draft.facts
+            before = draft.text
+            trust = Trust.TRUSTED if trust is Trust.TRUSTED and _all_trusted(piece) else Trust.UNTRUSTED
+        return draft if isinstance(draft, str) else Draft(draft.text, facts)
+
+    async def _ask(self, question: str, piece: Sequence[Entry], before: str, spending: _Spending) -> Draft | str:
+        problem, draft = "", Draft("", ())
+        for attempt in range(_ATTEMPTS):
+            asked = f"{question}\n\nYour last attempt could not be used: {problem}." if problem else question
+            reply = await self._call(asked, spending)
+            draft = read_draft(reply.text)
+            if reply.stop in (Stop.LENGTH, Stop.FILTER):
+                problem = "it was cut off; be shorter"
+                continue
+            problem = judge_draft(draft, piece, question, last=attempt == _ATTEMPTS - 1)
+            if not problem:
+                return draft
+        return f"the model's summary could not be used: {problem}"
+
+    async def _call(self, question: str, spending: _Spending) -> ModelReply:
+        request = ModelRequest(
+            spending.model,
+            INSTRUCTIONS,
+            (UserMessage(question),),
+            max_tokens=min(self._settings.compact_tokens, self._settings.context_tokens // 4),
+            patience=self._settings.compact_patience_seconds,
+        )
+        began = self._clock.monotonic()
+        reply: ModelReply | None = None
+        status = "ok"
+        try:
+            async for event in self._model.stream(request):
+                if isinstance(event, ModelReply):
+                    reply = event
+        except ModelError as error:
+            status = error.fault
+            raise
+        finally:
+            usage = reply.usage if reply else None
+            await self._ledger.record(self._event(spending, EventKind.MODEL, spending.model, status, began, usage))
+        return reply or ModelReply("")
+
+    def _event(
+        self,
+        spending: _Spending,
+        kind: EventKind,
+        name: str,
+        status: str,
+        began: float,
+        usage: Usage | None = None,
+    ) -> TimelineEvent:
+        price = self._prices.find_price(spending.model) if usage else None
+        seconds = self._clock.monotonic() - began
+        return TimelineEvent(
+            new_event_id(),
+            spending.trace,
+            new_span_id(),
+            None,
+            self._clock.now().timestamp() - seconds,
+            kind,
+            name,
+            status,
+            session=spending.session,
+            label=HOB_LABEL,
+            seconds=seconds,
+            usage=usage,
+            cost=price.cost(usage) if price and usage else None,
+        )
+
+    def _pieces(self, head: Sequence[Entry]) -> list[list[Entry]]:
+        """The entries in parts that fit into one request each; a call stays with its results."""
+        room = (self._settings.context_tokens - self._settings.compact_tokens) // 2
+        pieces: list[list[Entry]] = [[]]
+        left = room
+        for entry in pair(head):
+            tokens = estimate_tokens(self._line(entry)) + 4
+            if tokens > left and pieces[-1] and entry.role != "tool":
+                pieces.append([])
+                left = room
+            left -= tokens
+            pieces[-1].append(entry)
+        return pieces
+
+    def _question(self, before: str, trust: Trust, piece: Sequence[Entry]) -> str:
+        lines = [self._line(entry) for entry in piece]
+        if before:
+            text = before if trust is Trust.TRUSTED else self._marks.wrap(before, Label(Origin.MODEL, trust), "before")
+            lines.insert(0, f"Summary of what was said before:\n{text}\n\nWhat was said since:")
+        return "\n\n".join(lines)
+
+    def _line(self, entry: Entry) -> str:
+        """One entry as the summariser reads it, long ones shortened."""
+        text = shorten(entry.text, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS)
+        if text and not entry.label.trusted:
+            text = self._marks.wrap(text, entry.label, entry.turn)
+        calls = "".join(f"\n[calls {call.name} {shorten(call.arguments, _CALL_CHARS)}]" for call in entry.calls)
+        return f"{entry.role.capitalize()}: {text}{calls}"
+
+    async def _is_unchanged(self, session: SessionKey, view: View, head: Sequence[Entry]) -> bool:
+        """Whether what was summarised is still what the session shows (no reset, undo or other summary since)."""
+        now = await self._transcript.load_view(session, _MOST_ENTRIES)
+        return now.summary == view.summary and now.entries[: len(head)] == tuple(head)
+
+
+def _all_trusted(entries: Sequence[Entry]) -> bool:
+    return all(entry.label.trusted for entry in entries)
+
+
+def _trust_of(view: View, head: Sequence[Entry]) -> Trust:
+    labels = [entry.label for entry in head]
+    if view.summary:
+        labels.append(view.summary.label)
+    return join(labels)
