@@ -1,14 +1,25 @@
 -- The first schema. Times are Unix seconds (REAL, UTC) unless a column says otherwise; costs are micro-dollars.
 -- Order is always the integer key, never a time.
 
--- What can be forgotten lies here and nowhere else: every other table points at it. Erasing sets `text` to NULL and
--- leaves the hash.
+-- What can be forgotten lies here and nowhere else: every other table points at it. `hash` is SHA-256 of salt and text.
+-- Erasing sets `text` and `salt` to NULL and leaves the hash, which without the salt tells nothing about a short text.
 CREATE TABLE content (
     id      INTEGER PRIMARY KEY,
     text    TEXT,
-    hash    TEXT NOT NULL,
+    salt    BLOB,
+    hash    BLOB NOT NULL,
     erased  REAL
 ) STRICT;
+
+-- What was erased and when; every rebuild, restore and export obeys it. A row of `content` is known by its id and hash
+-- together (ids alone diverge after a restore); `content` 0 is a blob, known by the SHA-256 of its bytes.
+CREATE TABLE tombstones (
+    content  INTEGER NOT NULL,
+    hash     BLOB NOT NULL,
+    at       REAL NOT NULL,
+    reason   TEXT NOT NULL,
+    PRIMARY KEY (content, hash)
+) STRICT, WITHOUT ROWID;
 
 -- Facts, append-only (the triggers below refuse every change).
 CREATE TABLE timeline (
@@ -41,27 +52,21 @@ CREATE TABLE timeline (
     reasoning       INTEGER,
     cost            INTEGER
 ) STRICT;
-CREATE INDEX timeline_trace ON timeline (trace_id, seq);
-CREATE INDEX timeline_session ON timeline (session, seq);
+CREATE INDEX timeline_trace ON timeline (trace_id);
+CREATE INDEX timeline_session ON timeline (session);
 CREATE TRIGGER timeline_keeps BEFORE UPDATE ON timeline
     BEGIN SELECT RAISE(ABORT, 'the timeline is append-only'); END;
 CREATE TRIGGER timeline_stays BEFORE DELETE ON timeline
     BEGIN SELECT RAISE(ABORT, 'the timeline is append-only'); END;
 
--- What was erased and when; every rebuild, restore and export obeys it.
-CREATE TABLE tombstones (
-    hash    TEXT PRIMARY KEY,
-    at      REAL NOT NULL,
-    reason  TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- Every message key ever seen, as a hash, for ever (promise 5).
 CREATE TABLE dedup (
-    hash     TEXT PRIMARY KEY,
+    hash     BLOB PRIMARY KEY,
     inbound  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Accepted messages. `body` is the whole Inbound as JSON (in content, since it holds the sender's words).
+-- Accepted messages. `text` is what the sender wrote (the timeline points at the same row), `body` the rest of the
+-- Inbound as JSON. `steered` ones joined a turn that was already running.
 CREATE TABLE inbox (
     seq         INTEGER PRIMARY KEY,
     id          TEXT NOT NULL UNIQUE,
@@ -72,18 +77,24 @@ CREATE TABLE inbox (
     span_id     TEXT NOT NULL,
     state       TEXT NOT NULL,
     turn        TEXT,
-    command     INTEGER NOT NULL,  -- 1: a slash command that runs in order
+    steered     INTEGER NOT NULL DEFAULT 0,
+    command     INTEGER NOT NULL,            -- 0: a message, 1: a command that runs in order, 2: answered on arrival
     at          REAL NOT NULL,
-    not_before  REAL NOT NULL,     -- debounce
+    not_before  REAL NOT NULL,               -- debounce
     hops        INTEGER NOT NULL,
+    ended       REAL,                        -- of what ended without a turn
+    reason      TEXT NOT NULL DEFAULT '',
+    text        INTEGER NOT NULL REFERENCES content,
     body        INTEGER NOT NULL REFERENCES content
 ) STRICT;
-CREATE INDEX inbox_open ON inbox (session, seq) WHERE state = 'waiting';
+CREATE INDEX inbox_waiting ON inbox (session) WHERE state = 'waiting';
 CREATE INDEX inbox_sender ON inbox (sender) WHERE state = 'waiting';
 CREATE INDEX inbox_turn ON inbox (turn);
+CREATE INDEX inbox_trace ON inbox (trace_id);
 CREATE INDEX inbox_self ON inbox (at) WHERE hops > 0;
 
--- `position` is the number of journalled steps; `crash_position` and `attempts` implement the attempt rule.
+-- `position` is the number of journalled steps; `crash_position` and `attempts` implement the attempt rule. A retried
+-- turn stays as it ended and names its successor.
 CREATE TABLE turns (
     seq             INTEGER PRIMARY KEY,
     id              TEXT NOT NULL UNIQUE,
@@ -91,21 +102,23 @@ CREATE TABLE turns (
     trace_id        TEXT NOT NULL,
     span_id         TEXT NOT NULL,
     state           TEXT NOT NULL,
-    run             INTEGER,           -- the process run that has it in hand
+    run             INTEGER,                 -- the process run that has it in hand
     position        INTEGER NOT NULL DEFAULT 0,
     crash_position  INTEGER,
     attempts        INTEGER NOT NULL DEFAULT 0,
     waits_for       TEXT,
     wake_at         REAL,
-    line            TEXT NOT NULL DEFAULT '',
+    line            INTEGER REFERENCES content,
     created         REAL NOT NULL,
     ended           REAL,
     reason          TEXT NOT NULL DEFAULT '',
-    kind            TEXT,              -- of what was said: reply, error, ...
-    reply           INTEGER REFERENCES content
+    kind            TEXT,                    -- of what was said: reply, error, ...
+    reply           INTEGER REFERENCES content,
+    retried_by      TEXT
 ) STRICT;
-CREATE INDEX turns_open ON turns (seq) WHERE state IN ('ready', 'running', 'parked');
-CREATE INDEX turns_session ON turns (session, seq);
+CREATE INDEX turns_open ON turns (session) WHERE state IN ('ready', 'running', 'parked');
+CREATE INDEX turns_session ON turns (session);
+CREATE INDEX turns_trace ON turns (trace_id);
 
 -- The journal (promise 3). `hash` is the command hash of a tool intent.
 CREATE TABLE steps (
@@ -118,6 +131,10 @@ CREATE TABLE steps (
     body     INTEGER NOT NULL REFERENCES content,
     PRIMARY KEY (turn, n)
 ) STRICT, WITHOUT ROWID;
+CREATE TRIGGER steps_keep BEFORE UPDATE ON steps
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER steps_stay BEFORE DELETE ON steps
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 
 -- One row per chunk, sent in order.
 CREATE TABLE outbox (
@@ -134,7 +151,7 @@ CREATE TABLE outbox (
     previews  INTEGER NOT NULL,
     state     TEXT NOT NULL,
     attempts  INTEGER NOT NULL DEFAULT 0,
-    repeats   INTEGER NOT NULL DEFAULT 0,  -- sends after a crash, where the first may have arrived
+    repeats   INTEGER NOT NULL DEFAULT 0,    -- sends after a crash, where the first may have arrived
     next_at   REAL NOT NULL,
     reason    TEXT NOT NULL DEFAULT '',
     receipt   TEXT NOT NULL DEFAULT '',
@@ -142,8 +159,10 @@ CREATE TABLE outbox (
     ended     REAL,
     text      INTEGER NOT NULL REFERENCES content
 ) STRICT;
-CREATE INDEX outbox_open ON outbox (channel, account, seq) WHERE state IN ('ready', 'sending');
+CREATE INDEX outbox_open ON outbox (channel, account, chat, thread, seq) WHERE state IN ('ready', 'sending');
+CREATE INDEX outbox_stuck ON outbox (state) WHERE state IN ('dead', 'parked');
 CREATE INDEX outbox_turn ON outbox (turn);
+CREATE INDEX outbox_trace ON outbox (trace_id);
 
 CREATE TABLE tasks (
     seq      INTEGER PRIMARY KEY,
@@ -165,7 +184,7 @@ CREATE INDEX tasks_turn ON tasks (turn);
 CREATE TABLE sessions (
     key       TEXT PRIMARY KEY,
     chat      TEXT NOT NULL,
-    title     TEXT NOT NULL DEFAULT '',
+    title     INTEGER REFERENCES content,
     model     TEXT,
     mode      TEXT,
     paused    INTEGER NOT NULL DEFAULT 0,
@@ -175,7 +194,7 @@ CREATE TABLE sessions (
     created   REAL NOT NULL,
     updated   REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX sessions_chat ON sessions (chat, updated);
+CREATE INDEX sessions_chat ON sessions (chat);
 
 -- Which session a chat's messages go to, where somebody switched it.
 CREATE TABLE chats (
@@ -183,7 +202,7 @@ CREATE TABLE chats (
     session  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- `hidden` entries were taken back by /undo; nothing is deleted.
+-- `hidden` entries were taken back by /undo or erased; nothing is deleted.
 CREATE TABLE transcript (
     session   TEXT NOT NULL,
     n         INTEGER NOT NULL,
@@ -195,9 +214,11 @@ CREATE TABLE transcript (
     trust     TEXT NOT NULL,
     hidden    INTEGER NOT NULL DEFAULT 0,
     text      INTEGER NOT NULL REFERENCES content,
-    extra     INTEGER REFERENCES content,  -- calls, call id, error flag, images as JSON
+    extra     INTEGER REFERENCES content,    -- calls, call id, error flag, images as JSON
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX transcript_hidden ON transcript (session, n) WHERE hidden = 1;
+CREATE INDEX transcript_turn ON transcript (turn);
 
 CREATE TABLE summaries (
     id       INTEGER PRIMARY KEY,
@@ -210,7 +231,7 @@ CREATE TABLE summaries (
     undone   REAL,
     text     INTEGER NOT NULL REFERENCES content
 ) STRICT;
-CREATE INDEX summaries_session ON summaries (session, upto);
+CREATE INDEX summaries_session ON summaries (session) WHERE undone IS NULL;
 
 CREATE TABLE settings (
     key      TEXT PRIMARY KEY,
@@ -226,7 +247,7 @@ CREATE TABLE channel_state (
     PRIMARY KEY (channel, account, key)
 ) STRICT, WITHOUT ROWID;
 
--- One row per model call. `reserved` until settled; `cost` NULL after settling means the price is unknown.
+-- One row per model call. `reserved` counts until settled; `cost` NULL after settling means that it is unknown.
 CREATE TABLE usage (
     id             INTEGER PRIMARY KEY,
     turn           TEXT,
@@ -252,7 +273,7 @@ CREATE TABLE approvals (
     turn     TEXT NOT NULL,
     call     TEXT NOT NULL,
     tool     TEXT NOT NULL,
-    hash     TEXT NOT NULL,   -- command hash: tool and exact arguments
+    hash     TEXT NOT NULL,                  -- command hash: tool and exact arguments
     session  TEXT NOT NULL,
     state    TEXT NOT NULL,
     reason   TEXT NOT NULL,
@@ -263,6 +284,7 @@ CREATE TABLE approvals (
     shown    INTEGER NOT NULL REFERENCES content
 ) STRICT;
 CREATE INDEX approvals_open ON approvals (session) WHERE state = 'open';
+CREATE INDEX approvals_turn ON approvals (turn);
 
 CREATE TABLE policy_decisions (
     seq      INTEGER PRIMARY KEY,
@@ -278,7 +300,7 @@ CREATE TABLE policy_decisions (
 CREATE INDEX policy_decisions_turn ON policy_decisions (turn);
 
 CREATE TABLE blobs (
-    id          TEXT PRIMARY KEY,   -- sha-256 of the bytes
+    id          TEXT PRIMARY KEY,            -- SHA-256 of the bytes
     media_type  TEXT NOT NULL,
     size        INTEGER NOT NULL,
     at          REAL NOT NULL,

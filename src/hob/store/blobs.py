@@ -1,0 +1,81 @@
+"""Bytes on disk, named by their SHA-256."""
+
+import asyncio
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound, StoreError, StoreFull
+from hob.core.ids import BlobId, digest
+from hob.store.disk import sync_directory
+from hob.store.readers import Readers
+from hob.store.rows import find_row
+from hob.store.writer import Writer
+
+_PUT = (
+    "INSERT INTO blobs (id, media_type, size, at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+    " media_type = excluded.media_type, erased = NULL WHERE erased IS NOT NULL"
+)
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG}
+
+
+def blob_path(folder: Path, id: str) -> Path:
+    """Where a blob's bytes lie."""
+    return folder / id[:2] / id
+
+
+def write_blob(folder: Path, id: str, data: bytes) -> None:
+    """Put the bytes on disk, whole or not at all. Raises StoreFull, StoreError."""
+    path = blob_path(folder, id)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        part.rename(path)
+        sync_directory(path.parent)
+        sync_directory(folder)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise (StoreFull if error.errno in _NO_ROOM else StoreError)(f"{path}: {error.strerror}") from error
+
+
+class FileBlobs:
+    """Implements the port `Blobs`."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, folder: Path) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._folder = folder
+
+    async def put(self, data: bytes, media_type: str) -> BlobId:
+        """Keep these bytes; they are on disk when this returns. Raises StoreFull."""
+        id = BlobId(await asyncio.to_thread(digest, data))
+        at = self._clock.now().timestamp()
+        known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
+        if await self._readers.read(lambda c: find_row(c, known, (id,))) is None:
+            await asyncio.to_thread(write_blob, self._folder, id, data)
+            await self._writer.write(lambda c: self._note(c, id, media_type, len(data), at))
+        return id
+
+    def _note(self, connection: apsw.Connection, id: BlobId, media_type: str, size: int, at: float) -> None:
+        connection.execute(_PUT, (id, media_type, size, at))
+
+    async def load(self, blob: BlobId) -> bytes:
+        """The bytes. Raises NotFound, also for what was erased."""
+        known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
+        if await self._readers.read(lambda c: find_row(c, known, (blob,))) is None:
+            raise NotFound(f"There is no blob {blob}.")
+        try:
+            return await asyncio.to_thread(blob_path(self._folder, blob).read_bytes)
+        except FileNotFoundError as error:
+            raise NotFound(f"The blob {blob} is gone from {self._folder}.") from error

@@ -1,0 +1,137 @@
+"""Stored forms of values: JSON with a version beside it. Readers accept every older version for ever."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
+from hob.core.labels import Label, Origin, SenderClass, Trust
+from hob.core.messages import UNKNOWN_TIME, Address, Attachment, Inbound, Quoted, Sender
+from hob.core.models import Entry, Image
+from hob.core.tools import ToolCall
+
+INBOUND_VERSION = 1
+ENTRY_VERSION = 1
+TITLE_LENGTH = 60
+
+
+def dump_json(value: Any) -> str:
+    """Compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def dump_inbound(inbound: Inbound) -> str:
+    """All of the message but its text; what has its default is left out."""
+    data: dict[str, Any] = {
+        "id": inbound.id,
+        "key": inbound.key,
+        "origin": [inbound.origin.channel, inbound.origin.chat, inbound.origin.account, inbound.origin.thread],
+        "sender": [inbound.sender.id, inbound.sender.name, inbound.sender.cls],
+        "label": [inbound.label.origin, inbound.label.trust],
+        "trace": inbound.trace,
+    }
+    if inbound.attachments:
+        data["attachments"] = [[a.media_type, a.name, a.blob, a.link, a.size] for a in inbound.attachments]
+    if inbound.quoted:
+        data["quoted"] = [[q.text, q.label.origin, q.label.trust] for q in inbound.quoted]
+    if inbound.session is not None:
+        data["session"] = inbound.session
+    if inbound.model is not None:
+        data["model"] = inbound.model
+    if inbound.sent_at != UNKNOWN_TIME:
+        data["sent_at"] = inbound.sent_at.timestamp()
+    if inbound.hops:
+        data["hops"] = inbound.hops
+    if inbound.background:
+        data["background"] = True
+    if inbound.group:
+        data["group"] = True
+    return dump_json(data)
+
+
+def load_inbound(version: int, text: str, body: str) -> Inbound:
+    """The message that was stored. Raises ValueError for a version this Hob does not know."""
+    if version > INBOUND_VERSION:
+        raise ValueError(f"an inbound of version {version} was written by a newer Hob")
+    data = json.loads(body)
+    channel, chat, account, thread = data["origin"]
+    sender, name, cls = data["sender"]
+    session = data.get("session")
+    sent_at = data.get("sent_at")
+    return Inbound(
+        id=InboundId(data["id"]),
+        key=data["key"],
+        origin=Address(channel, chat, account, thread),
+        sender=Sender(sender, name, SenderClass(cls)),
+        text=text,
+        label=load_label(*data["label"]),
+        trace=TraceId(data["trace"]),
+        attachments=tuple(
+            Attachment(kind, name, None if blob is None else BlobId(blob), link, size)
+            for kind, name, blob, link, size in data.get("attachments", ())
+        ),
+        quoted=tuple(Quoted(words, load_label(origin, trust)) for words, origin, trust in data.get("quoted", ())),
+        session=None if session is None else SessionKey(session),
+        model=data.get("model"),
+        sent_at=UNKNOWN_TIME if sent_at is None else datetime.fromtimestamp(sent_at, UTC),
+        hops=data.get("hops", 0),
+        background=data.get("background", False),
+        group=data.get("group", False),
+    )
+
+
+def load_label(origin: str, trust: str) -> Label:
+    """The label that was stored."""
+    return Label(Origin(origin), Trust(trust))
+
+
+def dump_extra(entry: Entry) -> str:
+    """What an entry has besides its text; empty for nothing."""
+    data: dict[str, Any] = {}
+    if entry.calls:
+        data["calls"] = [[call.id, call.name, call.arguments] for call in entry.calls]
+    if entry.call is not None:
+        data["call"] = entry.call
+    if entry.is_error:
+        data["is_error"] = True
+    if entry.images:
+        data["images"] = [[image.blob, image.media_type] for image in entry.images]
+    return dump_json(data) if data else ""
+
+
+ENTRY_COLUMNS = "t.n, t.version, t.role, t.turn, t.at, t.origin, t.trust, c.text, x.text"
+ENTRY_TABLES = "transcript t JOIN content c ON c.id = t.text LEFT JOIN content x ON x.id = t.extra"
+
+
+def load_entry(row: Sequence[Any]) -> Entry:
+    """The entry in a row of ENTRY_COLUMNS. Raises ValueError for a version this Hob does not know."""
+    n, version, role, turn, at, origin, trust, text, extra = row
+    if version > ENTRY_VERSION:
+        raise ValueError(f"a transcript entry of version {version} was written by a newer Hob")
+    label = load_label(origin, trust)
+    if not extra:
+        return Entry(n, role, text or "", label, turn, at)
+    data = json.loads(extra)
+    call = data.get("call")
+    return Entry(
+        n,
+        role,
+        text or "",
+        label,
+        turn,
+        at,
+        calls=tuple(ToolCall(CallId(id), name, arguments) for id, name, arguments in data.get("calls", ())),
+        call=None if call is None else CallId(call),
+        is_error=data.get("is_error", False),
+        images=tuple(Image(BlobId(blob), kind) for blob, kind in data.get("images", ())),
+    )
+
+
+def title_of(text: str | None) -> str:
+    """The first line of a text, cut to what fits in a list."""
+    for line in (text or "").splitlines():
+        if line.strip():
+            line = " ".join(line.split())
+            return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1] + "…"
+    return ""

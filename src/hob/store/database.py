@@ -1,0 +1,135 @@
+"""The one SQLite file: opening it, and refusing it when it is damaged."""
+
+import logging
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import apsw
+
+from hob import __version__
+from hob.core.errors import StoreDamaged, StoreFull
+from hob.store.disk import make_private, move_database, stamp
+from hob.store.faults import DAMAGE, translate
+from hob.store.migration import backup_hint, migrate
+from hob.store.rows import find_row
+from hob.store.settings import StoreSettings
+
+NAME = "hob.db"
+_MAGIC = b"SQLite format 3\0"
+_STATEMENTS = 256  # prepared statements kept per connection: more than we have
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The writing connection of a file that is up to date. `unclean`: the last run did not end by closing it."""
+
+    connection: apsw.Connection
+    path: Path
+    run: int
+    unclean: bool
+
+
+def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: bool) -> apsw.Connection:
+    """A connection with all its settings."""
+    flags = apsw.SQLITE_OPEN_READWRITE if writes else apsw.SQLITE_OPEN_READONLY
+    connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS)
+    connection.set_busy_timeout(int(settings.busy_seconds * 1000))
+    connection.execute("PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
+    if writes:
+        # FULL: in WAL mode a commit returns only after an fsync. secure_delete: what is erased leaves no bytes behind.
+        connection.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+            " PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216"
+        ).fetchall()
+    else:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def check_note(path: Path) -> Path:
+    """The file that says that a check is owed; it holds the problem when one was found."""
+    return path.with_name(path.name + ".check")
+
+
+def quick_check(connection: apsw.Connection) -> str | None:
+    """The first problem that SQLite finds in the file's structure."""
+    row = find_row(connection, "PRAGMA quick_check(1)")
+    return None if row is None or row[0] == "ok" else str(row[0])
+
+
+def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str | None = None) -> Opened:
+    """Open `hob.db`, make it or bring it up to date, and note the new run.
+
+    Raises StoreDamaged (the file was moved aside), StoreNewer, StoreFull and other StoreErrors.
+    """
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = home / NAME
+    try:
+        make_private(path)
+    except OSError as error:
+        raise StoreFull(f"{path} cannot be written: {error.strerror}.") from error
+    if not _looks_right(path):
+        raise _set_aside(home, path, now, "it is no SQLite database")
+    connection: apsw.Connection | None = None
+    try:
+        connection = connect(path, settings, vfs, writes=True)
+        problem = _owed_check(connection, path)
+        if problem is None:
+            migrate(connection, home, now, settings.upgrade_backups)
+            run, unclean = _begin_run(connection, now)
+            if unclean:
+                check_note(path).touch(mode=0o600)
+            return Opened(connection, path, run, check_note(path).exists() or unclean)
+    except DAMAGE as error:
+        problem = str(error)
+    except apsw.Error as error:
+        _close(connection)
+        raise translate(error) from error
+    except BaseException:
+        _close(connection)
+        raise
+    _close(connection)
+    raise _set_aside(home, path, now, problem)
+
+
+def _begin_run(connection: apsw.Connection, now: datetime) -> tuple[int, bool]:
+    connection.execute("BEGIN IMMEDIATE")
+    last = find_row(connection, "SELECT ended FROM runs ORDER BY id DESC LIMIT 1")
+    sql = "INSERT INTO runs (pid, version, began) VALUES (?, ?, ?)"
+    connection.execute(sql, (os.getpid(), __version__, now.timestamp()))
+    run = connection.last_insert_rowid()
+    connection.execute("COMMIT")
+    return run, last is not None and last[0] is None
+
+
+def _looks_right(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(len(_MAGIC))
+    return head in (b"", _MAGIC)
+
+
+def _owed_check(connection: apsw.Connection, path: Path) -> str | None:
+    # A check that found something in an earlier run is repeated before anything is begun.
+    note = check_note(path)
+    if not note.exists() or not note.read_text("utf-8"):
+        return None
+    problem = quick_check(connection)
+    if problem is None:
+        note.unlink()
+    return problem
+
+
+def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:
+    aside = move_database(path, path.with_name(f"{path.name}.damaged-{stamp(now)}"))
+    check_note(path).unlink(missing_ok=True)
+    _log.error("the database was damaged (%s) and moved to %s", problem, aside)
+    return StoreDamaged(f"The database is damaged ({problem}) and was moved to {aside}. {backup_hint(home)}")
+
+
+def _close(connection: apsw.Connection | None) -> None:
+    if connection is not None:
+        connection.close()

@@ -1,0 +1,51 @@
+"""What was allowed and refused, and by which rule."""
+
+from dataclasses import dataclass
+
+from hob.core.clock import Clock
+from hob.core.ids import CallId, TurnId
+from hob.store.readers import Readers
+from hob.store.rows import all_rows
+from hob.store.writer import Writer
+
+_INSERT = (
+    "INSERT INTO policy_decisions (turn, call, tool, hash, verdict, rule, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SELECT = "SELECT turn, call, tool, hash, verdict, rule, reason, at FROM policy_decisions"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDecision:
+    """The verdict on one call: `allow`, `ask` or `deny`. `hash` is its command hash."""
+
+    turn: TurnId
+    call: CallId
+    tool: str
+    hash: str
+    verdict: str
+    rule: str
+    reason: str = ""
+    at: float = 0.0
+
+
+class Decisions:
+    """The verdicts, in the order of their commits."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def add(self, decision: PolicyDecision) -> None:
+        """Record one; a time of 0 means now."""
+        d = decision
+        at = d.at or self._clock.now().timestamp()
+        values = (d.turn, d.call, d.tool, d.hash, d.verdict, d.rule, d.reason, at)
+        await self._writer.write(lambda connection: connection.execute(_INSERT, values).fetchall())
+
+    async def find(self, turn: TurnId, command: str | None = None) -> tuple[PolicyDecision, ...]:
+        """The verdicts of a turn, on one command hash if given."""
+        where, values = ("", (turn,)) if command is None else (" AND hash = ?", (turn, command))
+        sql = f"{_SELECT} WHERE turn = ?{where} ORDER BY seq"
+        rows = await self._readers.read(lambda c: all_rows(c, sql, values))
+        return tuple(PolicyDecision(TurnId(turn), CallId(call), *rest) for turn, call, *rest in rows)

@@ -1,0 +1,19 @@
+"""SQLite's errors as Hob's."""
+
+import apsw
+
+from hob.core.errors import StoreDamaged, StoreError, StoreFull
+
+DAMAGE = (apsw.CorruptError, apsw.NotADBError)
+_UNWRITABLE = (apsw.FullError, apsw.ReadOnlyError, apsw.IOError)
+OF_THE_FILE = (*DAMAGE, *_UNWRITABLE, apsw.BusyError, apsw.CantOpenError, apsw.NoMemError, apsw.ProtocolError)
+"""Errors that concern everybody who uses the file; all others concern the one job that met them."""
+
+
+def translate(error: apsw.Error) -> StoreError:
+    """The error to show to the caller."""
+    if isinstance(error, DAMAGE):
+        return StoreDamaged(f"The database file is damaged ({error}); see `hob restore`.")
+    if isinstance(error, _UNWRITABLE):
+        return StoreFull(f"{StoreFull()} ({error})")
+    return StoreError(f"The database cannot be used ({error}).")

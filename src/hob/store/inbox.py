@@ -1,0 +1,405 @@
+"""Accepted messages on their way to an outcome."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import Busy, BusyScope, InvalidRequest
+from hob.core.ids import InboundId, SessionKey, TraceId, TurnId, new_span_id, new_turn_id
+from hob.core.messages import Inbound, Outbound, OutboundKind
+from hob.core.models import Usage
+from hob.core.ports.accept import Accepted
+from hob.core.states import InboxState, TaskState, TurnState
+from hob.core.timeline import TimelineEvent
+from hob.core.turns import Turn
+from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
+from hob.store.content import Keep
+from hob.store.ledger import turn_spending
+from hob.store.outbox import write_outbounds
+from hob.store.readers import Readers
+from hob.store.rows import all_rows, find_row, marks
+from hob.store.sessions import chosen_session, touch_session
+from hob.store.tasks import add_task, end_task, follow_turn, give_to_turn
+from hob.store.timeline import write_events
+from hob.store.turns import add_turn, end_turn
+from hob.store.writer import Writer
+
+MESSAGE, LANE_COMMAND, ARRIVAL_COMMAND = 0, 1, 2
+_RETRY_SECONDS = 10.0
+_HOUR = 3600.0
+
+_INSERT = (
+    "INSERT INTO inbox (id, version, session, sender, trace_id, span_id, state, turn, command, at, not_before, hops,"
+    " text, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FIRST_WITH_KEY = (
+    "SELECT i.id, i.trace_id, i.session, i.command, c.text FROM dedup d JOIN inbox i ON i.id = d.inbound"
+    " LEFT JOIN turns t ON t.id = i.turn AND i.command = 2 LEFT JOIN content c ON c.id = t.reply WHERE d.hash = ?"
+)
+_SELECT_WAITING = (
+    "SELECT i.seq, i.session, i.not_before, i.command, i.version, c.text, b.text FROM inbox i"
+    " JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body WHERE i.state = 'waiting' AND i.session = ?"
+)
+_WAITING_IDS = "SELECT id FROM inbox WHERE state = 'waiting' AND session = ? ORDER BY seq"
+_COUNTS = (
+    "SELECT (SELECT count(*) FROM inbox WHERE state = 'waiting' AND session = ?),"
+    " (SELECT count(*) FROM inbox WHERE state = 'waiting' AND sender = ?),"
+    " (SELECT count(*) FROM inbox WHERE state = 'waiting')"
+)
+_RESULT = (
+    "SELECT i.id, i.session, i.trace_id, i.state, i.at, i.ended, i.reason, t.id, t.state, c.text, t.kind, t.reason,"
+    " t.ended FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply WHERE i.id = ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InboxLimits:
+    """How much may wait: in one lane, from one sender, in all; and self-made messages in any hour."""
+
+    lane: int = 20
+    sender: int = 40
+    total: int = 1000
+    self_made_per_hour: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A message that no turn has claimed. `not_before` is when its debounce ends (Unix seconds)."""
+
+    inbound: Inbound
+    session: SessionKey
+    seq: int
+    not_before: float
+    command: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a message. `state` is its turn's, or `waiting`, or `cancelled` where it had none.
+
+    `merged_into` is the first message of its turn, where that is another. `cost` in micro-dollars is None where it is
+    not known. `picked_up`: nothing of the reply waits to be sent or fetched.
+    """
+
+    id: InboundId
+    session: SessionKey
+    trace: TraceId
+    turn: TurnId | None
+    state: str
+    reply: str
+    kind: OutboundKind | None
+    reason: str
+    usage: Usage
+    cost: int | None
+    merged_into: InboundId | None
+    created: float
+    ended: float | None
+    picked_up: bool
+
+    @property
+    def settled(self) -> bool:
+        """Whether this is the outcome, not a stage on the way."""
+        return self.ended is not None
+
+
+@dataclass(frozen=True, slots=True)
+class InboxCounts:
+    """How much waits, and since when (Unix seconds)."""
+
+    waiting: int
+    sessions: int
+    oldest: float | None
+
+
+def key_hash(channel: str, account: str, key: str) -> bytes:
+    """The seal under which a message key is remembered for ever: SHA-256 of channel, account, key with NULs between."""
+    return hashlib.sha256("\0".join((channel, account, key)).encode("utf-8", "surrogatepass")).digest()
+
+
+def _sender_key(inbound: Inbound) -> str:
+    return f"{inbound.origin.channel}:{inbound.origin.account}:{inbound.sender.id}"
+
+
+def find_first(connection: apsw.Connection, seal: bytes) -> Accepted | None:
+    """The first message with this key."""
+    row = find_row(connection, _FIRST_WITH_KEY, (seal,))
+    if row is None:
+        return None
+    id, trace, session, command, answer = row
+    return Accepted(
+        InboundId(id), TraceId(trace), SessionKey(session), True, answer if command == ARRIVAL_COMMAND else None
+    )
+
+
+def check_limits(
+    connection: apsw.Connection, inbound: Inbound, session: SessionKey, limits: InboxLimits, at: float
+) -> None:
+    """Raises Busy if one more message would be too many."""
+    row = find_row(connection, _COUNTS, (session, _sender_key(inbound)))
+    in_lane, of_sender, in_all = row or (0, 0, 0)
+    for scope, count, limit in (
+        (BusyScope.LANE, in_lane, limits.lane),
+        (BusyScope.SENDER, of_sender, limits.sender),
+        (BusyScope.TOTAL, in_all, limits.total),
+    ):
+        if count >= limit:
+            raise Busy(scope, _RETRY_SECONDS)
+    if inbound.hops > 0:
+        sql = "SELECT count(*), min(at) FROM inbox WHERE hops > 0 AND at > ?"
+        made, first = find_row(connection, sql, (at - _HOUR,)) or (0, None)
+        if made >= limits.self_made_per_hour:
+            raise Busy(BusyScope.SELF, max(1.0, (at if first is None else first) + _HOUR - at))
+
+
+def claim_rows(
+    connection: apsw.Connection, inbounds: Sequence[InboundId], turn: TurnId, at: float, *, steered: bool
+) -> None:
+    """Give waiting messages to a turn. The caller has seen them waiting in this transaction."""
+    connection.execute(
+        f"UPDATE inbox SET state = 'claimed', turn = ?, steered = ? WHERE id IN ({marks(inbounds)})",  # noqa: S608
+        (turn, steered, *inbounds),
+    )
+    give_to_turn(connection, inbounds, turn, at)
+
+
+def load_waiting(row: Sequence[Any]) -> Waiting:
+    """One row of the waiting messages."""
+    seq, session, not_before, command, version, text, body = row
+    return Waiting(
+        load_inbound(version, text or "", body), SessionKey(session), seq, not_before, command == LANE_COMMAND
+    )
+
+
+def waiting_rows(connection: apsw.Connection, session: SessionKey) -> tuple[Waiting, ...]:
+    """What waits in one session, in order."""
+    return tuple(load_waiting(row) for row in all_rows(connection, f"{_SELECT_WAITING} ORDER BY i.seq", (session,)))
+
+
+class Inbox:
+    """The messages that were accepted."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, run: int) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._run = run
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    async def accept(
+        self,
+        inbound: Inbound,
+        *,
+        session: SessionKey,
+        limits: InboxLimits,
+        not_before: float = 0.0,
+        command: bool = False,
+        event: TimelineEvent,
+    ) -> Accepted:
+        """Make the message durable, or find that its key was accepted before.
+
+        It goes to the session it names, else to the one its chat was switched to, else to `session`. Raises Busy,
+        InvalidRequest, StoreFull and other StoreErrors: then nothing was written.
+        """
+        at = self._now()
+        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
+        body = dump_inbound(inbound)
+
+        def job(connection: apsw.Connection) -> Accepted:
+            first = find_first(connection, seal)
+            if first is not None:
+                return first
+            goal = chosen_session(connection, inbound, session)
+            check_limits(connection, inbound, goal, limits, at)
+            keep = Keep(connection)
+            kind = LANE_COMMAND if command else MESSAGE
+            self._put(connection, keep, inbound, goal, seal, body, event, kind, None, at, not_before)
+            return Accepted(inbound.id, inbound.trace, goal)
+
+        return await self._write(job)
+
+    async def answered(
+        self,
+        inbound: Inbound,
+        *,
+        session: SessionKey,
+        answer: str,
+        event: TimelineEvent,
+        reply_event: TimelineEvent,
+        outbounds: Sequence[Outbound] = (),
+    ) -> Accepted:
+        """Record a command that was answered on arrival, so that the same key gets the same answer for ever.
+
+        Raises as `accept` does, Busy apart: a command that needs no turn waits for nothing.
+        """
+        at = self._now()
+        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
+        body = dump_inbound(inbound)
+
+        def job(connection: apsw.Connection) -> Accepted:
+            first = find_first(connection, seal)
+            if first is not None:
+                return first
+            goal = chosen_session(connection, inbound, session)
+            keep = Keep(connection)
+            turn = Turn(new_turn_id(), goal, inbound.trace, event.span, (inbound,))
+            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+            self._put(connection, keep, inbound, goal, seal, body, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
+            end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
+            follow_turn(connection, turn.id, TurnState.DONE, at)
+            write_outbounds(connection, keep, outbounds, at)
+            write_events(connection, keep, (reply_event,), goal)
+            return Accepted(inbound.id, inbound.trace, goal, answer=answer)
+
+        return await self._write(job)
+
+    async def _write(self, job: Any) -> Accepted:
+        try:
+            accepted: Accepted = await self._writer.write(job)
+        except UnicodeEncodeError as error:
+            raise InvalidRequest(f"A name or an id in the message is not valid text: {error.reason}.") from error
+        return accepted
+
+    def _put(
+        self, connection: apsw.Connection, keep: Keep, inbound: Inbound, session: SessionKey, seal: bytes, body: str,
+        event: TimelineEvent, command: int, turn: TurnId | None, at: float, not_before: float,
+    ) -> None:  # fmt: skip
+        text = keep(inbound.text)
+        state = InboxState.WAITING if turn is None else InboxState.SETTLED
+        task = TaskState.PENDING if turn is None else TaskState.RUNNING
+        connection.execute("INSERT INTO dedup (hash, inbound) VALUES (?, ?)", (seal, inbound.id))
+        touch_session(connection, keep, session, inbound.origin.key(), inbound.text, at)
+        connection.execute(
+            _INSERT,
+            (
+                inbound.id, INBOUND_VERSION, session, _sender_key(inbound), inbound.trace, event.span, state.value,
+                turn, command, at, not_before, inbound.hops, text, keep(body),
+            ),
+        )  # fmt: skip
+        add_task(connection, inbound.id, session, inbound.trace, task, text, at)
+        if turn is not None:
+            connection.execute("UPDATE tasks SET turn = ? WHERE id = ?", (turn, inbound.id))
+        write_events(connection, keep, (event,), session)
+
+    async def resolve(self, inbound: Inbound, session: SessionKey) -> SessionKey:
+        """The session `accept` would choose for this message now."""
+        return await self._readers.read(lambda connection: chosen_session(connection, inbound, session))
+
+    async def find_key(self, channel: str, account: str, key: str) -> Accepted | None:
+        """What the first message with this key was accepted as."""
+        seal = key_hash(channel, account, key)
+        return await self._readers.read(lambda connection: find_first(connection, seal))
+
+    async def waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
+        """The session's unclaimed messages, in order."""
+        return await self._readers.read(lambda connection: waiting_rows(connection, session))
+
+    async def busy_sessions(self) -> tuple[SessionKey, ...]:
+        """The sessions in which messages wait, the longest waiting first."""
+        sql = "SELECT session FROM inbox WHERE state = 'waiting' GROUP BY session ORDER BY min(seq)"
+        return tuple(SessionKey(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+
+    async def claim(self, session: SessionKey, inbounds: Sequence[InboundId]) -> Turn:
+        """Begin a turn with these waiting messages. Raises InvalidRequest if one of them does not wait here."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> Turn:
+            sql = f"{_SELECT_WAITING} AND i.id IN ({marks(inbounds)}) ORDER BY i.seq"
+            rows = all_rows(connection, sql, (session, *inbounds))
+            chosen = tuple(load_waiting(row).inbound for row in rows)
+            if not chosen or len(chosen) != len(set(inbounds)):
+                raise InvalidRequest("A message that was to be claimed does not wait in this session.")
+            turn = Turn(new_turn_id(), session, chosen[0].trace, new_span_id(), chosen)
+            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+            claim_rows(connection, inbounds, turn.id, at, steered=False)
+            return turn
+
+        return await self._writer.write(job)
+
+    async def settle_command(
+        self, waiting: Waiting, answer: str, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent]
+    ) -> None:
+        """Record the answer to a command that waited its turn, with what is to be sent. Twice changes nothing."""
+        at = self._now()
+        inbound = waiting.inbound
+
+        def job(connection: apsw.Connection) -> None:
+            row = find_row(connection, "SELECT state, span_id FROM inbox WHERE id = ?", (inbound.id,))
+            if row is None or row[0] != InboxState.WAITING:
+                return
+            keep = Keep(connection)
+            turn = Turn(new_turn_id(), waiting.session, inbound.trace, row[1], (inbound,))
+            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+            claim_rows(connection, (inbound.id,), turn.id, at, steered=False)
+            connection.execute("UPDATE inbox SET state = 'settled' WHERE id = ?", (inbound.id,))
+            end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
+            follow_turn(connection, turn.id, TurnState.DONE, at)
+            write_outbounds(connection, keep, outbounds, at, turn.id)
+            write_events(connection, keep, events, waiting.session)
+
+        await self._writer.write(job)
+
+    async def cancel_waiting(
+        self, session: SessionKey, reason: str, only: Collection[InboundId] | None = None
+    ) -> tuple[InboundId, ...]:
+        """Let the session's waiting messages (or only these of them) end unrun, with the reason; which they were."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> tuple[InboundId, ...]:
+            ids = [InboundId(row[0]) for row in all_rows(connection, _WAITING_IDS, (session,))]
+            ids = [id for id in ids if only is None or id in only]
+            for id in ids:
+                connection.execute(
+                    "UPDATE inbox SET state = 'settled', ended = ?, reason = ? WHERE id = ?", (at, reason, id)
+                )
+                end_task(connection, id, TaskState.CANCELLED, at, reason)
+            return tuple(ids)
+
+        return await self._writer.write(job)
+
+    async def find_result(self, inbound: InboundId) -> Result | None:
+        """What became of the message so far."""
+        return await self._readers.read(lambda connection: _result(connection, inbound))
+
+    async def counts(self) -> InboxCounts:
+        """How much waits."""
+        sql = "SELECT count(*), count(DISTINCT session), min(at) FROM inbox WHERE state = 'waiting'"
+        row = await self._readers.read(lambda connection: find_row(connection, sql))
+        return InboxCounts(*(row or (0, 0, None)))
+
+
+def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
+    row = find_row(connection, _RESULT, (inbound,))
+    if row is None:
+        return None
+    (id, session, trace, state, created, cancelled, why, turn, turn_state, reply, kind, reason, ended) = row
+    if turn is None:
+        state = "cancelled" if state == InboxState.SETTLED else state
+        return Result(
+            InboundId(id), SessionKey(session), TraceId(trace), None, state, "", None, why, Usage(), None, None,
+            created, cancelled, True,
+        )  # fmt: skip
+    first = find_row(connection, "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1", (turn,))
+    owed = find_row(connection, "SELECT 1 FROM outbox WHERE turn = ? AND state IN ('ready', 'sending')", (turn,))
+    spent = turn_spending(connection, turn)
+    return Result(
+        id=InboundId(id),
+        session=SessionKey(session),
+        trace=TraceId(trace),
+        turn=TurnId(turn),
+        state=turn_state,
+        reply=reply or "",
+        kind=None if kind is None else OutboundKind(kind),
+        reason=reason,
+        usage=spent.usage,
+        cost=None if spent.unknown_calls else spent.cost,
+        merged_into=None if first is None or first[0] == id else InboundId(first[0]),
+        created=created,
+        ended=ended,
+        picked_up=owed is None and ended is not None,
+    )

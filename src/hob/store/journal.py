@@ -1,0 +1,140 @@
+"""The turn's memory of itself, and its end."""
+
+from collections.abc import Sequence
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.core.ids import SessionKey, TurnId
+from hob.core.messages import Inbound
+from hob.core.states import FINAL_TURNS, TURN_MOVES, TurnState
+from hob.core.steps import (
+    VERSION,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    Steered,
+    Step,
+    ToolIntended,
+    command_hash,
+    dump_step,
+    kind_of,
+    load_step,
+)
+from hob.core.timeline import TimelineEvent
+from hob.core.turns import Finish
+from hob.store.content import Keep
+from hob.store.inbox import claim_rows, waiting_rows
+from hob.store.ledger import reserve, settle, settle_rest
+from hob.store.moves import IllegalMove, check_move
+from hob.store.outbox import write_outbounds
+from hob.store.readers import Readers
+from hob.store.rows import all_rows, find_row
+from hob.store.tasks import follow_turn
+from hob.store.timeline import write_events
+from hob.store.transcript import write_entries
+from hob.store.turns import end_turn
+from hob.store.writer import Writer
+
+_INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADVANCE = "UPDATE turns SET position = position + ? WHERE id = ? RETURNING position, session, state"
+_LOAD = (
+    "SELECT kind, version, c.text FROM steps s JOIN content c ON c.id = s.body"
+    " WHERE turn = ? AND c.text IS NOT NULL ORDER BY n"
+)
+
+
+def write_steps(connection: apsw.Connection, keep: Keep, turn: TurnId, steps: Sequence[Step], at: float) -> SessionKey:
+    """Append steps to the journal and do their bookkeeping; the turn's session. Raises NotFound, IllegalMove."""
+    rows = all_rows(connection, _ADVANCE, (len(steps), turn))
+    if not rows:
+        raise NotFound(f"There is no turn {turn}.")
+    position, session, state = rows[0]
+    if TurnState(state) in FINAL_TURNS:
+        raise IllegalMove(f"The turn {turn} is {state}; its journal is closed.")
+    for n, step in enumerate(steps, position - len(steps)):
+        command = command_hash(step.call) if isinstance(step, ToolIntended) else None
+        connection.execute(_INSERT, (turn, n, kind_of(step), VERSION, command, at, keep(dump_step(step))))
+        if isinstance(step, ModelAsked):
+            reserve(connection, turn, session, step, at)
+        elif isinstance(step, ModelReplied | ModelFailed):
+            settle(connection, turn, step)
+    return SessionKey(session)
+
+
+class StoredJournal:
+    """Implements the port `Journal`."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    async def load_steps(self, turn: TurnId) -> tuple[Step, ...]:
+        """The turn's steps so far, in order; erased ones are left out."""
+        rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn,)))
+        return tuple(load_step(kind, version, text) for kind, version, text in rows)
+
+    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
+        """Add these steps and timeline events in one transaction, with their reservations and settlements."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            keep = Keep(connection)
+            session = write_steps(connection, keep, turn, steps, at)
+            write_events(connection, keep, events, session)
+
+        await self._writer.write(job)
+
+    async def steer(self, turn: TurnId) -> tuple[Inbound, ...]:
+        """Claim what waits for this turn's session, up to the first command, and journal one `Steered` each."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> tuple[Inbound, ...]:
+            row = find_row(connection, "SELECT session FROM turns WHERE id = ?", (turn,))
+            if row is None:
+                raise NotFound(f"There is no turn {turn}.")
+            joined: list[Inbound] = []
+            for waiting in waiting_rows(connection, SessionKey(row[0])):
+                if waiting.command:
+                    break
+                joined.append(waiting.inbound)
+            if joined:
+                claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
+                steps = [Steered(inbound.id, inbound.text, inbound.label, inbound.quoted) for inbound in joined]
+                write_steps(connection, Keep(connection), turn, steps, at)
+            return tuple(joined)
+
+        return await self._writer.write(job)
+
+    async def finish(self, finish: Finish) -> None:
+        """Write the turn's end in one transaction. A second finish of a turn changes nothing."""
+        at = self._now()
+        turn = finish.turn
+
+        def job(connection: apsw.Connection) -> None:
+            row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
+            if row is None:
+                raise NotFound(f"There is no turn {turn}.")
+            old = TurnState(row[0])
+            if old in FINAL_TURNS:
+                return
+            check_move(TURN_MOVES, old, finish.state, f"The turn {turn}")
+            if finish.state not in FINAL_TURNS:
+                raise IllegalMove(f"A turn does not finish as {finish.state}.")
+            keep = Keep(connection)
+            if finish.steps:
+                write_steps(connection, keep, turn, finish.steps, at)
+            settle_rest(connection, turn)
+            write_entries(connection, keep, finish.session, finish.entries, at)
+            write_outbounds(connection, keep, finish.outbounds, at, turn)
+            end_turn(connection, turn, finish.state, at, keep.maybe(finish.reply), finish.kind, finish.reason)
+            connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
+            follow_turn(connection, turn, finish.state, at, finish.reason)
+            write_events(connection, keep, finish.events, finish.session)
+
+        await self._writer.write(job)

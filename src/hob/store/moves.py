@@ -1,0 +1,25 @@
+"""Guarding the state tables of `hob.core.states`."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from hob.core.errors import HobError
+from hob.core.states import may_move
+
+S = TypeVar("S", bound=StrEnum)
+
+
+class IllegalMove(HobError):
+    """A state may not change like this; nothing was written."""
+
+
+def check_move(moves: Mapping[S, frozenset[S]], old: S, new: S, what: str) -> None:
+    """Raises IllegalMove unless the table lists the move; staying is no move."""
+    if old == new or not may_move(moves, old, new):
+        raise IllegalMove(f"{what} is {old} and cannot become {new}.")
+
+
+def sources(moves: Mapping[S, frozenset[S]], new: S) -> tuple[S, ...]:
+    """The states from which the table allows to become `new`."""
+    return tuple(old for old, allowed in moves.items() if new in allowed)

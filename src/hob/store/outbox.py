@@ -1,0 +1,260 @@
+"""What Hob owes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.core.ids import OutboxId, TraceId, TurnId
+from hob.core.messages import Address, Outbound, OutboundKind
+from hob.core.states import OUTBOX_MOVES, OutboxState
+from hob.core.timeline import TimelineEvent
+from hob.store.content import Keep
+from hob.store.moves import check_move
+from hob.store.readers import Readers
+from hob.store.rows import all_rows, find_row
+from hob.store.timeline import write_events
+from hob.store.writer import Writer
+
+_INSERT = (
+    "INSERT INTO outbox (id, turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, next_at,"
+    " created, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+)
+_COLUMNS = (
+    "o.id, o.turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,"
+    " created, reason, receipt, c.text"
+)
+_TABLES = "outbox o JOIN content c ON c.id = o.text"
+_OPEN = "state IN ('ready', 'sending')"
+_HEADS = f"SELECT min(seq) FROM outbox WHERE {_OPEN} AND channel = ? AND account = ? GROUP BY chat, thread"  # noqa: S608
+_MOVE = (
+    "UPDATE outbox SET state = ?, attempts = ?, repeats = ?, next_at = ?, reason = ?, receipt = ?, ended = ?"
+    " WHERE id = ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """One chunk on its way. `next_at` is when it may be tried (Unix seconds)."""
+
+    outbound: Outbound
+    state: OutboxState
+    attempts: int
+    repeats: int
+    next_at: float
+    created: float
+    reason: str
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxCounts:
+    """What is not delivered; `oldest` is the age in seconds of the oldest open row."""
+
+    open: int
+    oldest: float
+    dead: int
+    parked: int
+
+
+def write_outbounds(
+    connection: apsw.Connection, keep: Keep, outbounds: Sequence[Outbound], at: float, turn: TurnId | None = None
+) -> None:
+    """Owe these; those without a turn get this one. A row that is there already stays as it is."""
+    for outbound in outbounds:
+        to = outbound.to
+        connection.execute(
+            _INSERT,
+            (
+                outbound.id, outbound.turn or turn, outbound.trace, to.channel, to.account, to.chat, to.thread,
+                outbound.chunk, outbound.kind.value, outbound.previews, at, at, keep(outbound.text),
+            ),
+        )  # fmt: skip
+
+
+def _load(row: Sequence[Any]) -> OutboxRow:
+    (id, turn, trace, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,
+     created, reason, receipt, text) = row  # fmt: skip
+    outbound = Outbound(
+        id=OutboxId(id),
+        to=Address(channel, chat, account, thread),
+        text=text or "",
+        kind=OutboundKind(kind),
+        turn=None if turn is None else TurnId(turn),
+        trace=TraceId(trace),
+        chunk=chunk,
+        previews=bool(previews),
+    )
+    return OutboxRow(outbound, OutboxState(state), attempts, repeats, next_at, created, reason, receipt)
+
+
+class Outbox:
+    """The chunks that wait to be sent, one open row per chat at a time."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    async def owe(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:
+        """Owe messages outside any turn. An id that is known already changes nothing."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            keep = Keep(connection)
+            write_outbounds(connection, keep, outbounds, at)
+            write_events(connection, keep, events)
+
+        await self._writer.write(job)
+
+    async def next(self, channel: str, account: str, now: float) -> tuple[OutboxRow, ...]:
+        """Per chat and thread the oldest open row, where that is ready and due; oldest first."""
+        sql = (
+            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.seq IN ({_HEADS}) AND state = 'ready' AND next_at <= ?"  # noqa: S608
+            " ORDER BY o.seq"
+        )
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (channel, account, now)))
+        return tuple(_load(row) for row in rows)
+
+    async def next_due(self, channel: str, account: str) -> float | None:
+        """When the next row becomes due that nothing but time holds back."""
+        sql = f"SELECT min(next_at) FROM outbox WHERE seq IN ({_HEADS}) AND state = 'ready'"  # noqa: S608
+        row = await self._readers.read(lambda c: find_row(c, sql, (channel, account)))
+        return None if row is None else row[0]
+
+    async def sending(self, id: OutboxId) -> None:
+        """It is about to be sent."""
+        await self._writer.write(lambda connection: _move(connection, id, OutboxState.SENDING))
+
+    async def sent(self, id: OutboxId, receipt: str = "", event: TimelineEvent | None = None) -> None:
+        """The channel has it."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            _move(connection, id, OutboxState.SENT, reason="", receipt=receipt, ended=at)
+            write_events(connection, Keep(connection), () if event is None else (event,))
+
+        await self._writer.write(job)
+
+    async def failed(
+        self, id: OutboxId, reason: str, next_at: float | None, event: TimelineEvent | None = None
+    ) -> None:
+        """The channel did not take it; try again at that time, or never."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            if next_at is None:
+                _move(connection, id, OutboxState.DEAD, reason=reason, ended=at, attempts=1)
+            else:
+                _move(connection, id, OutboxState.READY, reason=reason, next_at=next_at, attempts=1)
+            write_events(connection, Keep(connection), () if event is None else (event,))
+
+        await self._writer.write(job)
+
+    async def unfinished_sends(self) -> tuple[OutboxRow, ...]:
+        """Rows that were being sent when Hob last ended; whether they arrived is not known."""
+        sql = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {_OPEN} AND state = 'sending' ORDER BY o.seq"  # noqa: S608
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+
+    async def again(self, id: OutboxId) -> None:
+        """Send once more what may have arrived, under the same id; counted."""
+        await self._writer.write(lambda connection: _move(connection, id, OutboxState.READY, repeats=1, next_at=0.0))
+
+    async def park(self, id: OutboxId, reason: str) -> None:
+        """Rather keep it than send it twice; `revive` sends it."""
+        await self._writer.write(lambda connection: _move(connection, id, OutboxState.PARKED, reason=reason))
+
+    async def revive(self, id: OutboxId) -> bool:
+        """Try a dead or parked row again; False if it is neither."""
+
+        def job(connection: apsw.Connection) -> bool:
+            return revive(connection, id)
+
+        return await self._writer.write(job)
+
+    async def picked_up(self, turn: TurnId) -> None:
+        """Somebody fetched the turn's reply: its ready rows are sent."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            for (id,) in all_rows(connection, "SELECT id FROM outbox WHERE turn = ? AND state = 'ready'", (turn,)):
+                _move(connection, id, OutboxState.SENDING)
+                _move(connection, id, OutboxState.SENT, ended=at)
+
+        await self._writer.write(job)
+
+    async def find(self, id: OutboxId) -> OutboxRow | None:
+        """One row."""
+        sql = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.id = ?"  # noqa: S608
+        row = await self._readers.read(lambda c: find_row(c, sql, (id,)))
+        return None if row is None else _load(row)
+
+    async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:
+        """Dead and parked rows, newest first."""
+        sql = (
+            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE state IN ('dead', 'parked')"  # noqa: S608
+            " ORDER BY o.seq DESC LIMIT ?"
+        )
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
+
+    async def counts(self) -> OutboxCounts:
+        """How much is not delivered."""
+        now = self._now()
+        return await self._readers.read(_counts(now))
+
+
+def _counts(now: float) -> Callable[[apsw.Connection], OutboxCounts]:
+    def query(connection: apsw.Connection) -> OutboxCounts:
+        sql = f"SELECT count(*), min(created) FROM outbox WHERE {_OPEN}"  # noqa: S608
+        count, oldest = find_row(connection, sql) or (0, None)
+        sql = (
+            "SELECT count(*) FILTER (WHERE state = 'dead'), count(*) FILTER (WHERE state = 'parked')"
+            " FROM outbox WHERE state IN ('dead', 'parked')"
+        )
+        dead, parked = find_row(connection, sql) or (0, 0)
+        return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), dead, parked)
+
+    return query
+
+
+def _move(
+    connection: apsw.Connection,
+    id: OutboxId,
+    new: OutboxState,
+    *,
+    attempts: int = 0,
+    repeats: int = 0,
+    next_at: float | None = None,
+    reason: str | None = None,
+    receipt: str = "",
+    ended: float | None = None,
+) -> None:
+    sql = "SELECT state, attempts, repeats, next_at, reason FROM outbox WHERE id = ?"
+    row = find_row(connection, sql, (id,))
+    if row is None:
+        raise NotFound(f"There is no outgoing message {id}.")
+    old, had_attempts, had_repeats, had_next, had_reason = row
+    check_move(OUTBOX_MOVES, OutboxState(old), new, f"The outgoing message {id}")
+    connection.execute(
+        _MOVE,
+        (
+            new.value, had_attempts + attempts, had_repeats + repeats, had_next if next_at is None else next_at,
+            had_reason if reason is None else reason, receipt, ended, id,
+        ),
+    )  # fmt: skip
+
+
+def revive(connection: apsw.Connection, id: str) -> bool:
+    """Make a dead or parked row ready again."""
+    row = find_row(connection, "SELECT state FROM outbox WHERE id = ?", (id,))
+    if row is None or row[0] not in {OutboxState.DEAD, OutboxState.PARKED}:
+        return False
+    _move(connection, OutboxId(id), OutboxState.READY, next_at=0.0)
+    connection.execute("UPDATE outbox SET attempts = 0 WHERE id = ?", (id,))
+    return True

@@ -1,0 +1,25 @@
+"""Reading rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+Row = tuple[Any, ...]
+
+
+def find_row(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Row | None:
+    """The first row."""
+    row: Row | None = connection.execute(sql, tuple(values)).fetchone()
+    return row
+
+
+def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+    """Every row."""
+    rows: list[Row] = connection.execute(sql, tuple(values)).fetchall()
+    return rows
+
+
+def marks(values: Sequence[Any]) -> str:
+    """Placeholders for a list of values."""
+    return ",".join("?" * len(values))

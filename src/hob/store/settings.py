@@ -1,0 +1,15 @@
+"""What can be tuned about the database."""
+
+from dataclasses import dataclass
+
+from hob.core.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """How the one database file is kept."""
+
+    readers: int = setting(2, "Threads that read.", at_least=1, at_most=16)
+    busy_seconds: float = setting(5.0, "Seconds to wait for another process's lock on the file.", at_least=0)
+    group: int = setting(256, "Most writes that share one commit.", at_least=1)
+    upgrade_backups: int = setting(2, "Backups made before upgrades that are kept.", at_least=1, at_most=50)

@@ -1,0 +1,177 @@
+"""The store as one value: opened and closed as a block."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.store.approvals import Approvals
+from hob.store.blobs import FileBlobs
+from hob.store.channel_state import StoredChannelState
+from hob.store.database import Opened, check_note, connect, open_database, quick_check
+from hob.store.decisions import Decisions
+from hob.store.disk import SIDES, free_bytes
+from hob.store.inbox import Inbox
+from hob.store.journal import StoredJournal
+from hob.store.ledger import StoredLedger
+from hob.store.outbox import Outbox
+from hob.store.readers import Readers
+from hob.store.sessions import StoredSessions
+from hob.store.settings import StoreSettings
+from hob.store.stored_settings import StoredSettings
+from hob.store.tasks import Tasks
+from hob.store.timeline import Timeline
+from hob.store.transcript import StoredTranscript
+from hob.store.turns import TurnRows
+from hob.store.writer import Writer
+
+PENDING, OK = "pending", "ok"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the database is. `check` is `ok`, `pending` or the problem found; sizes in bytes."""
+
+    queue: int
+    last_error: str | None
+    check: str
+    size: int
+    free: int
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong now, if anything is."""
+        return self.last_error if self.check in {PENDING, OK} else self.check
+
+
+class Store:
+    """Everything Hob remembers. Every method that writes is durable when it returns."""
+
+    def __init__(self, opened: Opened, home: Path, settings: StoreSettings, clock: Clock, vfs: str | None) -> None:
+        loop = asyncio.get_running_loop()
+        self._home = home
+        self._path = opened.path
+        self._connection = opened.connection
+        self._connect = partial(connect, opened.path, settings, vfs, writes=False)
+        self._writer = writer = Writer(opened.connection, loop, settings.group)
+        self._readers = readers = Readers(self._connect, loop, settings.readers)
+        self._clock = clock
+        self._closed = False
+        self._check = OK
+        self._checking: apsw.Connection | None = None
+        self._checker: threading.Thread | None = None
+        self.run_id = opened.run
+        self.unclean = opened.unclean
+        self.inbox = Inbox(writer, readers, clock, opened.run)
+        self.turns = TurnRows(writer, readers, clock, opened.run, opened.unclean)
+        self.journal = StoredJournal(writer, readers, clock)
+        self.transcript = StoredTranscript(writer, readers, clock)
+        self.sessions = StoredSessions(writer, readers, clock)
+        self.outbox = Outbox(writer, readers, clock)
+        self.tasks = Tasks(writer, readers, clock)
+        self.timeline = Timeline(writer, readers)
+        self.ledger = StoredLedger(writer, readers, clock)
+        self.settings = StoredSettings(writer, readers, clock)
+        self.channel_state = StoredChannelState(writer, readers)
+        self.approvals = Approvals(writer, readers, clock)
+        self.decisions = Decisions(writer, readers, clock)
+        self.blobs = FileBlobs(writer, readers, clock, home / "blobs")
+
+    @property
+    def commits(self) -> int:
+        """Transactions committed since the store was opened."""
+        return self._writer.commits
+
+    def health(self) -> Health:
+        """How the database is, without asking it."""
+        size = sum(part.stat().st_size for side in ("", *SIDES) if (part := self._beside(side)).exists())
+        return Health(self._writer.waiting, self._writer.last_error, self._check, size, free_bytes(self._home))
+
+    def _beside(self, side: str) -> Path:
+        return self._path.with_name(self._path.name + side)
+
+    def start(self) -> None:
+        """Begin to work; `open_store` does this."""
+        self._writer.start()
+        if check_note(self._path).exists():
+            self._check = PENDING
+            self._checker = threading.Thread(target=self._run_check, name="hob-store-check", daemon=True)
+            self._checker.start()
+
+    def _run_check(self) -> None:
+        note = check_note(self._path)
+        try:
+            self._checking = self._connect()
+            problem = quick_check(self._checking)
+            self._checking.close()
+        except apsw.InterruptError:  # closing: the note stays, the next start checks again
+            return
+        except apsw.Error as error:
+            problem = str(error)
+        if problem is None:
+            note.unlink(missing_ok=True)
+            self._check = OK
+            return
+        _log.error("the database is damaged: %s", problem)
+        self._check = problem
+        self._writer.refuse(f"The database is damaged ({problem}); stop Hob and see `hob restore`.")
+        note.write_text(problem, "utf-8")
+
+    async def close(self) -> None:
+        """Finish what is queued, note the clean end, fold the log into the file. Failing that, the end is unclean."""
+        if self._closed:
+            return
+        try:
+            sql = "UPDATE runs SET ended = ? WHERE id = ?"
+            at = self._clock.now().timestamp()
+            await self._writer.write(lambda c: c.execute(sql, (at, self.run_id)).fetchall())
+        except StoreError as error:
+            _log.warning("the clean end could not be noted: %s", error)
+        await self._end(checkpoint=True)
+
+    async def abandon(self) -> None:
+        """End as a crash would: nothing is noted, what was not committed is gone. For tests of recovery."""
+        if not self._closed:
+            await self._end(checkpoint=False)
+
+    async def _end(self, *, checkpoint: bool) -> None:
+        self._closed = True
+        if self._checking is not None:
+            self._checking.interrupt()
+        await self._writer.stop()
+        await self._readers.stop()
+        if self._checker is not None:
+            await asyncio.to_thread(self._checker.join)
+        try:
+            if checkpoint:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except apsw.Error as error:
+            _log.warning("the log could not be folded into the database: %s", error)
+        self._connection.close()
+
+
+@asynccontextmanager
+async def open_store(
+    home: Path, settings: StoreSettings, clock: Clock, *, vfs: str | None = None
+) -> AsyncIterator[Store]:
+    """The store in this home, while the block is open. The caller owns the home (one process at a time).
+
+    Raises StoreDamaged (the file was moved aside, the newest backup is named), StoreNewer, StoreFull and other
+    StoreErrors.
+    """
+    opened = await asyncio.to_thread(open_database, home, settings, clock.now(), vfs)
+    store = Store(opened, home, settings, clock, vfs)
+    store.start()
+    try:
+        yield store
+    finally:
+        await store.close()

@@ -1,0 +1,106 @@
+"""Work as the user sees it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.ids import InboundId, SessionKey, TaskId, TraceId, TurnId
+from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
+from hob.store.codec import title_of
+from hob.store.moves import sources
+from hob.store.readers import Readers
+from hob.store.rows import all_rows, find_row, marks
+from hob.store.writer import Writer
+
+_SOURCES: Mapping[TaskState, tuple[TaskState, ...]] = {state: sources(TASK_MOVES, state) for state in TaskState}
+_INSERT = (
+    "INSERT INTO tasks (id, inbound, session, trace_id, state, title, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SELECT = (
+    "SELECT t.id, inbound, turn, session, trace_id, state, c.text, reason, created, updated"
+    " FROM tasks t LEFT JOIN content c ON c.id = t.title"
+)
+_OPEN = "state IN ('pending', 'running', 'waiting')"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One task. `title` is the first line of what was asked; empty when that was erased."""
+
+    id: TaskId
+    inbound: InboundId | None
+    turn: TurnId | None
+    session: SessionKey
+    trace: TraceId
+    state: TaskState
+    title: str
+    reason: str
+    created: float
+    updated: float
+
+
+def add_task(
+    connection: apsw.Connection, inbound: InboundId, session: str, trace: str, state: TaskState, title: int, at: float
+) -> None:
+    """The task that an accepted message is."""
+    connection.execute(_INSERT, (inbound, inbound, session, trace, state.value, title, at, at))
+
+
+def follow_turn(connection: apsw.Connection, turn: TurnId, state: TurnState, at: float, reason: str = "") -> None:
+    """Move the turn's tasks as the turn moved."""
+    _move(connection, "turn = ?", (turn,), TASK_OF_TURN[state], at, reason)
+
+
+def give_to_turn(connection: apsw.Connection, inbounds: Sequence[InboundId], turn: TurnId, at: float) -> None:
+    """These messages' tasks are run by this turn."""
+    connection.execute(
+        f"UPDATE tasks SET turn = ?, state = 'running', updated = ? WHERE id IN ({marks(inbounds)})"  # noqa: S608
+        " AND state IN ('pending', 'waiting')",
+        (turn, at, *inbounds),
+    )
+
+
+def end_task(connection: apsw.Connection, inbound: InboundId, state: TaskState, at: float, reason: str) -> None:
+    """The message's task ends without a turn."""
+    _move(connection, "id = ?", (inbound,), state, at, reason)
+
+
+def _move(
+    connection: apsw.Connection, where: str, values: Sequence[Any], state: TaskState, at: float, reason: str
+) -> None:
+    olds = _SOURCES[state]
+    connection.execute(
+        f"UPDATE tasks SET state = ?, updated = ?, reason = ? WHERE {where} AND state IN ({marks(olds)})",  # noqa: S608
+        (state.value, at, reason, *values, *olds),
+    )
+
+
+def _load(row: Sequence[Any]) -> TaskRow:
+    id, inbound, turn, session, trace, state, title, reason, created, updated = row
+    return TaskRow(
+        TaskId(id), inbound, turn, SessionKey(session), TraceId(trace), TaskState(state), title_of(title), reason,
+        created, updated,
+    )  # fmt: skip
+
+
+class Tasks:
+    """What Hob has been asked to do."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def find(self, limit: int = 50, open_only: bool = False) -> tuple[TaskRow, ...]:
+        """The newest tasks first, or only those not yet ended."""
+        where = f"WHERE {_OPEN}" if open_only else ""
+        sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
+
+    async def get(self, id: str) -> TaskRow | None:
+        """One task by its id."""
+        row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE t.id = ?", (id,)))
+        return None if row is None else _load(row)

@@ -1,0 +1,109 @@
+"""What happened, append-only."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apsw
+
+from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.messages import MediaType
+from hob.core.models import Usage
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store.codec import load_label
+from hob.store.content import Keep
+from hob.store.readers import Readers
+from hob.store.rows import all_rows
+from hob.store.writer import Writer
+
+VERSION = 1
+
+_INSERT = (
+    "INSERT INTO timeline (version, event_id, trace_id, span_id, parent_span_id, at, kind, name, status, type, session,"
+    " turn, sender_id, sender_name, classification, authorized, origin, trust, content, media, seconds, input_tokens,"
+    f" output_tokens, cache_read, cache_write, reasoning, cost) VALUES ({', '.join('?' * 27)})"  # noqa: S608
+)
+_SELECT = (
+    "SELECT t.seq, event_id, trace_id, span_id, parent_span_id, at, kind, name, status, type, session, turn, sender_id,"
+    " sender_name, classification, authorized, origin, trust, c.text, media, seconds, input_tokens, output_tokens,"
+    " cache_read, cache_write, reasoning, cost FROM timeline t LEFT JOIN content c ON c.id = t.content"
+)
+
+
+def write_events(
+    connection: apsw.Connection, keep: Keep, events: Iterable[TimelineEvent], session: SessionKey | None = None
+) -> None:
+    """Append the events; those without a session get this one."""
+    for event in events:
+        usage = event.usage
+        label = event.label
+        connection.execute(
+            _INSERT,
+            (
+                VERSION, event.id, event.trace, event.span, event.parent, event.at, event.kind.value, event.name,
+                event.status, event.type.value, event.session or session, event.turn, event.sender_id,
+                event.sender_name, event.classification, event.authorized,
+                None if label is None else label.origin.value, None if label is None else label.trust.value,
+                keep.maybe(event.text), event.media, event.seconds,
+                None if usage is None else usage.input, None if usage is None else usage.output,
+                None if usage is None else usage.cache_read, None if usage is None else usage.cache_write,
+                None if usage is None else usage.reasoning, event.cost,
+            ),
+        )  # fmt: skip
+
+
+def _load(row: Sequence[Any]) -> TimelineEvent:
+    (_, id, trace, span, parent, at, kind, name, status, media_type, session, turn, sender_id, sender_name,
+     classification, authorized, origin, trust, text, media, seconds, *usage, cost) = row  # fmt: skip
+    return TimelineEvent(
+        id=EventId(id),
+        trace=TraceId(trace),
+        span=SpanId(span),
+        parent=None if parent is None else SpanId(parent),
+        at=at,
+        kind=EventKind(kind),
+        name=name,
+        status=status,
+        type=MediaType(media_type),
+        session=None if session is None else SessionKey(session),
+        turn=None if turn is None else TurnId(turn),
+        sender_id=sender_id,
+        sender_name=sender_name,
+        classification=classification,
+        authorized=bool(authorized),
+        label=None if origin is None else load_label(origin, trust),
+        text=text or "",
+        media=None if media is None else BlobId(media),
+        seconds=seconds,
+        usage=None if usage[0] is None else Usage(*usage),
+        cost=cost,
+    )
+
+
+class Timeline:
+    """The facts, in the order of their commits."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def add(self, events: Sequence[TimelineEvent]) -> None:
+        """Append these in one transaction."""
+        await self._writer.write(lambda connection: write_events(connection, Keep(connection), events))
+
+    async def trace(self, trace: TraceId) -> tuple[TimelineEvent, ...]:
+        """All that belongs to one trace, oldest first."""
+        sql = f"{_SELECT} WHERE trace_id = ? ORDER BY t.seq"
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (trace,))))
+
+    async def latest(self, limit: int, session: SessionKey | None = None) -> tuple[TimelineEvent, ...]:
+        """The last events, of one session if given, oldest first."""
+        where, values = ("", [limit]) if session is None else ("WHERE session = ?", [session, limit])
+        sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
+        rows = await self._readers.read(lambda c: all_rows(c, sql, values))
+        return tuple(_load(row) for row in reversed(rows))
+
+    async def follow(self, after: int, limit: int) -> tuple[tuple[int, TimelineEvent], ...]:
+        """The events after a place in the order, each with its place; for followers that keep a cursor."""
+        sql = f"{_SELECT} WHERE t.seq > ? ORDER BY t.seq LIMIT ?"
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (after, limit)))
+        return tuple((row[0], _load(row)) for row in rows)

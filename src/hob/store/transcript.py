@@ -1,0 +1,153 @@
+"""What was said."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.ids import SessionKey
+from hob.core.models import Entry
+from hob.core.timeline import TimelineEvent
+from hob.core.turns import Summary, View
+from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
+from hob.store.content import Keep
+from hob.store.readers import Readers
+from hob.store.rows import all_rows, find_row
+from hob.store.sessions import next_entries
+from hob.store.timeline import write_events
+from hob.store.writer import Writer
+
+_INSERT = (
+    "INSERT INTO transcript (session, n, version, role, turn, at, origin, trust, text, extra)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SUMMARY = (
+    "SELECT upto, c.text, origin, trust, model FROM summaries m JOIN content c ON c.id = m.text"
+    " WHERE session = ? AND undone IS NULL AND upto > ? AND c.text IS NOT NULL ORDER BY m.id DESC LIMIT 1"
+)
+_ENTRIES = (
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND t.hidden = 0"  # noqa: S608
+    " ORDER BY t.n DESC LIMIT ?"
+)
+_HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidden = 1"
+_PARKED = (
+    "SELECT c.text FROM turns t JOIN content c ON c.id = t.line WHERE session = ?"
+    " AND state IN ('ready', 'running', 'parked') AND state = 'parked' ORDER BY t.seq"
+)
+
+
+def write_entries(
+    connection: apsw.Connection, keep: Keep, session: SessionKey, entries: Sequence[Entry], at: float
+) -> None:
+    """Append the entries to the session and give each its place."""
+    if not entries:
+        return
+    for n, entry in enumerate(entries, next_entries(connection, session, len(entries), at)):
+        connection.execute(
+            _INSERT,
+            (
+                session, n, ENTRY_VERSION, entry.role, entry.turn, entry.at, entry.label.origin.value,
+                entry.label.trust.value, keep(entry.text), keep.maybe(dump_extra(entry)),
+            ),
+        )  # fmt: skip
+
+
+def _load_summary(row: Sequence[Any] | None) -> Summary | None:
+    if row is None:
+        return None
+    upto, text, origin, trust, model = row
+    return Summary(upto, text, load_label(origin, trust), model)
+
+
+class StoredTranscript:
+    """Implements the port `Transcript`. What it costs depends on what is shown, not on the length of the history."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def load_view(self, session: SessionKey, at_most: int) -> View:
+        """The newest summary and the last entries after it (and after the last reset)."""
+
+        def query(connection: apsw.Connection) -> View:
+            row = find_row(connection, "SELECT entries, since FROM sessions WHERE key = ?", (session,))
+            if row is None:
+                return View()
+            last, floor = row
+            summary = _load_summary(find_row(connection, _SUMMARY, (session, floor)))
+            if summary is not None:
+                floor = summary.upto
+            rows = all_rows(connection, _ENTRIES, (session, floor, at_most))
+            hidden = find_row(connection, _HIDDEN, (session, floor))
+            return View(
+                entries=tuple(load_entry(row) for row in reversed(rows)),
+                summary=summary,
+                total=max(0, last - floor) - (hidden[0] if hidden else 0),
+                parked=tuple(row[0] for row in all_rows(connection, _PARKED, (session,)) if row[0]),
+            )
+
+        return await self._readers.read(query)
+
+    async def summarise(self, session: SessionKey, summary: Summary, event: TimelineEvent) -> None:
+        """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> None:
+            keep = Keep(connection)
+            label = summary.label
+            connection.execute(
+                "INSERT INTO summaries (session, upto, origin, trust, model, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (session, summary.upto, label.origin.value, label.trust.value, summary.model, at, keep(summary.text)),
+            )
+            write_events(connection, keep, (event,), session)
+
+        await self._writer.write(job)
+
+    async def undo_summary(self, session: SessionKey) -> bool:
+        """Take the newest summary back, so that what it stood for shows again; False if there is none."""
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> bool:
+            connection.execute(
+                "UPDATE summaries SET undone = ? WHERE id = (SELECT max(id) FROM summaries"
+                " WHERE session = ? AND undone IS NULL)",
+                (at, session),
+            )
+            return connection.changes() > 0
+
+        return await self._writer.write(job)
+
+    async def hide_last_turn(self, session: SessionKey) -> tuple[Entry, ...]:
+        """Take back what the last shown turn added (`/undo`): kept, but no longer shown; what it was."""
+
+        def job(connection: apsw.Connection) -> tuple[Entry, ...]:
+            row = find_row(connection, "SELECT since FROM sessions WHERE key = ?", (session,))
+            if row is None:
+                return ()
+            summary = _load_summary(find_row(connection, _SUMMARY, (session, row[0])))
+            floor = row[0] if summary is None else summary.upto
+            sql = "SELECT turn FROM transcript WHERE session = ? AND n > ? AND hidden = 0 ORDER BY n DESC LIMIT 1"
+            last = find_row(connection, sql, (session, floor))
+            if last is None:
+                return ()
+            sql = (
+                f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.session = ? AND t.n > ?"  # noqa: S608
+                " AND t.hidden = 0 ORDER BY t.n"
+            )
+            rows = all_rows(connection, sql, (last[0], session, floor))
+            sql = "UPDATE transcript SET hidden = 1 WHERE turn = ? AND session = ? AND n > ?"
+            connection.execute(sql, (last[0], session, floor))
+            return tuple(load_entry(row) for row in rows)
+
+        return await self._writer.write(job)
+
+    async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[Entry, ...]:
+        """The raw log after a place, everything in it that was not erased."""
+        sql = (
+            f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND c.text IS NOT NULL"  # noqa: S608
+            " ORDER BY t.n LIMIT ?"
+        )
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (session, after, limit)))
+        return tuple(load_entry(row) for row in rows)

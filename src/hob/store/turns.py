@@ -1,0 +1,350 @@
+"""Turns: the work of one or more messages, and what becomes of it after crashes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id, new_turn_id, outbox_id
+from hob.core.messages import Inbound, Outbound, OutboundKind
+from hob.core.states import TURN_MOVES, TurnState
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Parked, Turn, WaitsFor
+from hob.store.codec import load_inbound
+from hob.store.content import Keep
+from hob.store.ledger import settle_rest
+from hob.store.moves import check_move
+from hob.store.outbox import revive, write_outbounds
+from hob.store.readers import Readers
+from hob.store.rows import Row, all_rows, find_row
+from hob.store.tasks import follow_turn
+from hob.store.timeline import write_events
+from hob.store.writer import Writer
+
+MOST_ATTEMPTS = 3
+Say = Callable[[TurnId], str]
+"""Makes the sentence that tells a sender that a turn was set aside."""
+
+_OPEN = "state IN ('ready', 'running', 'parked')"
+_INSERT = "INSERT INTO turns (id, session, trace_id, span_id, state, run, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SELECT = (
+    "SELECT t.id, session, trace_id, span_id, state, position, attempts, waits_for, wake_at, l.text, created, ended,"
+    " reason, kind, c.text, retried_by FROM turns t LEFT JOIN content c ON c.id = t.reply"
+    " LEFT JOIN content l ON l.id = t.line"
+)
+_INBOUNDS = (
+    "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
+    " WHERE i.turn = ? AND b.text IS NOT NULL"
+)
+# What stands after the last finished work of a turn; a retry does not carry it over.
+_TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "said"})
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """A turn as stored. `position` counts its journalled steps."""
+
+    id: TurnId
+    session: SessionKey
+    trace: TraceId
+    span: SpanId
+    state: TurnState
+    position: int
+    attempts: int
+    waits_for: WaitsFor | None
+    wake_at: float | None
+    line: str
+    created: float
+    ended: float | None
+    reason: str
+    kind: OutboundKind | None
+    reply: str
+    retried_by: TurnId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was found at start, oldest first. Suspects are to run one at a time."""
+
+    suspects: tuple[TurnId, ...] = ()
+    ready: tuple[TurnId, ...] = ()
+    set_aside: tuple[TurnId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCounts:
+    """How many turns have not ended."""
+
+    ready: int
+    running: int
+    parked: int
+
+
+def add_turn(connection: apsw.Connection, turn: Turn, state: TurnState, run: int | None, at: float) -> None:
+    """A new turn."""
+    connection.execute(_INSERT, (turn.id, turn.session, turn.trace, turn.span, state.value, run, at))
+
+
+def end_turn(
+    connection: apsw.Connection,
+    turn: TurnId,
+    state: TurnState,
+    at: float,
+    reply: int | None,
+    kind: OutboundKind,
+    reason: str = "",
+) -> None:
+    """The turn's last change. The caller has checked the move."""
+    connection.execute(
+        "UPDATE turns SET state = ?, ended = ?, run = NULL, reply = ?, kind = ?, reason = ?, line = NULL,"
+        " waits_for = NULL, wake_at = NULL WHERE id = ?",
+        (state.value, at, reply, kind.value, reason, turn),
+    )
+
+
+def move_turn(connection: apsw.Connection, turn: TurnId, new: TurnState, at: float) -> None:
+    """Move the turn and its tasks. Raises NotFound, IllegalMove."""
+    row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
+    if row is None:
+        raise NotFound(f"There is no turn {turn}.")
+    check_move(TURN_MOVES, TurnState(row[0]), new, f"The turn {turn}")
+    connection.execute("UPDATE turns SET state = ? WHERE id = ?", (new.value, turn))
+    follow_turn(connection, turn, new, at)
+
+
+def load_inbounds(connection: apsw.Connection, turn: TurnId, *, steered: bool) -> tuple[Inbound, ...]:
+    """The messages a turn began with, or also those that joined it later; in order."""
+    sql = f"{_INBOUNDS} {'' if steered else 'AND i.steered = 0'} ORDER BY i.seq"
+    return tuple(load_inbound(version, text or "", body) for version, text, body in all_rows(connection, sql, (turn,)))
+
+
+def _load(row: Sequence[Any]) -> TurnRow:
+    (id, session, trace, span, state, position, attempts, waits_for, wake_at, line, created, ended, reason, kind,
+     reply, retried_by) = row  # fmt: skip
+    return TurnRow(
+        TurnId(id), SessionKey(session), TraceId(trace), SpanId(span), TurnState(state), position, attempts,
+        None if waits_for is None else WaitsFor(waits_for), wake_at, line or "", created, ended, reason,
+        None if kind is None else OutboundKind(kind), reply or "", retried_by,
+    )  # fmt: skip
+
+
+class TurnRows:
+    """The turns and their states."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, run: int, unclean: bool) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._run = run
+        self._unclean = unclean
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    async def start(self, turn: TurnId) -> Turn:
+        """Take a ready turn in hand; its messages are those it began with (later ones are in its steps)."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> Turn:
+            move_turn(connection, turn, TurnState.RUNNING, at)
+            connection.execute("UPDATE turns SET run = ? WHERE id = ?", (self._run, turn))
+            sql = "SELECT session, trace_id, span_id, attempts FROM turns WHERE id = ?"
+            session, trace, span, attempts = all_rows(connection, sql, (turn,))[0]
+            inbounds = load_inbounds(connection, turn, steered=False)
+            return Turn(turn, SessionKey(session), TraceId(trace), SpanId(span), inbounds, attempts)
+
+        return await self._writer.write(job)
+
+    async def release(self, turn: TurnId) -> None:
+        """Put a running turn back, as at a clean shutdown: its attempts count anew."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            move_turn(connection, turn, TurnState.READY, at)
+            sql = "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL WHERE id = ?"
+            connection.execute(sql, (turn,))
+
+        await self._writer.write(job)
+
+    async def park(self, turn: TurnId, parked: Parked) -> None:
+        """The running turn waits; with `until` time alone wakes it."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            move_turn(connection, turn, TurnState.PARKED, at)
+            connection.execute(
+                "UPDATE turns SET run = NULL, waits_for = ?, wake_at = ?, line = ? WHERE id = ?",
+                (parked.on.value, parked.until, Keep(connection).maybe(parked.line), turn),
+            )
+
+        await self._writer.write(job)
+
+    async def wake(self, turn: TurnId) -> bool:
+        """Make a parked turn ready; False if it is not parked."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> bool:
+            row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
+            if row is None or row[0] != TurnState.PARKED:
+                return False
+            move_turn(connection, turn, TurnState.READY, at)
+            sql = "UPDATE turns SET waits_for = NULL, wake_at = NULL, line = NULL WHERE id = ?"
+            connection.execute(sql, (turn,))
+            return True
+
+        return await self._writer.write(job)
+
+    async def due(self, now: float) -> tuple[TurnId, ...]:
+        """Parked turns whose time has come, oldest first."""
+        sql = f"SELECT id FROM turns WHERE {_OPEN} AND state = 'parked' AND wake_at <= ? ORDER BY seq"  # noqa: S608
+        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (now,))))
+
+    async def next_wake(self) -> float | None:
+        """When the next parked turn wakes by time."""
+        sql = f"SELECT min(wake_at) FROM turns WHERE {_OPEN} AND state = 'parked'"  # noqa: S608
+        row = await self._readers.read(lambda c: find_row(c, sql))
+        return None if row is None else row[0]
+
+    async def running(self) -> tuple[TurnRow, ...]:
+        """Turns in hand, oldest first."""
+        sql = f"{_SELECT} WHERE {_OPEN} AND state = 'running' ORDER BY t.seq"
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+
+    async def parked(self, session: SessionKey | None = None) -> tuple[TurnRow, ...]:
+        """Turns that wait, of one session if given, oldest first."""
+        where, values = ("", ()) if session is None else ("AND session = ?", (session,))
+        sql = f"{_SELECT} WHERE {_OPEN} AND state = 'parked' {where} ORDER BY t.seq"
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+
+    async def find(self, id: str) -> TurnRow | None:
+        """A turn by its id, or by the id of a message that it works on."""
+        sql = f"{_SELECT} WHERE t.id = coalesce((SELECT turn FROM inbox WHERE id = ?), ?)"  # noqa: S608
+        row = await self._readers.read(lambda c: find_row(c, sql, (id, id)))
+        return None if row is None else _load(row)
+
+    async def counts(self) -> TurnCounts:
+        """How many turns have not ended."""
+        sql = f"SELECT state, count(*) FROM turns WHERE {_OPEN} GROUP BY state"  # noqa: S608
+        found: dict[str, int] = dict(await self._readers.read(lambda c: all_rows(c, sql)))
+        return TurnCounts(found.get("ready", 0), found.get("running", 0), found.get("parked", 0))
+
+    async def recover(self, say: Say) -> Recovered:
+        """Put right what an earlier run left, in one transaction (the attempt rule of promise 2).
+
+        A turn that an unclean end found running gets one attempt more, or its first if it has gone on since the last
+        such end; three set it aside: `say(turn)` is owed to its senders. After a clean end all attempts are void.
+        """
+        at = self._now()
+        return await self._writer.write(lambda connection: self._recover(connection, say, at))
+
+    def _recover(self, connection: apsw.Connection, say: Say, at: float) -> Recovered:
+        if not self._unclean:
+            sql = f"UPDATE turns SET attempts = 0, crash_position = NULL WHERE {_OPEN} AND attempts > 0"  # noqa: S608
+            connection.execute(sql)
+        sql = (
+            f"SELECT t.id, r.ended IS NULL FROM turns t LEFT JOIN runs r ON r.id = t.run WHERE {_OPEN}"  # noqa: S608
+            " AND state = 'running' AND run IS NOT ? ORDER BY t.seq"
+        )
+        aside = []
+        for id, crashed in all_rows(connection, sql, (self._run,)):
+            turn = TurnId(id)
+            if not crashed:
+                move_turn(connection, turn, TurnState.READY, at)
+            elif _stumble(connection, turn, say, at) is TurnState.SET_ASIDE:
+                aside.append(turn)
+        sql = (
+            "SELECT id, attempts > 0 AND position = crash_position FROM turns"  # noqa: S608
+            f" WHERE {_OPEN} AND state = 'ready' ORDER BY seq"
+        )
+        found = [(TurnId(id), bool(suspect)) for id, suspect in all_rows(connection, sql)]
+        return Recovered(
+            suspects=tuple(turn for turn, suspect in found if suspect),
+            ready=tuple(turn for turn, suspect in found if not suspect),
+            set_aside=tuple(aside),
+        )
+
+    async def stumble(self, turn: TurnId, say: Say) -> TurnState:
+        """A running turn ended by a fault of Hob's own: count it as an unclean end; READY or SET_ASIDE."""
+        at = self._now()
+        return await self._writer.write(lambda connection: _stumble(connection, turn, say, at))
+
+    async def retry(self, id: str) -> TurnId | None:
+        """Try a failed or set-aside turn again, by the id of it, of one of its messages, or of one of its chunks.
+
+        It becomes a new turn with the same messages and the steps that were finished, so that no tool call is made
+        twice. For an undeliverable chunk the chunk is tried again and its own turn returned. None: nothing to retry.
+        """
+        at = self._now()
+        return await self._writer.write(lambda connection: _retry(connection, id, at))
+
+
+def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float) -> TurnState:
+    row = find_row(connection, "SELECT position, crash_position, attempts FROM turns WHERE id = ?", (turn,))
+    if row is None:
+        raise NotFound(f"There is no turn {turn}.")
+    position, crash_position, attempts = row
+    attempts = attempts + 1 if position == crash_position else 1
+    connection.execute("UPDATE turns SET attempts = ?, crash_position = ? WHERE id = ?", (attempts, position, turn))
+    if attempts >= MOST_ATTEMPTS:
+        _set_aside(connection, turn, say(turn), at)
+        return TurnState.SET_ASIDE
+    move_turn(connection, turn, TurnState.READY, at)
+    connection.execute("UPDATE turns SET run = NULL WHERE id = ?", (turn,))
+    return TurnState.READY
+
+
+def _set_aside(connection: apsw.Connection, turn: TurnId, text: str, at: float) -> None:
+    reason = f"ended uncleanly {MOST_ATTEMPTS} times at the same step"
+    move_turn(connection, turn, TurnState.SET_ASIDE, at)
+    keep = Keep(connection)
+    end_turn(connection, turn, TurnState.SET_ASIDE, at, keep(text), OutboundKind.ERROR, reason)
+    settle_rest(connection, turn)
+    connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
+    session, trace, span = all_rows(connection, "SELECT session, trace_id, span_id FROM turns WHERE id = ?", (turn,))[0]
+    inbounds = load_inbounds(connection, turn, steered=True)
+    addresses = dict.fromkeys(inbound.origin for inbound in inbounds)
+    outbounds = [
+        Outbound(outbox_id(turn, chunk), to, text, OutboundKind.ERROR, turn, trace)
+        for chunk, to in enumerate(addresses)
+    ]
+    write_outbounds(connection, keep, outbounds, at)
+    event = TimelineEvent(
+        new_event_id(), trace, new_span_id(), span, at, EventKind.TURN, "turn", "set_aside", session=session, turn=turn,
+        text=text,
+    )  # fmt: skip
+    write_events(connection, keep, (event,))
+
+
+def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
+    row = find_row(connection, "SELECT turn FROM outbox WHERE id = ?", (id,))
+    if row is not None:
+        return TurnId(row[0]) if revive(connection, id) and row[0] is not None else None
+    found = _retriable(connection, id)
+    if found is None:
+        return None
+    old, session, trace = found
+    new = Turn(new_turn_id(), SessionKey(session), TraceId(trace), new_span_id(), ())
+    add_turn(connection, new, TurnState.READY, None, at)
+    steps = all_rows(connection, "SELECT n, kind, version, hash, at, body FROM steps WHERE turn = ? ORDER BY n", (old,))
+    while steps and steps[-1][1] in _TAIL:
+        steps.pop()
+    for n, kind, version, command, when, body in steps:
+        sql = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        connection.execute(sql, (new.id, n, kind, version, command, when, body))
+    connection.execute("UPDATE turns SET position = ? WHERE id = ?", (len(steps), new.id))
+    connection.execute("UPDATE turns SET retried_by = ? WHERE id = ?", (new.id, old))
+    connection.execute("UPDATE inbox SET turn = ? WHERE turn = ?", (new.id, old))
+    connection.execute("UPDATE tasks SET turn = ? WHERE turn = ?", (new.id, old))
+    follow_turn(connection, new.id, TurnState.READY, at)
+    return new.id
+
+
+def _retriable(connection: apsw.Connection, id: str) -> Row | None:
+    sql = (
+        "SELECT id, session, trace_id FROM turns WHERE id = coalesce((SELECT turn FROM inbox WHERE id = ?), ?)"
+        " AND state IN ('failed', 'set_aside') AND retried_by IS NULL"
+    )
+    return find_row(connection, sql, (id, id))
