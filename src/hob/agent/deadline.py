@@ -11,14 +11,20 @@ from hob.core.clock import Clock
 async def deadline(clock: Clock, seconds: float) -> AsyncIterator[None]:
     """Raises TimeoutError out of the block when this much time has passed; other cancellations pass untouched."""
     loop = asyncio.get_running_loop()
-    async with asyncio.timeout(None) as limit:
+    error: BaseException | None = None
+    try:
+        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
 
-        async def expire() -> None:
-            await clock.sleep(seconds)
-            limit.reschedule(loop.time())
+            async def expire() -> None:
+                await clock.sleep(seconds)
+                limit.reschedule(loop.time())
 
-        timer = loop.create_task(expire())  # owned by this block, ends with it
-        try:
-            yield
-        finally:
-            timer.cancel()
+            timer = group.create_task(expire())
+            try:
+                yield
+            finally:
+                timer.cancel()
+    except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
+        error = errors.exceptions[0]
+    if error is not None:
+        raise error

@@ -1,0 +1,248 @@
+"""Asking the model: prompt, hooks, budget, the stream and the watch over it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from hob.agent.arguments import tidy
+from hob.agent.calls import clean
+from hob.agent.parts import Stopwatch
+from hob.agent.ports import BuiltPrompt
+from hob.agent.running import Running, request_hash
+from hob.agent.turn import WAITABLE
+from hob.agent.window import load_limit
+from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.hooks import AfterModel, BeforeModel
+from hob.core.ids import CallId
+from hob.core.models import CallStarted, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta
+from hob.core.ports.notices import Delta, Progress, Retracted
+from hob.core.sentences import Sentence, say
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
+from hob.core.timeline import EventKind
+from hob.core.tools import ToolCall
+
+_FIRST_WAIT, _LONGEST_WAIT = 30.0, 900.0  # seconds background work waits where the server names no time
+
+
+async def ask(run: Running) -> None:
+    """One model call, from the prompt to the journalled answer or failure."""
+    record, parts = run.record, run.parts
+    if record.steps:
+        await run.steer()
+    prompt = await _build(run)
+    request = prompt.request
+    if parts.hooks:
+        decided = await parts.hooks.decide(BeforeModel(run.turn, request))
+        if decided.denied is not None:
+            record.add(_denied(run, decided.denied))
+            return
+        if decided.model is not None:
+            request = replace(request, model=decided.model)
+    run.prompt_tokens = prompt.input_estimate
+    try:
+        async with parts.budget.reserved(run.turn, request, prompt.input_estimate) as worst:
+            asked = ModelAsked(request.model, request_hash(request), prompt.input_estimate, worst, prompt.trust)
+            record.add(asked)
+            await record.flush()
+    except BudgetExceeded as error:
+        record.add(Stopped("budget", str(error)))
+        return
+    await _hear(run, request)
+
+
+async def _build(run: Running) -> BuiltPrompt:
+    settings, state = run.parts.settings, run.record.state
+    if run.view is None:
+        run.view = await run.parts.transcript.load_view(run.turn.session, load_limit(settings))
+    return await run.parts.prompts.build(
+        run.turn,
+        run.record.steps,
+        run.view,
+        run.parts.toolset.specs(),
+        run.model,
+        keep=state.keep,
+        patience=settings.background_patience_seconds if state.background else settings.patience_seconds,
+    )
+
+
+async def _hear(run: Running, request: ModelRequest) -> None:
+    """Listen to the answer and take it in, or why there is none."""
+    watch = Stopwatch.start(run.parts.clock)
+    heard = _Heard()
+    try:
+        reply = _checked(await _listen(run, request, heard))
+    except ModelError as error:
+        _fail(run, request, watch, error, heard)
+        return
+    if run.parts.hooks:
+        decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
+        if decided.denied is not None:
+            heard.reply = reply
+            _fail(run, request, watch, ModelError(ModelFault.FILTERED, "denied by a hook"), heard)
+            run.record.add(_denied(run, decided.denied))
+            return
+    cost = _cost(run, request, reply)
+    run.record.add(
+        ModelReplied(
+            clean(reply.text),
+            reply.calls,
+            reply.stop,
+            reply.usage,
+            reply.model or request.model,
+            cost,
+            clean(reply.reasoning),
+            reply.attempts,
+        ),
+        watch.event(run.turn, EventKind.MODEL, reply.model or request.model, "ok", reply.usage, cost),
+    )
+
+
+class _Heard:
+    """What came before the stream ended: whether anything was shown, and the reply if there was one."""
+
+    __slots__ = ("reply", "shown")
+
+    def __init__(self) -> None:
+        self.shown = False
+        self.reply: ModelReply | None = None
+
+
+async def _listen(run: Running, request: ModelRequest, heard: _Heard) -> ModelReply:
+    """The reply, its pieces published as they come. Raises ModelError."""
+    trace, session = run.turn.trace, run.turn.session
+    publish, monotonic = run.parts.notices.publish, run.parts.clock.monotonic
+    async with _watched(run) as pulse:
+        stream = run.parts.model.stream(request)
+        try:
+            async for event in stream:
+                pulse.last = monotonic()
+                match event:
+                    case TextDelta(text):
+                        heard.shown = True
+                        publish(Delta(trace, session, text))
+                    case ReasoningDelta(text):
+                        publish(Delta(trace, session, text, reasoning=True))
+                    case ModelReply():
+                        heard.reply = event
+                    case CallStarted(name):
+                        publish(Progress(trace, session, "call", name))
+                    case _:
+                        pass
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+    if heard.reply is None:
+        raise ModelError(ModelFault.CUT, "the stream ended without an answer")
+    return heard.reply
+
+
+class _Pulse:
+    """When the model last gave a sign of life (monotonic seconds)."""
+
+    __slots__ = ("last",)
+
+    def __init__(self, last: float) -> None:
+        self.last = last
+
+
+@asynccontextmanager
+async def _watched(run: Running) -> AsyncIterator[_Pulse]:
+    """Watches a model call: says so when it is silent for long, gives it up when for too long.
+
+    One timer looks at a timestamp, so an event of the stream costs no more than setting it.
+    Raises ModelError(TIMEOUT).
+    """
+    loop = asyncio.get_running_loop()
+    clock, settings = run.parts.clock, run.parts.settings
+    pulse = _Pulse(clock.monotonic())
+    last_moment = pulse.last + run.seconds_left
+    error: BaseException | None = None
+    why = f"nothing came for {settings.idle_seconds:g} seconds"
+    try:
+        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+
+            async def watch() -> None:
+                noticed = -1.0
+                while True:
+                    now = clock.monotonic()
+                    silent = now - pulse.last
+                    if silent >= settings.idle_seconds or now >= last_moment:
+                        limit.reschedule(loop.time())
+                        return
+                    if silent >= settings.idle_notice_seconds and noticed != pulse.last:
+                        noticed = pulse.last
+                        _notice_silence(run, silent)
+                    bound = settings.idle_seconds if noticed == pulse.last else settings.idle_notice_seconds
+                    await clock.sleep(max(0.001, min(pulse.last + bound, last_moment) - now))
+
+            timer = group.create_task(watch())
+            try:
+                yield pulse
+            finally:
+                timer.cancel()
+    except TimeoutError:
+        error = ModelError(ModelFault.TIMEOUT, why if clock.monotonic() < last_moment else "the turn's time is up")
+    except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
+        error = errors.exceptions[0]
+    if error is not None:
+        raise error
+
+
+def _notice_silence(run: Running, silent: float) -> None:
+    text = say(Sentence.STILL_WAITING, run.parts.settings.language, seconds=round(silent))
+    run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "waiting", run.model, text))
+
+
+def _checked(reply: ModelReply) -> ModelReply:
+    """The reply with calls that can be journalled. Raises ModelError where it is no answer at all."""
+    if reply.stop is Stop.FILTER:
+        raise ModelError(ModelFault.FILTERED, attempts=reply.attempts)
+    if not reply.calls:
+        if not reply.text.strip():
+            raise ModelError(ModelFault.EMPTY, attempts=reply.attempts)
+        return reply
+    calls: list[ToolCall] = []
+    ids: set[str] = set()
+    for place, call in enumerate(reply.calls):
+        id = call.id if call.id and call.id not in ids else CallId(f"{call.id or 'call'}_{place}")
+        ids.add(id)
+        whole = reply.stop is not Stop.LENGTH  # a cut answer's last argument must not be mended into a whole one
+        calls.append(ToolCall(id, clean(call.name), tidy(clean(call.arguments), repair=whole)))
+    return replace(reply, calls=tuple(calls))
+
+
+def _fail(run: Running, request: ModelRequest, watch: Stopwatch, error: ModelError, heard: _Heard) -> None:
+    record, turn = run.record, run.turn
+    if heard.shown:
+        run.parts.notices.publish(Retracted(turn.trace, turn.session))
+    retry_at = None
+    if error.fault in WAITABLE:
+        wait = error.retry_after
+        if wait is None:
+            wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2**record.state.waits)
+        retry_at = run.parts.clock.now().timestamp() + wait
+    usage = heard.reply.usage if heard.reply is not None else None
+    cost = _cost(run, request, heard.reply) if heard.reply is not None else None
+    step = ModelFailed(error.fault.value, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost)
+    record.add(step, watch.event(turn, EventKind.MODEL, request.model, error.fault.value, usage, cost))
+    if run.seconds_left <= 0:
+        record.add(out_of_time(run))
+
+
+def _cost(run: Running, request: ModelRequest, reply: ModelReply) -> int | None:
+    # The name that was asked for is the one with a price; servers answer with dated names.
+    cost = run.parts.budget.cost_of(request.model, reply.usage)
+    return run.parts.budget.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
+
+
+def out_of_time(run: Running) -> Stopped:
+    """The step that ends a run which took too long."""
+    settings = run.parts.settings
+    text = say(Sentence.RUN_TIMEOUT, settings.language, seconds=round(settings.run_seconds))
+    return Stopped("run_timeout", text)
+
+
+def _denied(run: Running, reason: str) -> Stopped:
+    return Stopped("hook", say(Sentence.HOOK_DENIED, run.parts.settings.language, detail=reason))

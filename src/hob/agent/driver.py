@@ -1,0 +1,225 @@
+"""The driver of turns: performs what the fold decides, through ports, and journals what came of it."""
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import assert_never
+
+from hob.agent.asking import ask, out_of_time
+from hob.agent.calls import Calls
+from hob.agent.ending import finish_of
+from hob.agent.loops import LoopRules
+from hob.agent.parts import Happened, Parts, Stopwatch
+from hob.agent.record import Record, Unsaved
+from hob.agent.running import Running
+from hob.agent.turn import AskModel, CallState, Park, Rules, RunTools, Say, Write, answer_of, decide
+from hob.core.errors import StoreError
+from hob.core.hooks import AfterTurn, BeforeTurn
+from hob.core.ids import TurnId
+from hob.core.messages import OutboundKind
+from hob.core.ports.notices import Progress, Settled
+from hob.core.ports.turns import Control
+from hob.core.sentences import Sentence, say
+from hob.core.states import TurnState
+from hob.core.steps import Cancelled, Stopped, ToolIntended
+from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
+
+log = logging.getLogger(__name__)
+
+
+class Driver:
+    """Implements the port `Turns`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        # What a full disk kept from the journal: it is written when the lane runs the turn again, so that a call that
+        # was made is not forgotten.
+        self._unsaved: dict[TurnId, Unsaved] = {}
+
+    async def run(self, turn: Turn, control: Control) -> Outcome:
+        """Perform or resume the turn; see the port for what a cancellation does. Raises StoreErrors."""
+        run: Running | None = None
+        try:
+            try:
+                run = await self._begin(turn, control)
+                return await self._perform(run)
+            except asyncio.CancelledError:
+                reason = control.stop_reason()
+                if reason is None and (run is None or run.finish is None):
+                    raise
+                _absorb_cancellation()
+                if run is None:
+                    run = await self._begin(turn, control)
+                if run.finish is None:
+                    await run.record.resync()
+                    return await self._end(run, self._stop(run, reason or ""))
+                return await self._settle(run, run.finish)  # the finish was under way: the second one changes nothing
+        except StoreError:
+            if run is not None:
+                self._unsaved[turn.id] = run.record.unsaved()
+            raise
+
+    async def _begin(self, turn: Turn, control: Control) -> Running:
+        parts = self._parts
+        record = Record(parts.journal, turn, await parts.journal.load_steps(turn.id))
+        unsaved = self._unsaved.pop(turn.id, None)
+        if unsaved is not None:
+            record.resume(unsaved)
+        model = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
+        if model is None:
+            model = (await parts.sessions.get(turn.session)).model or parts.default_model()
+        return Running(parts, turn, control, record, model, Stopwatch.start(parts.clock))
+
+    async def _perform(self, run: Running) -> Outcome:
+        if run.parts.hooks:
+            await self._before(run)
+        while True:
+            command = decide(run.record.state, self._rules())
+            match command:
+                case Say():
+                    return await self._end(run, command)
+                case Park():
+                    return await self._park(run, Parked(command.on, line=command.line))
+                case Write(steps):
+                    for step in steps:
+                        run.record.add(step)
+                case AskModel(not_before):
+                    if not_before is not None and run.parts.clock.now().timestamp() < not_before:
+                        return await self._park(run, self._later(run, not_before))
+                    if run.seconds_left <= 0:
+                        run.record.add(out_of_time(run))
+                    else:
+                        await ask(run)
+                case RunTools(items):
+                    await self._run_tools(run, items)
+                case _:
+                    assert_never(command)
+
+    def _rules(self) -> Rules:
+        settings = self._parts.settings
+        return Rules(
+            max_rounds=settings.max_rounds,
+            window=settings.window,
+            wait_attempts=settings.wait_attempts,
+            language=settings.language,
+            parallel=frozenset(spec.name for spec in self._parts.toolset.specs() if spec.parallel),
+            loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
+        )
+
+    async def _before(self, run: Running) -> None:
+        decided = await run.parts.hooks.decide(BeforeTurn(run.turn, run.model))
+        if decided.denied is not None and not run.record.steps:
+            text = say(Sentence.HOOK_DENIED, run.parts.settings.language, detail=decided.denied)
+            run.record.add(Stopped("hook", text))
+        elif decided.model is not None:
+            run.model = decided.model
+
+    async def _park(self, run: Running, parked: Parked) -> Parked:
+        await run.record.flush()
+        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, parked.line))
+        return parked
+
+    def _later(self, run: Running, until: float) -> Parked:
+        waiting = run.record.state.waiting
+        detail = waiting.reason if waiting is not None else ""
+        line = say(Sentence.WAITS_FOR_MODEL, run.parts.settings.language, detail=detail)
+        return Parked(WaitsFor.TIME, until, line)
+
+    async def _run_tools(self, run: Running, items: tuple[CallState, ...]) -> None:
+        """Judge these calls, journal the intents in one write, make them, journal each result."""
+        record = run.record
+        if any(not item.open for item in record.state.calls):  # the round's first calls are made in any case
+            await run.steer()
+            if record.state.steered:
+                return
+        if run.seconds_left <= 0:
+            record.add(out_of_time(run))
+            return
+        calls = Calls(run.parts, run.turn)
+        intents: list[ToolIntended] = []
+        for item in items:
+            prepared = await calls.prepare(item, record.state.trust)
+            if isinstance(prepared.step, ToolIntended):
+                intents.append(prepared.step)
+            if prepared.step is not item.intent:
+                record.add(prepared.step, prepared.event)
+        if not intents:
+            return
+        await record.flush()
+        if len(intents) == 1:
+            self._take(run, await calls.perform(intents[0], run.seconds_left))
+        else:
+            await self._run_at_once(run, calls, intents)
+
+    async def _run_at_once(self, run: Running, calls: Calls, intents: list[ToolIntended]) -> None:
+        """Each result is journalled when it comes, so that a crash leaves only the others unknown."""
+        places, gate = asyncio.Semaphore(run.parts.settings.parallel_tools), asyncio.Lock()
+        missing = len(intents)
+        trouble: list[StoreError] = []
+
+        async def perform(intent: ToolIntended) -> None:
+            nonlocal missing
+            async with places:
+                self._take(run, await calls.perform(intent, run.seconds_left))
+            missing -= 1
+            if missing and not trouble:
+                try:
+                    async with gate:
+                        await run.record.flush()
+                except StoreError as error:  # the other calls go on; what they give is kept for the next run
+                    trouble.append(error)
+
+        async with asyncio.TaskGroup() as group:
+            for intent in intents:
+                group.create_task(perform(intent))
+        if trouble:
+            raise trouble[0]
+
+    def _take(self, run: Running, happened: Happened) -> None:
+        run.record.add(happened.step, happened.event)
+
+    def _stop(self, run: Running, reason: str) -> Say:
+        """A person stopped the turn: what was under way is closed, and its outcome said to be unknown."""
+        record = run.record
+        for item in record.state.calls:
+            if item.open and item.intent is not None:
+                text = f"{item.call.name} was stopped by the user while it ran; it may have taken effect."
+                record.add(answer_of(item.call.id, text, "cancelled"))
+        record.add(Cancelled(reason))
+        text = say(Sentence.CANCELLED, run.parts.settings.language, reason=reason)
+        return Say(text, OutboundKind.NOTICE, TurnState.CANCELLED, reason)
+
+    async def _end(self, run: Running, command: Say) -> Outcome:
+        run.finish = finish_of(run, command)
+        return await self._settle(run, run.finish)
+
+    async def _settle(self, run: Running, finish: Finish) -> Outcome:
+        """Commit the finish, show it, and only then do what nobody waits for."""
+        await run.parts.journal.finish(finish)
+        settled = Settled(run.turn.trace, finish.session, finish.turn, finish.state, finish.reply, finish.kind)
+        run.parts.notices.publish(settled)
+        try:
+            await self._tidy(run, finish)
+        except asyncio.CancelledError:  # the turn has ended; only the tidying is given up
+            _absorb_cancellation()
+        except StoreError as error:
+            log.warning("tidying after turn %s failed: %s", finish.turn, error)
+        return Finished(finish.state)
+
+    async def _tidy(self, run: Running, finish: Finish) -> None:
+        compactor = run.parts.compactor
+        if run.parts.hooks:
+            await run.parts.hooks.decide(AfterTurn(run.turn, finish.state, finish.reply))
+        if compactor is None or finish.state is not TurnState.DONE or run.view is None:
+            return
+        view = run.view
+        view = replace(view, entries=view.entries + finish.entries, total=view.total + len(finish.entries))
+        reason = "overflow" if run.record.state.shortened else compactor.needed(view, run.prompt_tokens)
+        if reason is not None:
+            await compactor.compact(run.turn.session, reason=reason, model=run.model)
+
+
+def _absorb_cancellation() -> None:
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()

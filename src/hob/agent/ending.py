@@ -1,0 +1,67 @@
+"""The end of a turn: what goes into the transcript, what is owed to whom, what the timeline says."""
+
+from collections.abc import Iterable
+
+from hob.agent.entries import entries_of
+from hob.agent.prompt.pairing import pair
+from hob.agent.running import Running
+from hob.agent.turn import Say
+from hob.core.chunks import split_text
+from hob.core.ids import outbox_id
+from hob.core.messages import Address, Outbound
+from hob.core.steps import Said
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Finish
+
+
+def finish_of(run: Running, say: Say) -> Finish:
+    """Everything the last transaction writes."""
+    record, turn = run.record, run.turn
+    if record.state.said is None:
+        record.add(Said(say.text, say.kind, say.reason))
+    rest = record.unsaved()
+    outbounds = _outbounds(run, say)
+    return Finish(
+        turn=turn.id,
+        session=turn.session,
+        state=say.state,
+        entries=tuple(pair(entries_of(turn, record.steps, run.watch.at))),
+        outbounds=outbounds,
+        events=(*rest.events, *_events(run, say, outbounds)),
+        steps=rest.steps,
+        reason=say.reason,
+        reply=say.text,
+        kind=say.kind,
+    )
+
+
+def _outbounds(run: Running, say: Say) -> tuple[Outbound, ...]:
+    """The reply in chunks, once to each address that is waiting for it."""
+    turn, previews = run.turn, run.record.state.trust.value == "trusted"
+    addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *run.joined))
+    chunks = _chunks(run, addresses, say.text)
+    return tuple(
+        Outbound(outbox_id(turn.id, place), to, text, say.kind, turn.id, turn.trace, place, previews)
+        for place, (to, text) in enumerate(chunks)
+    )
+
+
+def _chunks(run: Running, addresses: Iterable[Address], text: str) -> Iterable[tuple[Address, str]]:
+    for to in addresses:
+        for chunk in split_text(text, run.parts.limit_of(to)):
+            yield to, chunk
+
+
+def _events(run: Running, say: Say, outbounds: tuple[Outbound, ...]) -> Iterable[TimelineEvent]:
+    turn, watch = run.turn, run.watch
+    status = "ok" if not say.reason else say.reason
+    out = watch.event(turn, EventKind.OUTBOUND, outbounds[0].to.channel if outbounds else "", say.kind.value)
+    whole = watch.event(turn, EventKind.TURN, run.model, status)
+    yield TimelineEvent(
+        id=out.id, trace=out.trace, span=out.span, parent=turn.span, at=out.at + watch.seconds, kind=out.kind,
+        name=out.name, status=out.status, session=out.session, turn=out.turn, text=say.text,
+    )  # fmt: skip
+    yield TimelineEvent(
+        id=whole.id, trace=turn.trace, span=turn.span, parent=None, at=watch.at, kind=whole.kind, name=whole.name,
+        status=status, session=turn.session, turn=turn.id, seconds=watch.seconds,
+    )  # fmt: skip

@@ -1,0 +1,59 @@
+"""What one run of a turn holds in memory; nothing of it is needed to go on after a crash."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hob.agent.parts import Parts, Stopwatch
+from hob.agent.record import Record
+from hob.core.ids import digest
+from hob.core.messages import Inbound
+from hob.core.models import ModelMessage, ModelRequest
+from hob.core.ports.turns import Control
+from hob.core.turns import Finish, Turn, View
+
+
+@dataclass(slots=True)
+class Running:
+    """One run of one turn."""
+
+    parts: Parts
+    turn: Turn
+    control: Control
+    record: Record
+    model: str
+    watch: Stopwatch
+    view: View | None = None
+    prompt_tokens: int = 0
+    joined: list[Inbound] = field(default_factory=list)
+    finish: Finish | None = None
+
+    @property
+    def seconds_left(self) -> float:
+        """How long this run may still take."""
+        return self.parts.settings.run_seconds - self.watch.seconds
+
+    async def steer(self) -> None:
+        """Take in messages that arrived meanwhile, if the lane hints at any."""
+        if not self.control.steered():
+            return
+        inbounds = await self.record.steer()
+        self.joined.extend(inbounds)
+        self.control.joined([inbound.id for inbound in inbounds])
+
+
+def request_hash(request: ModelRequest) -> str:
+    """What a model call is bound to: model, system text and every message."""
+    return digest("\0".join(_texts(request)).encode("utf-8", "replace"))[:16]
+
+
+def _texts(request: ModelRequest) -> Iterator[str]:
+    yield request.model
+    yield request.system
+    for message in request.messages:
+        yield from _message_texts(message)
+
+
+def _message_texts(message: ModelMessage) -> Iterator[str]:
+    yield message.text
+    for call in getattr(message, "calls", ()):
+        yield f"{call.id} {call.name} {call.arguments}"
