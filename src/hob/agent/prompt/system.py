@@ -83,7 +83,7 @@ def _readable(file: BootstrapFile) -> BootstrapFile:
     text = _COMMENT.sub("", file.text) if "<!--" in file.text else file.text
     lines = [line.rstrip() for line in text.strip().splitlines()]
     if all(not line or line.startswith("#") for line in lines):
-        return replace(file, text="")
+        return replace(file, text=f"[{file.problem}]" if file.problem else "")
     text = "\n".join(lines)
     if text.startswith("# "):
         text = text.split("\n", 1)[1].strip() if "\n" in text else ""

@@ -1,0 +1,14 @@
+"""Where the owner's files are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.core.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """The owner's folder: identity files now; skills, hooks and notes later."""
+
+    path: Path = setting(Path("~/hob"), "Folder with the files that every prompt shows (AGENTS.md, SOUL.md, …).")
+    seed: bool = setting(True, "Write short templates into it when it is new, and make it a git repository.")
