@@ -310,14 +310,14 @@ class SlashCommands:
             case "" | "list":
                 return await self._session_list(call, chat)
             case "switch" | "new" if name:
-                key = thread_session(call.inbound.origin, name)
+                key = thread_session(call.inbound, name)
                 session = await self._sessions.get(key)
                 if session.archived:
                     await self._sessions.put(replace(session, archived=False))
                 await self._sessions.switch(chat, key)
                 return answer(Answer.SESSION_SWITCHED, call.language, session=key)
             case "archive":
-                key = thread_session(call.inbound.origin, name) if name else call.session
+                key = thread_session(call.inbound, name) if name else call.session
                 await self._sessions.put(replace(await self._sessions.get(key), archived=True))
                 return answer(Answer.SESSION_ARCHIVED, call.language, session=key)
             case "title" if name:
