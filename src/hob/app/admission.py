@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from hob.core.labels import SenderClass
+from hob.core.labels import SenderClass, Trust
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Admitted, Deny, Refused, Verdict
 from hob.core.tools import ToolCall, ToolSpec
-from hob.core.labels import Trust
 from hob.core.turns import Turn
 
 OWNERS_CHANNELS = frozenset({"local", "api"})

@@ -84,9 +84,19 @@ def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Iterator[Event
 
     Raises NobodyThere before anything was sent, ConnectionLost afterwards: then the same key joins the same message.
     """
-    headers = {"accept": "text/event-stream", "idempotency-key": key}
+    return _stream(path, "POST", "/chat", body, {"idempotency-key": key})
+
+
+def stream_again(path: Path, id: str) -> Iterator[Event]:
+    """Follow an earlier message to its end."""
+    return _stream(path, "GET", f"/chat/{id}", None, {})
+
+
+def _stream(
+    path: Path, method: str, route: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
+) -> Iterator[Event]:
     with _Exchange(path, None) as exchange:
-        response = exchange.send("POST", "/chat", None, body, headers)
+        response = exchange.send(method, route, None, body, {"accept": "text/event-stream", **headers})
         if response.status != 200:
             yield Event("error", _json(response.read()))
             return

@@ -135,9 +135,7 @@ async def _open_peers(
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, extras.clock)
     desk = Desk(store, compactor, inspector, lambda: model_name(connection), on_hand_over)
-    commands = SlashCommands(
-        desk, store.sessions, store.ledger, extras.clock, settings, lambda: model_name(connection)
-    )
+    commands = SlashCommands(desk, store.sessions, store.ledger, extras.clock, settings, lambda: model_name(connection))
     return _Peers(driver, desk, commands)
 
 

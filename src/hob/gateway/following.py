@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import HobError, NotFound
+from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.ports.notices import Delta, Notice, Progress, Retracted, Settled
@@ -69,14 +70,37 @@ async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[Event
         accepted = await api.accept(inbound)
         yield Event("accepted", {"id": accepted.id, "session": accepted.session, "trace_id": accepted.trace})
         async for item in watch(api, accepted, wait):
-            match item:
-                case Delta():
-                    yield Event("reasoning" if item.reasoning else "delta", {"text": item.text})
-                case Retracted():
-                    yield Event("retracted", {})
-                case Progress():
-                    yield Event("progress", {"what": item.what, "name": item.name, "text": item.text})
-                case dict():
-                    yield Event("result", item)
+            yield _event(item)
     except HobError as error:
         yield Event("error", failure_of(error).view())
+
+
+async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncIterator[Event]:
+    """Tell the rest of an earlier message's life; errors are told, not raised."""
+    try:
+        async for item in watch(api, await find_accepted(api, id), wait):
+            yield _event(item)
+    except HobError as error:
+        yield Event("error", failure_of(error).view())
+
+
+async def find_accepted(api: Api, id: InboundId) -> Accepted:
+    """What was said when the message was accepted. Raises NotFound."""
+    result = await api.store.inbox.find_result(id)
+    if result is None:
+        raise NotFound(f"no message is called {id}; `hob tasks --all` lists them")
+    return Accepted(result.id, result.trace, result.session, duplicate=True)
+
+
+def _event(item: Notice | dict[str, Any]) -> Event:
+    match item:
+        case Delta():
+            return Event("reasoning" if item.reasoning else "delta", {"text": item.text})
+        case Retracted():
+            return Event("retracted", {})
+        case Progress():
+            return Event("progress", {"what": item.what, "name": item.name, "text": item.text})
+        case Settled():
+            return Event("progress", {"what": "settled", "name": "", "text": item.state.value})
+        case dict():
+            return Event("result", item)

@@ -1,0 +1,1 @@
+"""The commands, one subject a file; each is loaded only when it is used."""

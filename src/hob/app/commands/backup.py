@@ -1,0 +1,39 @@
+"""`hob backup` and `hob restore`."""
+
+from pathlib import Path
+
+from hob.app.home import own
+from hob.app.reaching import reach
+from hob.config import find_home, process_environment
+
+
+def backup(file: Path) -> int:
+    """Write a consistent copy of everything to one file, while Hob goes on.
+
+    Parameters
+    ----------
+    file:
+        Where to; must not exist yet.
+    """
+    target = file.expanduser().absolute()
+    home = find_home(process_environment())
+    seen = reach(home, "POST", "/backup", {"file": str(target)}, lambda app: app.desk.backup(target))
+    print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
+    return 0
+
+
+def restore(file: Path) -> int:
+    """Put a backup in place; it is checked first, and what was there is kept beside it.
+
+    Parameters
+    ----------
+    file:
+        A file written by `hob backup`.
+    """
+    from hob.store import restore as restore_file  # loads SQLite
+
+    home = find_home(process_environment())
+    with own(home, "restore"):
+        kept = restore_file(home, file.expanduser().absolute())
+    print(f"{file} is in place" + (f"; the former database is kept as {kept}" if kept else ""))
+    return 0

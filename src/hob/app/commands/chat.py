@@ -1,0 +1,182 @@
+"""`hob`: a plain chat in the terminal."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from hob.app.client import ConnectionLost, Event, NobodyThere, call, stream_again, stream_chat
+from hob.app.commands.output import paint
+from hob.app.home import socket_of
+from hob.config import find_home, process_environment
+from hob.core.errors import HomeTaken
+
+REJOIN_SECONDS = 30.0
+
+
+def chat(*, session: str | None = None, model: str | None = None) -> int:
+    """Talk; the same as no command at all.
+
+    With a daemon the chat attaches to it; without one this command is Hob for as long as it runs.
+
+    Parameters
+    ----------
+    session:
+        The conversation.
+    model:
+        The model that answers.
+    """
+    home = find_home(process_environment())
+    body: dict[str, Any] = {"channel": "local"}
+    body |= {key: value for key, value in (("session", session), ("model", model)) if value}
+    with ExitStack() as stack:
+        connection = Connection(home, stack)
+        connection.open()
+        if sys.stdin.isatty():
+            print(paint("Hob listens. /help lists commands, Ctrl-D ends.", "dim"))
+        return _talk(connection, body)
+
+
+def _talk(connection: "Connection", body: dict[str, Any]) -> int:
+    failed = False
+    while True:
+        try:
+            text = input(paint("> ", "cyan") if sys.stdin.isatty() else "")
+        except EOFError:
+            if sys.stdin.isatty():
+                print()
+            return int(failed)
+        except KeyboardInterrupt:
+            print()
+            continue
+        if text.strip():
+            failed = not _answer(connection, body | {"message": text})
+
+
+def _answer(connection: "Connection", body: dict[str, Any]) -> bool:
+    """Send one message and show its answer while it grows; whether it was one. Ctrl-C stops the turn, not the chat."""
+    shown = Shown()
+    events = connection.send(body)
+    while True:
+        try:
+            for event in events:
+                shown.show(event)
+            return shown.ok
+        except KeyboardInterrupt:
+            shown.say("stopping")
+            connection.stop(body)
+            if not shown.id:
+                return False
+            events = connection.follow(shown.id)
+        except ConnectionLost:
+            shown.say(f"Hob went away; your message is kept: hob ask --resume {shown.id}")
+            return False
+
+
+class Shown:
+    """What of one message's life stands on the screen."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.ok = False
+        self._written = ""
+
+    def show(self, event: Event) -> None:
+        """Write what is new."""
+        match event.name:
+            case "accepted":
+                self.id = event.data["id"]
+            case "delta":
+                self._write(event.data["text"])
+            case "retracted":
+                self._write("\n")
+                self._written = ""
+            case "progress" if event.data.get("text"):
+                self.say(event.data["text"])
+            case "result" | "error":
+                self._end(event.data)
+
+    def say(self, text: str) -> None:
+        """A line that is not part of the answer."""
+        if self._written and not self._written.endswith("\n"):
+            self._write("\n")
+        print(paint(text, "dim"), file=sys.stderr, flush=True)
+
+    def _end(self, data: dict[str, Any]) -> None:
+        reply = data.get("reply")
+        self.ok = reply is not None
+        if reply is not None and not self._written.endswith(reply):
+            # streamed before we looked, by somebody else's turn, or a command's answer
+            rest = reply[len(self._written) :] if self._written and reply.startswith(self._written) else reply
+            self._write(rest)
+        if self._written and not self._written.endswith("\n"):
+            self._write("\n")
+        if "error" in data:
+            print(paint(data["error"]["message"], "red"), file=sys.stderr, flush=True)
+        elif reply is None:
+            print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
+
+    def _write(self, text: str) -> None:
+        self._written += text
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+class Connection:
+    """The way to the home's owner; becomes the owner where there is none."""
+
+    def __init__(self, home: Path, stack: ExitStack) -> None:
+        self._home = home
+        self._path = socket_of(home)
+        self._stack = stack
+
+    def open(self) -> None:
+        """Make sure that somebody owns the home and listens. Raises what opening Hob raises."""
+        until = time.monotonic() + REJOIN_SECONDS
+        while True:
+            try:
+                call(self._path, "GET", "/health", timeout=5)
+                return
+            except (NobodyThere, ConnectionLost):
+                pass
+            try:
+                from hob.app.resident import resident  # loads the application, which an attached chat never needs
+
+                self._stack.enter_context(resident(self._home))
+                return
+            except HomeTaken:
+                # somebody else was faster, or the former owner is still ending
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
+    def send(self, body: dict[str, Any]) -> Iterator[Event]:
+        """Send a message and follow it."""
+        key = f"chat-{os.urandom(12).hex()}"
+        return self._rejoining(lambda: stream_chat(self._path, body, key))
+
+    def follow(self, id: str) -> Iterator[Event]:
+        """Follow an earlier message to its end."""
+        return self._rejoining(lambda: stream_again(self._path, id))
+
+    def stop(self, body: dict[str, Any]) -> None:
+        """Stop the turn that runs in this conversation."""
+        with suppress(NobodyThere, ConnectionLost):  # nothing runs where nobody is
+            call(self._path, "POST", "/chat", body=body | {"message": "/stop"}, timeout=5)
+
+    def _rejoining(self, begin: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        """The events; where the owner goes away, those of the next one, who knows the same key."""
+        until = 0.0
+        while True:
+            try:
+                yield from begin()
+                return
+            except (NobodyThere, ConnectionLost):
+                until = until or time.monotonic() + REJOIN_SECONDS
+                if time.monotonic() > until:
+                    raise ConnectionLost from None
+                time.sleep(0.1)
+                self.open()

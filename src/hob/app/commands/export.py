@@ -1,0 +1,27 @@
+"""`hob export`."""
+
+import sys
+
+from hob.app.reaching import reach_lines
+from hob.config import find_home, process_environment
+from hob.gateway.views import export_lines
+
+
+def export(*, session: str | None = None, all: bool = False) -> int:  # noqa: A002 - the option's name
+    """Conversations as JSON lines, each with its metadata first.
+
+    Parameters
+    ----------
+    session:
+        This session.
+    all:
+        Every session.
+    """
+    if (session is None) == (not all):
+        print("say which: `hob export --session KEY` or `hob export --all`", file=sys.stderr)
+        return 2
+    home = find_home(process_environment())
+    query = {} if session is None else {"session": session}
+    for line in reach_lines(home, "/export", query, lambda app: export_lines(app.store, session)):
+        sys.stdout.write(line)
+    return 0

@@ -1,0 +1,66 @@
+"""How commands show things: colour where a person looks, JSON where a program does."""
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+COLOURS = {
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+    "dim": "2",
+    "bold": "1",
+}
+STATE_COLOURS = {
+    "done": "green",
+    "sent": "green",
+    "ok": "green",
+    "running": "cyan",
+    "ready": "cyan",
+    "pending": "yellow",
+    "waiting": "yellow",
+    "parked": "yellow",
+    "failed": "red",
+    "set_aside": "red",
+    "dead": "red",
+    "cancelled": "dim",
+}
+
+
+def paint(text: str, colour: str) -> str:
+    """The text in a colour if standard output is a terminal."""
+    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and sys.stdout.isatty() else text
+
+
+def state(name: str, width: int = 0) -> str:
+    """A state's name in its colour."""
+    return paint(name.ljust(width), STATE_COLOURS.get(name, ""))
+
+
+def when(seconds: float) -> str:
+    """A time for people, local."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def age(seconds: float) -> str:
+    """A duration for people."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"
+
+
+def line(text: str, width: int = 72) -> str:
+    """The text's first line, control characters shown and not obeyed, cut to a width."""
+    shown = "".join(c if c.isprintable() else "·" for c in text.strip().split("\n", 1)[0])
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Indented JSON."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))

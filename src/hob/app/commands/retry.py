@@ -1,0 +1,20 @@
+"""`hob retry`."""
+
+from hob.app.home import socket_of
+from hob.app.reaching import reach
+from hob.config import find_home, process_environment
+
+
+def retry(id: str) -> int:
+    """Bring back what failed or was set aside.
+
+    Parameters
+    ----------
+    id:
+        The id of a message, task, turn or undelivered reply; `hob tasks --all` shows them.
+    """
+    home = find_home(process_environment())
+    running = socket_of(home).exists()
+    reach(home, "POST", f"/retry/{id}", {}, lambda app: app.desk.retry(id))
+    print(f"{id} is brought back" + ("" if running else "; it runs with `hob serve`, or now with `hob ask --resume`"))
+    return 0

@@ -1,0 +1,32 @@
+"""`hob tasks`."""
+
+from hob.app.commands.output import line, print_json, state, when
+from hob.app.reaching import reach
+from hob.config import find_home, process_environment
+from hob.gateway.views import tasks_view
+
+
+def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # noqa: A002 - the option's name
+    """What is being done and what was.
+
+    Parameters
+    ----------
+    all:
+        Ended tasks too.
+    limit:
+        The most tasks to show, newest first.
+    json:
+        Print JSON.
+    """
+    query = {"limit": str(limit)} | ({"all": "1"} if all else {})
+    home = find_home(process_environment())
+    seen = reach(home, "GET", "/tasks", query, lambda app: tasks_view(app.store, limit, everything=all))
+    if json:
+        print_json(seen)
+        return 0
+    if not seen["tasks"]:
+        print("No open tasks; `hob tasks --all` shows ended ones." if not all else "No tasks yet.")
+    for task in seen["tasks"]:
+        reason = f"  [{task['reason']}]" if task["reason"] else ""
+        print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 9)}  {line(task['title'], 60)}{reason}")
+    return 0

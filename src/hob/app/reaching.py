@@ -1,0 +1,62 @@
+"""Reaching the home's state from a command: through its owner if there is one, else by owning it for a moment."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hob.app.client import NobodyThere, call, lines
+from hob.app.home import own, socket_of
+from hob.core.errors import HobError, InvalidRequest, NotAllowed, NotFound
+
+_RAISED: Mapping[str, type[HobError]] = {
+    "not_found": NotFound,
+    "invalid_request": InvalidRequest,
+    "not_allowed": NotAllowed,
+}
+
+
+def reach(
+    home: Path,
+    method: str,
+    route: str,
+    query: Mapping[str, str],
+    here: "Callable[[Any], Awaitable[Mapping[str, Any]]]",
+) -> Mapping[str, Any]:
+    """The owner's answer to a request, or what `here` makes of the opened application where there is no owner.
+
+    Raises the HobError the owner told, or HomeTaken in the moment between two owners.
+    """
+    try:
+        answer = call(socket_of(home), method, route, query)
+    except NobodyThere:
+        return asyncio.run(_answer_here(home, here))
+    if "error" in answer.body:
+        error = answer.body["error"]
+        raise _RAISED.get(error["code"], HobError)(error["message"])
+    return answer.body
+
+
+def reach_lines(
+    home: Path, route: str, query: Mapping[str, str], here: "Callable[[Any], AsyncIterator[str]]"
+) -> Iterator[str]:
+    """The same for an answer of many lines."""
+    try:
+        yield from lines(socket_of(home), route, query)
+    except NobodyThere:
+
+        async def collect(app: Any) -> Mapping[str, Any]:
+            return {"lines": [line async for line in here(app)]}
+
+        yield from asyncio.run(_answer_here(home, collect))["lines"]
+
+
+async def _answer_here(home: Path, here: "Callable[[Any], Awaitable[Mapping[str, Any]]]") -> Mapping[str, Any]:
+    # only a command that finds no owner pays for loading the application
+    from hob.app.opening import open_app
+    from hob.app.sections import read_config
+
+    config = read_config()
+    with own(home, "command"):
+        async with open_app(home, config, own_only=True) as app:
+            return await here(app)

@@ -1,0 +1,66 @@
+"""Being Hob in the background of a command: the plain chat without a daemon."""
+
+import asyncio
+import contextlib
+import logging
+import queue
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from hob.app.daemon import drain, listening
+from hob.app.home import own
+from hob.app.opening import open_app
+from hob.app.sections import read_config
+
+
+@contextlib.contextmanager
+def resident(home: Path) -> Iterator[None]:
+    """Own the home and serve `hob.sock` from a thread while the block is open, or until a daemon takes over.
+
+    Raises HomeTaken, ConfigInvalid, StoreErrors.
+    """
+    logging.basicConfig(level=logging.ERROR)
+    said: queue.SimpleQueue[BaseException | _Stopper] = queue.SimpleQueue()
+    thread = threading.Thread(target=_live, args=(home, said), name="hob")
+    thread.start()
+    first = said.get()
+    if isinstance(first, BaseException):
+        thread.join()
+        raise first
+    try:
+        yield
+    finally:
+        first.stop()
+        thread.join()
+
+
+class _Stopper:
+    """Ends the thread's event loop from outside."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.asked = asyncio.Event()
+
+    def stop(self) -> None:
+        with contextlib.suppress(RuntimeError):  # a daemon took over: the loop has ended already
+            self.loop.call_soon_threadsafe(self.asked.set)
+
+
+def _live(home: Path, said: "queue.SimpleQueue[BaseException | _Stopper]") -> None:
+    async def live() -> None:
+        stopper = _Stopper()
+        async with (
+            open_app(home, read_config(), on_hand_over=stopper.asked.set) as app,
+            listening(app, tcp=False),
+        ):
+            said.put(stopper)
+            await stopper.asked.wait()
+            await drain(app, asyncio.Event())
+
+    try:
+        with own(home, "chat"):
+            asyncio.run(live())
+    except BaseException as error:  # handed to the thread that waits for it
+        said.put(error)
+        raise
