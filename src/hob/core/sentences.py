@@ -55,6 +55,9 @@ class Sentence(StrEnum):
     STORE_TROUBLE = auto()
     TOO_LONG = auto()
     EMPTY_MESSAGE = auto()
+    COMMAND_FAILED = auto()
+    INTERRUPTED = auto()
+    STORE_WAITS = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -265,6 +268,19 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.EMPTY_MESSAGE: {
         "en": "There is nothing in this message.",
         "de": "In dieser Nachricht steht nichts.",
+    },
+    Sentence.COMMAND_FAILED: {
+        "en": "The command /{name} failed because of a defect in Hob; the log says more.",
+        "de": "Der Befehl /{name} ist an einem Fehler in Hob gescheitert; mehr steht im Protokoll.",
+    },
+    Sentence.INTERRUPTED: {
+        "en": "a newer message came in",
+        "de": "eine neuere Nachricht kam herein",
+    },
+    Sentence.STORE_WAITS: {
+        "en": "Kept, but the database cannot be written right now; this goes on by itself. See `hob status`.",
+        "de": "Behalten, aber die Datenbank ist gerade nicht beschreibbar; es geht von selbst weiter. "
+        "Siehe `hob status`.",
     },
 }
 

@@ -1,0 +1,34 @@
+"""Delivery: messages in, one turn per session at a time, replies out."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # names are loaded when first used, so that the settings cost no store
+    from hob.bus.accept import Acceptor as Acceptor
+    from hob.bus.accept import Questions as Questions
+    from hob.bus.bus import Bus as Bus
+    from hob.bus.bus import open_bus as open_bus
+    from hob.bus.children import Children as Children
+    from hob.bus.courier import Courier as Courier
+    from hob.bus.lanes import Lanes as Lanes
+    from hob.bus.notices import Hub as Hub
+    from hob.bus.notices import Subscription as Subscription
+    from hob.bus.settings import BusSettings as BusSettings
+
+_HOMES = {
+    "accept": ("Acceptor", "Questions"),
+    "bus": ("Bus", "open_bus"),
+    "children": ("Children",),
+    "courier": ("Courier",),
+    "lanes": ("Lanes",),
+    "notices": ("Hub", "Subscription"),
+    "settings": ("BusSettings",),
+}
+_WHERE = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = sorted(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -1,0 +1,176 @@
+"""The one way in: who is it, may it come in, and then durable before anybody says so."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from hob.bus.commanding import command_event, run_command
+from hob.bus.settings import BusSettings
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotAllowed, Stopping
+from hob.core.ids import SessionKey, new_event_id, new_span_id
+from hob.core.messages import Inbound, MediaType
+from hob.core.ports.accept import Accepted
+from hob.core.ports.guard import Admission, Admitted, Refused
+from hob.core.ports.turns import Commands, Routing
+from hob.core.sentences import Sentence, say
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store import Inbox, InboxLimits, StoredSessions
+
+
+class Questions(Protocol):
+    """Open questions of turns to their users (`ask_user`)."""
+
+    async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
+        """Take the message as the answer the session waits for, durably, and wake the turn; None if none waits."""
+        ...
+
+
+Arrived = Callable[[Inbound, SessionKey, bool], None]
+"""Told that a message is in the inbox, with its session and whether it is a command."""
+
+
+class Acceptor:
+    """Implements `Accept`."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        sessions: StoredSessions,
+        *,
+        admission: Admission,
+        commands: Commands,
+        routing: Routing,
+        settings: BusSettings,
+        clock: Clock,
+        arrived: Arrived,
+        questions: Questions | None = None,
+        language: str = "en",
+    ) -> None:
+        self._inbox = inbox
+        self._sessions = sessions
+        self._admission = admission
+        self._commands = commands
+        self._routing = routing
+        self._settings = settings
+        self._clock = clock
+        self._arrived = arrived
+        self._questions = questions
+        self._language = language
+        self._limits = InboxLimits(
+            lane=settings.lane_waiting,
+            sender=settings.sender_waiting,
+            total=settings.total_waiting,
+            self_made_per_hour=settings.self_made_per_hour,
+        )
+        self._stopped = False
+        self._answering: dict[tuple[str, str, str], asyncio.Event] = {}
+
+    def stop(self) -> None:
+        """From now on raise Stopping."""
+        self._stopped = True
+
+    async def __call__(self, inbound: Inbound) -> Accepted:
+        """Make the message durable; see `Accept`."""
+        if self._stopped:
+            raise Stopping(say(Sentence.STOPPING, self._language))
+        self._check(inbound)
+        admitted = self._admit(inbound)
+        inbound = replace(inbound, sender=admitted.sender)
+        session = inbound.session or self._routing.session_of(inbound)
+        event = self._event(inbound, session, admitted.classification)
+        when = self._commands.when(inbound.text)
+        if when == "arrival":
+            return await self._answer(inbound, session, event)
+        if when is None and self._questions is not None:
+            taken = await self._questions.answer(inbound, session, event)
+            if taken is not None:
+                return taken
+        return await self._queue(inbound, session, event, command=when is not None)
+
+    def _check(self, inbound: Inbound) -> None:
+        if not inbound.key:
+            raise InvalidRequest("the message has no key")
+        length = len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
+        if length > self._settings.max_text:
+            limit = self._settings.max_text
+            raise InvalidRequest(say(Sentence.TOO_LONG, self._language, length=length, limit=limit))
+        if not (inbound.text.strip() or inbound.quoted or inbound.attachments):
+            raise InvalidRequest(say(Sentence.EMPTY_MESSAGE, self._language))
+        if inbound.hops > self._settings.max_hops:
+            raise NotAllowed(f"{inbound.hops} self-made messages in a row; bus.max_hops is {self._settings.max_hops}")
+
+    def _admit(self, inbound: Inbound) -> Admitted:
+        match self._admission.admit(inbound):
+            case Admitted() as admitted:
+                return admitted
+            case Refused() as refused:
+                raise NotAllowed(refused.reason, line=refused.line)
+
+    async def _queue(self, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, command: bool) -> Accepted:
+        quiet = 0.0 if command or inbound.attachments else self._settings.debounce_of(inbound.origin.channel)
+        accepted = await self._inbox.accept(
+            inbound,
+            session=session,
+            limits=self._limits,
+            not_before=self._clock.now().timestamp() + quiet,
+            command=command,
+            event=event,
+        )
+        if not accepted.duplicate:
+            self._arrived(inbound, accepted.session, command)
+        return accepted
+
+    async def _answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted:
+        # The same key at once: the second waits for the first's answer instead of doing it again.
+        key = (inbound.origin.channel, inbound.origin.account, inbound.key)
+        while (earlier := self._answering.get(key)) is not None:
+            await earlier.wait()
+        self._answering[key] = asyncio.Event()
+        try:
+            found = await self._inbox.find_key(*key)
+            if found is not None:
+                return found
+            if inbound.session is None:
+                session = await self._sessions.switched(inbound.origin.key()) or session
+            began = self._clock.monotonic()
+            answer = await run_command(self._commands, inbound, session, self._language)
+            event = replace(event, session=session)
+            reply = command_event(
+                inbound,
+                answer,
+                session=session,
+                parent=event.span,
+                at=self._clock.now().timestamp(),
+                seconds=self._clock.monotonic() - began,
+            )
+            return await self._inbox.answered(inbound, session=session, answer=answer, event=event, reply_event=reply)
+        finally:
+            self._answering.pop(key).set()
+
+    def _event(self, inbound: Inbound, session: SessionKey, classification: str) -> TimelineEvent:
+        return TimelineEvent(
+            id=new_event_id(),
+            trace=inbound.trace,
+            span=new_span_id(),
+            parent=None,
+            at=self._clock.now().timestamp(),
+            kind=EventKind.INBOUND,
+            name=inbound.origin.channel,
+            type=_media_type(inbound),
+            session=session,
+            sender_id=inbound.sender.id,
+            sender_name=inbound.sender.name,
+            classification=classification,
+            label=inbound.label,
+            text=inbound.text,
+            media=next((file.blob for file in inbound.attachments if file.blob), None),
+        )
+
+
+def _media_type(inbound: Inbound) -> MediaType:
+    if not inbound.attachments:
+        return MediaType.TEXT
+    kind = inbound.attachments[0].media_type.partition("/")[0]
+    return {"audio": MediaType.AUDIO, "image": MediaType.IMAGE}.get(kind, MediaType.TEXT)

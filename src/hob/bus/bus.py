@@ -1,0 +1,113 @@
+"""The bus as one block: what is opened here is closed here, and no task of it outlives it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from hob.bus.accept import Acceptor, Questions
+from hob.bus.children import Children
+from hob.bus.courier import Courier
+from hob.bus.lanes import Lanes
+from hob.bus.notices import Hub
+from hob.bus.performing import Surroundings
+from hob.bus.settings import BusSettings
+from hob.core.clock import Clock
+from hob.core.ports.channel import Channel
+from hob.core.ports.guard import Admission
+from hob.core.ports.turns import Commands, Routing, Turns
+from hob.store import Store
+
+LAST_SENDS_SECONDS = 5.0
+"""How long a shutdown waits for messages that are on their way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bus:
+    """Delivery, open."""
+
+    accept: Acceptor
+    lanes: Lanes
+    courier: Courier
+    hub: Hub
+    children: Children
+    clock: Clock
+
+    async def drain(self, seconds: float) -> None:
+        """Accept nothing more (Stopping), let running turns end for so long, leave the rest to be resumed.
+
+        What is on its way to a channel may arrive meanwhile; a send that hangs delays this by a few seconds at most.
+        """
+        self.accept.stop()
+        until = self.clock.monotonic() + seconds
+        await self.lanes.drain(seconds)
+        left = max(0.0, until - self.clock.monotonic())
+        await self.courier.drain(min(left, LAST_SENDS_SECONDS))
+        await self.children.stop(min(left, LAST_SENDS_SECONDS))
+
+
+@asynccontextmanager
+async def open_bus(
+    store: Store,
+    *,
+    turns: Turns,
+    commands: Commands,
+    routing: Routing,
+    admission: Admission,
+    channels: Sequence[Channel] = (),
+    settings: BusSettings,
+    clock: Clock,
+    hub: Hub | None = None,
+    questions: Questions | None = None,
+    language: str = "en",
+) -> AsyncIterator[Bus]:
+    """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
+
+    The same hub has to be given to the turns. A defect of the bus itself ends the block with that error, after
+    running turns were put back. Raises StoreErrors when the store fails while starting.
+    """
+    hub = hub or Hub()
+    try:
+        async with asyncio.TaskGroup() as group:
+            courier = Courier(store, channels, settings=settings, clock=clock, group=group)
+            lanes = Lanes(
+                Surroundings(
+                    store=store,
+                    turns=turns,
+                    commands=commands,
+                    routing=routing,
+                    settings=settings,
+                    clock=clock,
+                    hub=hub,
+                    language=language,
+                    group=group,
+                    slots=asyncio.Semaphore(settings.slots),
+                    owed=courier.owed,
+                    limit_of=courier.limit_of,
+                )
+            )
+            accept = Acceptor(
+                store.inbox,
+                store.sessions,
+                admission=admission,
+                commands=commands,
+                routing=routing,
+                settings=settings,
+                clock=clock,
+                arrived=lanes.arrived,
+                questions=questions,
+                language=language,
+            )
+            bus = Bus(accept, lanes, courier, hub, Children(clock), clock)
+            courier.start()
+            await lanes.start()
+            try:
+                yield bus
+            finally:
+                await bus.drain(0.0)
+                hub.close()
+    except BaseExceptionGroup as group_of:
+        # One failure is raised as what it is: the owner of the block need not know that there are tasks.
+        if len(group_of.exceptions) == 1:
+            raise group_of.exceptions[0] from None
+        raise

@@ -1,0 +1,278 @@
+"""All lanes: one per session that has work, under one task group, and what people and time do to them."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any
+
+from hob.bus.hand import Hand
+from hob.bus.lane import Lane
+from hob.bus.performing import Surroundings, end_as_cancelled
+from hob.bus.waiting import backoff, wait_for_event
+from hob.core.errors import HobError, StoreError
+from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
+from hob.core.messages import Inbound, OutboundKind
+from hob.core.ports.notices import Settled
+from hob.core.states import TurnState
+from hob.store import TurnRow
+
+log = logging.getLogger(__name__)
+
+LAST_SECONDS = 5.0
+"""How long turns that were cut may take to put things in order."""
+LONGEST_NAP = 300.0
+"""The wall clock may jump, so no sleep for a wall time is longer than this."""
+
+
+class Lanes:
+    """Runs what is in the inbox. Hints make it look; a lost hint costs time until the next one, never a message."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._lanes: dict[SessionKey, Lane] = {}
+        self._shelved: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
+        """Ready turns of paused sessions, and whether they are suspects."""
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._parked = asyncio.Event()
+        self._timer: asyncio.Task[None] | None = None
+        around.parked = self._parked.set
+
+    @property
+    def running(self) -> int:
+        """Turns in hand."""
+        return len(self._around.hands)
+
+    async def start(self) -> None:
+        """Take up what earlier runs left, and begin. Raises StoreErrors."""
+        around = self._around
+        recovered = await around.store.turns.recover(around.say_set_aside)
+        for turn in recovered.set_aside:
+            log.warning("the turn %s was set aside after repeated unclean ends", turn)
+        for turn in recovered.suspects:
+            around.suspects.add(turn)
+        # Oldest first; suspects wait for each other, the rest does not wait for them.
+        for turn in (*recovered.suspects, *recovered.ready):
+            row = await around.store.turns.find(turn)
+            if row is not None:
+                self._take(row)
+        for session in await around.store.inbox.busy_sessions():
+            self._hint(session)
+        self._timer = self._spawn(self._watch_time())
+
+    def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
+        """A message is in the inbox of this session."""
+        settings = self._around.settings
+        plain = not command and not inbound.attachments
+        lane = self._hint(session, inbound, settings.debounce_of(inbound.origin.channel) if plain else 0.0)
+        if lane is not None and lane.hand is not None and not command:
+            self._spawn(lane.offer(inbound))
+
+    async def wake(self, turn: TurnId) -> bool:
+        """What the turn waits for is there, or it was made ready again (retry): it is its lane's next job.
+
+        False if it neither waits nor is ready. Raises StoreErrors.
+        """
+        hand = self._around.hands.get(turn)
+        if hand is not None:
+            hand.woken = True  # it is only about to be parked
+            return True
+        await self._around.store.turns.wake(turn)
+        row = await self._around.store.turns.find(turn)
+        if row is None or row.state is not TurnState.READY:
+            return False
+        self._take(row)
+        return True
+
+    async def stop(self, session: SessionKey, reason: str, *, waiting: bool = False) -> bool:
+        """End the session's running turn and, if asked, what waits behind it; False if there was nothing.
+
+        Raises StoreErrors.
+        """
+        lane = self._lanes.get(session)
+        cancelled: tuple[InboundId, ...] = ()
+        if lane is None:
+            return bool(waiting and await self._cancel_waiting(session, reason))
+        async with lane.lock:
+            if waiting:
+                cancelled = await self._cancel_waiting(session, reason)
+                lane.hint()
+        if lane.hand is not None:
+            return lane.hand.stop(reason) or bool(cancelled)
+        if lane.ready:
+            return await self.cancel(lane.ready[0], reason)
+        return bool(cancelled)
+
+    async def cancel(self, id: str, reason: str) -> bool:
+        """End one message, task or turn by its id, wherever it is; False if nothing is left to end.
+
+        Raises StoreErrors.
+        """
+        for hand in self._around.hands.values():
+            if id == hand.turn.id or id in hand.inbounds:
+                return hand.stop(reason)
+        row = await self._around.store.turns.find(id)
+        if row is not None:
+            return await self._cancel_turn(row, reason)
+        result = await self._around.store.inbox.find_result(InboundId(id))
+        if result is None or result.settled:
+            return False
+        if await self._cancel_waiting(result.session, reason, InboundId(id)):
+            self._hint(result.session)
+            return True
+        # Its lane was faster.
+        row = await self._around.store.turns.find(id)
+        return row is not None and await self._cancel_turn(row, reason)
+
+    async def pause(self, session: SessionKey) -> None:
+        """Keep what comes for this session and begin nothing; what runs goes on. Raises StoreErrors."""
+        await self._set_paused(session, paused=True)
+
+    async def resume(self, session: SessionKey) -> None:
+        """Let the session go on. Raises StoreErrors."""
+        await self._set_paused(session, paused=False)
+        shelved = self._shelved.pop(session, ())
+        lane = self._hint(session)
+        for turn, suspect in shelved:
+            if lane is not None and turn not in lane.ready:
+                lane.ready.append(turn)
+                if suspect:
+                    self._around.suspects.add(turn)
+
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing more; let running turns end for so long, then leave the rest to be resumed."""
+        self._around.draining = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for lane in tuple(self._lanes.values()):
+            if lane.resting and lane.task is not None:
+                lane.task.cancel()
+        if await self._all_done(seconds):
+            return
+        for hand in tuple(self._around.hands.values()):
+            hand.cut()
+        if not await self._all_done(LAST_SECONDS):
+            log.error("%d sessions did not end in time", len(self._lanes))
+            for lane in tuple(self._lanes.values()):
+                if lane.task is not None:
+                    lane.task.cancel()
+
+    # Lanes come and go
+
+    def _hint(self, session: SessionKey, inbound: Inbound | None = None, quiet: float = 0.0) -> Lane | None:
+        if self._around.draining:
+            return None  # the next start looks
+        lane = self._lanes.get(session)
+        new = lane is None
+        if lane is None:
+            lane = Lane(session, self._around)
+            self._lanes[session] = lane
+            self._empty.clear()
+        lane.hint(None if inbound is None else inbound.origin, quiet)
+        if new:
+            lane.task = self._spawn(self._keep(lane))
+        return lane
+
+    async def _keep(self, lane: Lane) -> None:
+        try:
+            await lane.run()
+        finally:
+            del self._lanes[lane.key]
+            if lane.ready and not self._around.draining:
+                suspects = self._around.suspects
+                self._shelved[lane.key] = tuple((turn, turn in suspects) for turn in lane.ready)
+                for turn in lane.ready:
+                    suspects.leave(turn)
+            if not self._lanes:
+                self._empty.set()
+
+    def _take(self, row: TurnRow) -> None:
+        shelved = self._shelved.get(row.session)
+        if shelved is not None:
+            if row.id not in dict(shelved):
+                self._shelved[row.session] = (*shelved, (row.id, False))
+            return
+        lane = self._hint(row.session)
+        if lane is not None and row.id not in lane.ready:
+            lane.ready.append(row.id)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+        try:
+            return self._around.group.create_task(work)
+        except RuntimeError:  # the group is going down; what is durable runs at the next start
+            work.close()
+            return None
+
+    async def _all_done(self, seconds: float) -> bool:
+        return await wait_for_event(self._empty, self._around.clock, seconds)
+
+    # Time
+
+    async def _watch_time(self) -> None:
+        around = self._around
+        failures = 0
+        while True:
+            self._parked.clear()
+            now = around.clock.now().timestamp()
+            try:
+                for turn in await around.store.turns.due(now):
+                    await self.wake(turn)
+                at = await around.store.turns.next_wake()
+            except StoreError as error:
+                failures += 1
+                settings = around.settings
+                nap: float | None = backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
+                log.error("parked turns wait for the store: %s", error)
+            else:
+                failures = 0
+                nap = None if at is None else min(max(at - now, 0.2), LONGEST_NAP)
+            await wait_for_event(self._parked, around.clock, nap)
+
+    # What people do
+
+    async def _set_paused(self, key: SessionKey, *, paused: bool) -> None:
+        session = await self._around.store.sessions.get(key)
+        if session.paused is not paused:
+            await self._around.store.sessions.put(replace(session, paused=paused))
+
+    async def _cancel_waiting(
+        self, session: SessionKey, reason: str, only: InboundId | None = None
+    ) -> tuple[InboundId, ...]:
+        inbox = self._around.store.inbox
+        cancelled = await inbox.cancel_waiting(session, reason, None if only is None else {only})
+        if cancelled:
+            # No turn and no single trace: who follows one of these messages looks it up.
+            end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, reason, OutboundKind.NOTICE, cancelled)
+            self._around.hub.publish(end)
+        return cancelled
+
+    async def _cancel_turn(self, row: TurnRow, reason: str) -> bool:
+        lane = self._hint(row.session)
+        if lane is None:
+            return False
+        turns = self._around.store.turns
+        async with lane.lock:
+            hand = self._around.hands.get(row.id)
+            if hand is not None:
+                return hand.stop(reason)
+            self._forget_ready(lane, row.id)
+            await turns.wake(row.id)
+            try:
+                turn = await turns.start(row.id)
+            except StoreError:
+                raise
+            except HobError:
+                return False  # it has ended
+            await end_as_cancelled(self._around, Hand(turn), reason)
+        self._around.owed(inbound.origin for inbound in turn.inbounds)
+        return True
+
+    def _forget_ready(self, lane: Lane, turn: TurnId) -> None:
+        if turn in lane.ready:
+            lane.ready = deque(other for other in lane.ready if other != turn)
+        kept = tuple(pair for pair in self._shelved.pop(lane.key, ()) if pair[0] != turn)
+        if kept:
+            self._shelved[lane.key] = kept
+        self._around.suspects.leave(turn)

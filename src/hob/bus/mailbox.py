@@ -1,0 +1,61 @@
+"""Which waiting messages are a session's next job. Pure: rows in, rows out."""
+
+from collections.abc import Callable, Sequence
+
+from hob.core.turns import QueueMode
+from hob.store import Waiting
+
+MERGING = frozenset({QueueMode.COLLECT, QueueMode.INTERRUPT})
+"""Modes in which what has waited becomes one turn. In `steer` it may still join a turn while that runs."""
+
+
+def next_batch(rows: Sequence[Waiting], mode: QueueMode, debounce_of: Callable[[str], float]) -> tuple[Waiting, ...]:
+    """The head of the queue and what belongs with it: nothing is overtaken.
+
+    A command stands alone. Messages are merged only when one reply reaches all of them, so only from one address.
+    """
+    head = rows[0]
+    batch = [head]
+    if head.command:
+        return (head,)
+    debounce = debounce_of(head.inbound.origin.channel)
+    for row in rows[1:]:
+        if row.command or not _same_way(head, row):
+            break
+        if mode not in MERGING and not _goes_on(batch[-1], row, debounce):
+            break
+        batch.append(row)
+    return tuple(batch)
+
+
+def settled_down(rows: Sequence[Waiting], batch: Sequence[Waiting], debounce_of: Callable[[str], float]) -> bool:
+    """Whether nothing that may still come would join the batch, so that waiting for more is pointless."""
+    last = batch[-1].inbound
+    return len(rows) > len(batch) or bool(last.attachments) or debounce_of(last.origin.channel) <= 0
+
+
+def waiting_plain(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
+    """The messages before the first command: those that a running turn may take in."""
+    plain = []
+    for row in rows:
+        if row.command:
+            break
+        plain.append(row)
+    return tuple(plain)
+
+
+def _same_way(head: Waiting, row: Waiting) -> bool:
+    """Whether one turn and one reply can serve both."""
+    first, other = head.inbound, row.inbound
+    return (first.origin, first.model, first.background) == (other.origin, other.model, other.background)
+
+
+def _goes_on(earlier: Waiting, later: Waiting, debounce: float) -> bool:
+    """Whether the later text continues the earlier one: same sender, no files, within the debounce."""
+    return (
+        debounce > 0
+        and earlier.inbound.sender.id == later.inbound.sender.id
+        and not earlier.inbound.attachments
+        and not later.inbound.attachments
+        and later.not_before - earlier.not_before <= debounce
+    )

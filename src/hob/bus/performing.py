@@ -1,0 +1,122 @@
+"""One turn from its start to its end, whatever it does: fail, break, wait, be stopped or be cut."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from hob.bus.hand import Hand
+from hob.bus.notices import Hub
+from hob.bus.settings import BusSettings
+from hob.bus.suspects import Suspects
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.ids import OutboxId, TurnId, new_event_id, new_span_id
+from hob.core.messages import Address, Outbound, OutboundKind
+from hob.core.ports.notices import Settled
+from hob.core.ports.turns import Commands, Routing, Turns
+from hob.core.sentences import Sentence, say
+from hob.core.states import TurnState
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Finish, Outcome
+from hob.store import Store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What all lanes share."""
+
+    store: Store
+    turns: Turns
+    commands: Commands
+    routing: Routing
+    settings: BusSettings
+    clock: Clock
+    hub: Hub
+    language: str
+    group: asyncio.TaskGroup
+    slots: asyncio.Semaphore
+    owed: Callable[[Iterable[Address]], None]
+    """Told that something may have been written to the outbox for these addresses."""
+    limit_of: Callable[[Address], int]
+    """The most characters one message to an address may have; 0 means any."""
+    parked: Callable[[], None] = lambda: None
+    """Told that a turn waits for a time."""
+    suspects: Suspects = field(default_factory=Suspects)
+    hands: dict[TurnId, Hand] = field(default_factory=dict)
+    draining: bool = False
+
+    def say_set_aside(self, turn: TurnId) -> str:
+        """What the senders of a turn are told that was set aside."""
+        return say(Sentence.SET_ASIDE, self.language, id=turn)
+
+
+async def attempt(around: Surroundings, hand: Hand) -> Outcome | Exception | None:
+    """Run the turn once. None: its task was cancelled. What it raised is the answer, not raised."""
+    if around.draining:
+        hand.cut()
+        return None
+    task = around.group.create_task(_walled(around.turns, hand))
+    hand.held_by(task)
+    try:
+        await asyncio.wait((task,))
+    except asyncio.CancelledError:
+        hand.cut()
+        await asyncio.wait((task,))
+        raise
+    return None if task.cancelled() else task.result()
+
+
+async def _walled(turns: Turns, hand: Hand) -> Outcome | Exception:
+    try:
+        return await turns.run(hand.turn, hand)
+    except StoreError as error:
+        return error
+    except Exception as error:  # the job wall: one turn's defect is not the others'
+        log.exception("the turn %s broke", hand.turn.id)
+        return error
+
+
+async def end_as_cancelled(around: Surroundings, hand: Hand, reason: str) -> None:
+    """End a turn that could not do it itself, and tell its people. Raises StoreErrors."""
+    turn = hand.turn
+    text = say(Sentence.CANCELLED, around.language, reason=reason)
+    addresses = dict.fromkeys(inbound.origin for inbound in turn.inbounds)
+    event = TimelineEvent(
+        id=new_event_id(),
+        trace=turn.trace,
+        span=new_span_id(),
+        parent=turn.span,
+        at=around.clock.now().timestamp(),
+        kind=EventKind.TURN,
+        name="turn",
+        status="cancelled",
+        session=turn.session,
+        turn=turn.id,
+        text=text,
+    )
+    finish = Finish(
+        turn=turn.id,
+        session=turn.session,
+        state=TurnState.CANCELLED,
+        entries=(),
+        # Not numbered like the turn's own chunks, some of which may be there already.
+        outbounds=tuple(
+            Outbound(OutboxId(f"{turn.id}.end{n}"), address, text, OutboundKind.NOTICE, turn.id, turn.trace)
+            for n, address in enumerate(addresses)
+        ),
+        events=(event,),
+        reason=reason,
+        reply=text,
+        kind=OutboundKind.NOTICE,
+    )
+    await around.store.journal.finish(finish)
+    publish_end(around, hand, TurnState.CANCELLED, text, OutboundKind.NOTICE)
+
+
+def publish_end(around: Surroundings, hand: Hand, state: TurnState, text: str, kind: OutboundKind) -> None:
+    """Show an end that the turn itself could not show."""
+    turn = hand.turn
+    around.hub.publish(Settled(turn.trace, turn.session, turn.id, state, text, kind, hand.inbounds))

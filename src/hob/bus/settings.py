@@ -1,0 +1,43 @@
+"""What can be tuned about delivery."""
+
+from dataclasses import dataclass
+
+from hob.core.settings import setting
+from hob.core.turns import QueueMode
+
+
+@dataclass(frozen=True, slots=True)
+class BusSettings:
+    """How messages come in, wait, run and go out. Times are seconds."""
+
+    max_text: int = setting(50_000, "Most characters one message may have.", at_least=1)
+    lane_waiting: int = setting(20, "Messages that may wait in one session.", at_least=1)
+    sender_waiting: int = setting(40, "Messages of one sender that may wait.", at_least=1)
+    total_waiting: int = setting(1_000, "Messages that may wait in all.", at_least=1)
+    self_made_per_hour: int = setting(60, "Messages Hob may send itself in an hour.", at_least=0)
+    max_hops: int = setting(5, "Self-made messages in a row after a person's.", at_least=0)
+    slots: int = setting(8, "Turns that run at once.", at_least=1, at_most=256)
+    queue_mode: QueueMode = setting(
+        QueueMode.STEER,
+        "What a message does that arrives while its session's turn runs.",
+        one_of=[mode.value for mode in QueueMode],
+    )
+    queue_mode_by_channel: dict[str, str] = setting({}, "Queue modes of single channels, by the channel's name.")
+    debounce_seconds: float = setting(0.0, "Wait this long for more text before a turn begins.", at_least=0, at_most=60)
+    debounce_by_channel: dict[str, float] = setting({}, "Debounce of single channels, by the channel's name.")
+    drain_seconds: float = setting(30.0, "Let running turns end for this long when stopping.", at_least=0)
+    failure_seconds: float = setting(1.0, "First pause after a failed turn or write; it doubles each time.", at_least=0)
+    failure_most_seconds: float = setting(60.0, "Longest such pause.", at_least=0)
+    send_seconds: float = setting(60.0, "Seconds one send to a channel may take.", at_least=0.1)
+    sends_at_once: int = setting(8, "Chats of one channel that are sent to at once.", at_least=1)
+    send_attempts: int = setting(60, "Failed sends after which a message is given up.", at_least=1)
+    send_pause_seconds: float = setting(1.0, "First pause after a failed send; it doubles each time.", at_least=0)
+    send_pause_most_seconds: float = setting(1_800.0, "Longest pause between two sends.", at_least=0)
+
+    def mode_of(self, channel: str) -> QueueMode:
+        """The queue mode of a channel's sessions where they have chosen none."""
+        return QueueMode(self.queue_mode_by_channel.get(channel, self.queue_mode))
+
+    def debounce_of(self, channel: str) -> float:
+        """Seconds for which a text of this channel waits for more."""
+        return self.debounce_by_channel.get(channel, self.debounce_seconds)
