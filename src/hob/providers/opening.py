@@ -3,7 +3,7 @@
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
@@ -14,8 +14,9 @@ from hob.providers.openai_chat.settings import OFFICIAL, OpenAIChatSettings
 from hob.providers.retrying import Retrying
 from hob.providers.settings import ModelSettings, is_connected, model_name
 
-if TYPE_CHECKING:
-    from hob.providers.openai_chat.model import OpenAIChat
+
+class _Server(Model, Protocol):
+    async def aclose(self) -> None: ...
 
 
 class NotConnected:
@@ -34,13 +35,13 @@ class OnDemand:
         self._settings = settings
         self._clock = clock
         self._blobs = blobs
-        self._model: OpenAIChat | None = None
+        self._model: _Server | None = None
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """As `OpenAIChat.stream`."""
         return self.load().stream(request)
 
-    def load(self) -> "OpenAIChat":
+    def load(self) -> Model:
         """Load it now: 80 ms of imports that a command without a model never pays."""
         if self._model is None:
             from hob.providers.openai_chat.model import OpenAIChat  # heavy, see above

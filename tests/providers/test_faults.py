@@ -1,0 +1,126 @@
+"""What servers say when they refuse, and what we make of it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.providers.faults import read_failure, read_retry_after, read_stream_error
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def fail(status: int, body: str, secret: str = "", **headers: str) -> ModelError:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return read_failure(status, named, body.encode(), host="example.org", now=NOW, secret=secret)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "fault"),
+    [
+        (401, '{"error":{"message":"no","code":"invalid_api_key"}}', ModelFault.AUTH),
+        (403, '{"detail":"Forbidden"}', ModelFault.AUTH),
+        (403, '{"error":{"message":"Your input was flagged","code":403}}', ModelFault.FILTERED),
+        (400, '[{"error":{"code":400,"message":"API key not valid. Pass another.","status":"X"}}]', ModelFault.AUTH),
+        (402, '{"error":{"message":"Insufficient credits","code":402}}', ModelFault.BILLING),
+        (
+            429,
+            '{"error":{"message":"No quota is left","code":"insufficient_quota"}}',
+            ModelFault.BILLING,
+        ),
+        (429, '{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}', ModelFault.RATE_LIMIT),
+        (429, "slow down", ModelFault.RATE_LIMIT),
+        (404, '{"error":{"message":"The model `x` does not exist","code":"model_not_found"}}', ModelFault.NOT_FOUND),
+        (404, "<html>Not Found</html>", ModelFault.NOT_FOUND),
+        (400, '{"error":{"message":"x/y is not a valid model ID","code":400}}', ModelFault.NOT_FOUND),
+        (301, "", ModelFault.NOT_FOUND),
+        (413, "", ModelFault.CONTEXT_OVERFLOW),
+        (400, '{"error":{"message":"bad","type":"invalid_request_error"}}', ModelFault.BAD_REQUEST),
+        (422, '{"detail":[{"loc":["body"],"msg":"field required"}]}', ModelFault.BAD_REQUEST),
+        (400, '{"error":{"code":"content_filter","message":"The prompt was filtered"}}', ModelFault.FILTERED),
+        (408, "", ModelFault.OVERLOAD),
+        (409, "", ModelFault.OVERLOAD),
+        (500, "", ModelFault.OVERLOAD),
+        (502, "<html><h1>Bad Gateway</h1></html>", ModelFault.OVERLOAD),
+        (529, '{"error":{"type":"overloaded_error"}}', ModelFault.OVERLOAD),
+        (501, "", ModelFault.BAD_REQUEST),
+        (204, "", ModelFault.GARBAGE),
+    ],
+)
+def test_a_refusal_is_sorted_by_who_can_help(status: int, body: str, fault: ModelFault) -> None:
+    assert fail(status, body).fault is fault
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."),
+        (400, "context_length_exceeded"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+        (400, "the request exceeds the available context size. try increasing the context size"),
+        (500, "the request exceeds the available context size"),
+        (400, "Input token count (1200000) exceeds the maximum number of tokens allowed (1048576)"),
+        (400, "Please reduce the length of the messages or completion."),
+        (429, "Request too large for m in organization o on tokens per min (TPM): Limit 10000, Requested 20000"),
+        (422, "Input is too long for requested model."),
+        (400, "Trying to keep the first 9000 tokens when context the overflows. Larger than the context"),
+        (400, "This endpoint's maximum context length is 4096 tokens"),
+    ],
+)
+def test_a_context_that_is_too_long_is_recognised_in_many_words(status: int, message: str) -> None:
+    assert fail(status, message).fault is ModelFault.CONTEXT_OVERFLOW
+
+
+@pytest.mark.parametrize(
+    ("headers", "message", "seconds"),
+    [
+        ({"retry-after": "7"}, "", 7.0),
+        ({"retry-after": "0.5"}, "", 0.5),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, "", 1.5),
+        ({"retry-after": "Sun, 01 Mar 2026 12:00:30 GMT"}, "", 30.0),
+        ({"retry-after": "Sun, 01 Mar 2026 11:00:00 GMT"}, "", 0.0),
+        ({}, "Rate limit reached. Please try again in 1m30.5s.", 90.5),
+        ({}, "Please retry after 20 seconds.", 20.0),
+        ({}, "try again in 250ms", 0.25),
+        ({}, '{"@type": "RetryInfo", "retryDelay": "35s"}', 35.0),
+        ({"retry-after": "soon"}, "", None),
+        ({"retry-after": "nan"}, "", None),
+        ({"retry-after": "-3"}, "", None),
+        ({}, "Limit 10 / min", None),
+    ],
+)
+def test_how_long_to_wait_is_read_wherever_it_is_told(
+    headers: dict[str, str], message: str, seconds: float | None
+) -> None:
+    assert read_retry_after(headers, message, NOW) == seconds
+
+
+def test_a_wait_is_told_for_faults_that_pass() -> None:
+    assert fail(429, "{}", retry_after="3").retry_after == 3.0
+    assert fail(503, "{}", retry_after="4").retry_after == 4.0
+    assert fail(401, "{}", retry_after="5").retry_after is None
+
+
+@pytest.mark.parametrize("key", ["sk-proj-abcdefgh12345", "plain-local-secret", "gsk_0123456789abcdef"])
+def test_a_key_that_the_server_echoes_is_never_shown(key: str) -> None:
+    error = fail(401, f'{{"error":{{"message":"Incorrect API key: {key}. Sent: Bearer {key}"}}}}', secret=key)
+    assert key not in str(error)
+
+
+def test_a_body_is_cut_and_stripped_of_its_tags() -> None:
+    said = str(fail(502, "<html><style>x{}</style><p>" + "word " * 5000))
+    assert len(said) < 400
+    assert "<" not in said
+    assert "x{}" not in said
+
+
+def test_an_error_inside_a_stream_is_sorted_too() -> None:
+    def fault_of(error: object) -> ModelFault:
+        return read_stream_error(error, host="h").fault
+
+    assert fault_of({"message": "Overloaded", "type": "overloaded_error"}) is ModelFault.OVERLOAD
+    assert fault_of({"message": "slow", "code": 429}) is ModelFault.RATE_LIMIT
+    assert fault_of({"message": "Rate limit hit", "code": "rate_limit_exceeded"}) is ModelFault.RATE_LIMIT
+    assert fault_of("maximum context length is 5") is ModelFault.CONTEXT_OVERFLOW
+    assert fault_of({"message": "boom"}) is ModelFault.OVERLOAD
+    assert fault_of({"message": "model x not found"}) is ModelFault.NOT_FOUND
