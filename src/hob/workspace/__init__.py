@@ -1,8 +1,9 @@
 """Files the owner writes."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # names are loaded when first used, so that settings cost no file access
     from hob.workspace.bootstrap import BootstrapFiles as BootstrapFiles
     from hob.workspace.seeding import seed as seed
     from hob.workspace.settings import WorkspaceSettings as WorkspaceSettings
@@ -17,7 +18,4 @@ __all__ = ["BootstrapFiles", "WorkspaceSettings", "seed"]
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib  # PEP 562: naming one thing does not load its neighbours
-
-    return getattr(importlib.import_module(_HOMES[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,42 @@
+"""One turn: what is asked, what is done, what is said. Imports the core only."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # names are loaded when first used, so that settings and commands cost no driver
+    from hob.agent.commands import SlashCommands as SlashCommands
+    from hob.agent.compaction import Compacted as Compacted
+    from hob.agent.compaction import Compactor as Compactor
+    from hob.agent.compaction import NotCompacted as NotCompacted
+    from hob.agent.driver import Driver as Driver
+    from hob.agent.inspection import Inspector as Inspector
+    from hob.agent.prompt import Prompt as Prompt
+    from hob.agent.prompt import PromptBuilder as PromptBuilder
+    from hob.agent.prompt import Section as Section
+    from hob.agent.sessions import named_key as named_key
+    from hob.agent.sessions import reset_due as reset_due
+    from hob.agent.sessions import session_of as session_of
+    from hob.agent.sessions import thread_session as thread_session
+    from hob.agent.sessions import title_of as title_of
+    from hob.agent.settings import AgentSettings as AgentSettings
+    from hob.agent.spending import Budget as Budget
+    from hob.agent.spending import SpendingSettings as SpendingSettings
+
+_HOMES = {
+    "commands": ("SlashCommands",),
+    "compaction": ("Compacted", "Compactor", "NotCompacted"),
+    "driver": ("Driver",),
+    "inspection": ("Inspector",),
+    "prompt": ("Prompt", "PromptBuilder", "Section"),
+    "sessions": ("named_key", "reset_due", "session_of", "thread_session", "title_of"),
+    "settings": ("AgentSettings",),
+    "spending": ("Budget", "SpendingSettings"),
+}
+_WHERE = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = sorted(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
