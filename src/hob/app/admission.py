@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from hob.core.errors import ToolFailed
 from hob.core.labels import SenderClass, Trust
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Admitted, Deny, Refused, Verdict
-from hob.core.tools import ToolCall, ToolSpec
+from hob.core.ports.tools import CallContext
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
 
 OWNERS_CHANNELS = frozenset({"local", "api"})
@@ -23,8 +25,18 @@ class OwnerOnly:
         return Refused(f"nobody is admitted on {inbound.origin.channel}")
 
 
-class NoToolsYet:
+class NoGuardYet:
     """Implements `Judge`: without a guard no tool is called."""
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         return Deny("no-guard", "there is no guard that could allow this")
+
+
+class NoTools:
+    """Implements `Toolset`: there are none."""
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return ()
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        raise ToolFailed(f"there is no tool {call.name}")

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hob import __version__
-from hob.agent.compaction import Compacted, Compactor
-from hob.agent.inspection import Inspector
+from hob.agent import Compacted, Compactor, Inspector, named_key
 from hob.bus import Bus
 from hob.core.errors import NotAllowed, NotFound
 from hob.core.ids import SessionKey
@@ -65,7 +64,7 @@ class Desk:
         return [(row.id, row.state.value, row.title) for row in rows]
 
     async def prompt(self, session: str) -> Mapping[str, Any]:
-        return await self._inspector.inspect(SessionKey(session))
+        return await self._inspector.inspect(named_key("local", session))
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         return await self.bus.lanes.stop(session, reason)

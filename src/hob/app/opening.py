@@ -6,11 +6,22 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from hob.agent import AgentSettings, Compactor, Driver, Inspector, PromptBuilder, SlashCommands, session_of
-from hob.agent.spending import Budget, SpendingSettings
-from hob.app.admission import NoToolsYet, OwnerOnly
+from hob.agent import (
+    AgentSettings,
+    Budget,
+    Compactor,
+    Driver,
+    Hooks,
+    Inspector,
+    Parts,
+    PromptBuilder,
+    SlashCommands,
+    SpendingSettings,
+)
+from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
 from hob.app.desk import Desk
 from hob.app.sections import model_settings
 from hob.bus import Bus, BusSettings, Hub, open_bus
@@ -36,8 +47,8 @@ class Extras:
     """What an embedding program or a test puts in: channels, tools and their judge, hooks, another model or clock."""
 
     channels: tuple[Channel, ...] = ()
-    toolset: Toolset | None = None
-    judge: Judge = field(default_factory=NoToolsYet)
+    toolset: Toolset = field(default_factory=NoTools)
+    judge: Judge = field(default_factory=NoGuardYet)
     admission: Admission = field(default_factory=OwnerOnly)
     hooks: tuple[Hook, ...] = ()
     clock: Clock = field(default_factory=SystemClock)
@@ -82,11 +93,11 @@ async def open_app(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock))
         hub = Hub()
-        peers = await _open_peers(stack, config, store, hub, extras, on_hand_over)
-        bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
-        peers.desk.bind(bus)
         gateway = config[GatewaySettings]
         token = ensure_token(home, gateway.auth_token)
+        peers = await _open_peers(stack, config, store, hub, extras, token, on_hand_over)
+        bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
+        peers.desk.bind(bus)
         api = Api(bus.accept, store, hub, peers.desk, gateway, extras.clock, token)
         yield App(home, config, store, bus, peers.desk, api)
 
@@ -97,45 +108,47 @@ async def _open_peers(
     store: Store,
     hub: Hub,
     extras: Extras,
+    token: str,
     on_hand_over: Callable[[], None] | None,
 ) -> _Peers:
-    settings = config[AgentSettings]
+    settings, clock = config[AgentSettings], extras.clock
     connection = model_settings(config)
     prices = SettingsPrices(connection.prices)
-    opened = await stack.enter_async_context(open_model(connection, extras.clock, blobs=store.blobs))
+    opened = await stack.enter_async_context(open_model(connection, clock, blobs=store.blobs))
     model = extras.wrap_model(opened)
-    files = BootstrapFiles(config[WorkspaceSettings].path)
-    prompts = PromptBuilder(settings, extras.clock, files)
+    default_model = partial(model_name, connection)
+    prompts = PromptBuilder(settings, clock, BootstrapFiles(config[WorkspaceSettings].path), salt=token.encode())
     compactor = Compactor(
         settings,
         model=model,
         transcript=store.transcript,
         ledger=store.ledger,
         prices=prices,
-        clock=extras.clock,
+        clock=clock,
     )
     driver = Driver(
-        settings,
-        model=model,
-        model_name=lambda: model_name(connection),
-        journal=extras.wrap_journal(store.journal),
-        transcript=store.transcript,
-        sessions=store.sessions,
-        toolset=extras.toolset,
-        judge=extras.judge,
-        prompts=prompts,
-        compactor=compactor,
-        notices=hub,
-        budget=Budget(config[SpendingSettings], store.ledger, prices, extras.clock),
-        prices=prices,
-        blobs=store.blobs,
-        hooks=extras.hooks,
-        clock=extras.clock,
-        limit_of=_limits(extras.channels),
+        Parts(
+            model=model,
+            journal=extras.wrap_journal(store.journal),
+            transcript=store.transcript,
+            sessions=store.sessions,
+            toolset=extras.toolset,
+            judge=extras.judge,
+            prompts=prompts,
+            notices=hub,
+            budget=Budget(config[SpendingSettings], store.ledger, prices, clock),
+            blobs=store.blobs,
+            clock=clock,
+            hooks=Hooks(extras.hooks, clock, settings.hook_seconds),
+            limit_of=_limits(extras.channels),
+            settings=settings,
+            default_model=default_model,
+            compactor=compactor,
+        )
     )
-    inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, extras.clock)
-    desk = Desk(store, compactor, inspector, lambda: model_name(connection), on_hand_over)
-    commands = SlashCommands(desk, store.sessions, store.ledger, extras.clock, settings, lambda: model_name(connection))
+    inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model)
+    desk = Desk(store, compactor, inspector, default_model, on_hand_over)
+    commands = SlashCommands(desk, store.sessions, store.ledger, clock, settings, default_model)
     return _Peers(driver, desk, commands)
 
 

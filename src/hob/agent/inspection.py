@@ -1,0 +1,47 @@
+"""What a session's next request would hold, for `hob prompt` and `/context`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hob.agent.prompt import PromptBuilder
+from hob.agent.settings import AgentSettings
+from hob.core.ids import SessionKey
+from hob.core.ports.journal import Sessions, Transcript
+from hob.core.ports.tools import Toolset
+
+
+class Inspector:
+    """Builds the prompt as a turn would, and only measures it."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        prompts: PromptBuilder,
+        transcript: Transcript,
+        sessions: Sessions,
+        toolset: Toolset,
+        default_model: Callable[[], str],
+    ) -> None:
+        self._settings = settings
+        self._prompts = prompts
+        self._transcript = transcript
+        self._sessions = sessions
+        self._toolset = toolset
+        self._default_model = default_model
+
+    async def inspect(self, session: SessionKey) -> dict[str, Any]:
+        """Sections with bytes, tokens and whether they are cached; totals; the limit in tokens."""
+        model = (await self._sessions.get(session)).model or self._default_model()
+        view = await self._transcript.load_view(session, self._settings.compact_above)
+        prompt = await self._prompts.preview(session, view, self._toolset.specs(), model)
+        return {
+            "session": session,
+            "model": model,
+            "sections": [
+                {"name": part.name, "bytes": part.bytes, "tokens": part.tokens, "cached": part.cached}
+                for part in prompt.sections
+            ],
+            "bytes": sum(part.bytes for part in prompt.sections),
+            "tokens": prompt.input_estimate,
+            "limit": self._settings.context_tokens,
+        }
