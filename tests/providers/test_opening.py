@@ -1,0 +1,67 @@
+"""From settings to a model, and what that must not load."""
+
+import asyncio
+import subprocess
+import sys
+
+import pytest
+
+import hob.providers
+from hob.core.errors import ModelError
+from hob.core.models import ModelReply, ModelRequest, UserMessage
+from hob.core.settings import Secret
+from hob.providers import ModelSettings, open_model
+from hob.testing.clock import ManualClock
+from hob.testing.openai_replies import Fault, Reply
+from hob.testing.openai_server import OpenAIServer
+
+HI = ModelRequest("", "", (UserMessage("hi"),))
+
+
+def test_no_http_library_is_loaded_before_the_first_request() -> None:
+    code = """
+import asyncio, sys
+from hob.core.clock import SystemClock
+from hob.providers import ModelSettings, open_model
+
+async def main():
+    async with open_model(ModelSettings(base_url="http://127.0.0.1:1"), SystemClock()):
+        print("httpx2" in sys.modules, "email" in sys.modules)
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+async def test_the_configured_model_is_asked_with_the_configured_key() -> None:
+    async with OpenAIServer(key="k-1") as server:
+        settings = ModelSettings(name="mine", base_url=server.url.removesuffix("/v1"), api_key=Secret.of("k-1"))
+        async with open_model(settings, ManualClock()) as model:
+            reply = [event async for event in model.stream(HI)][-1]
+    assert isinstance(reply, ModelReply)
+    assert reply.model == "mine"
+
+
+async def test_fewer_attempts_may_be_configured() -> None:
+    async with OpenAIServer(*[Reply(fault=Fault.ERROR_500)] * 3, "late") as server:
+        settings = ModelSettings(name="m", base_url=server.url, max_attempts=2)
+        async with open_model(settings, ManualClock(jump=True)) as model:
+            with pytest.raises(ModelError) as caught:
+                _ = [event async for event in model.stream(HI)]
+        assert caught.value.attempts == len(server.chats) == 2
+
+
+async def test_closing_the_model_closes_its_connections() -> None:
+    async with OpenAIServer() as server:
+        async with open_model(ModelSettings(base_url=server.url), ManualClock()) as model:
+            _ = [event async for event in model.stream(HI)]
+            assert len(server.connections) == 1
+        async with asyncio.timeout(5):
+            while server.connections:  # noqa: ASYNC110 - the server hears of it through the kernel
+                await asyncio.sleep(0)
+
+
+def test_the_package_exports_what_it_lists() -> None:
+    assert {name for name in hob.providers.__all__ if getattr(hob.providers, name) is None} == set()
+    assert sorted(hob.providers.__all__) == hob.providers.__all__
