@@ -23,6 +23,7 @@ INVALID: Any = object()
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", list: "a list", dict: "a table"}
 _SHOWN_CHARACTERS = 60
+_MOST = 2**63 - 1  # the largest whole number of TOML
 
 Report = Callable[[KeyPath, str, str], None]
 """Told the path, the reason and the nearest known word of everything that is wrong."""
@@ -205,8 +206,10 @@ def _convert(kind: Any, raw: Any, around: Surroundings) -> Any:
     wanted: Any = str if kind is Path else kind
     if wanted not in (str, int, float, bool):
         raise TypeError(f"a setting cannot be of type {kind}")
+    if type(raw) is int and abs(raw) > _MOST:
+        raise ValueError("the number is too large")
     if wanted is float and type(raw) is int:
-        raw = _as_float(raw)
+        raw = float(raw)
     if type(raw) is Text:
         raw = str(raw)
     if type(raw) is not wanted:
@@ -220,13 +223,6 @@ def _convert(kind: Any, raw: Any, around: Surroundings) -> Any:
 
 def _refuse(raw: Any, choices: Iterable[object]) -> Any:
     raise _Unknown(raw, choices)
-
-
-def _as_float(number: int) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        raise ValueError("the number is too large") from None
 
 
 def _check_text(text: str) -> None:
@@ -254,6 +250,8 @@ def _shown(kind: Any, raw: Any) -> str:
     """What stands there instead; never a text where a secret belongs."""
     if holds_secret(kind) or isinstance(raw, (dict, list)):
         return "" if isinstance(raw, str) else f", not {describe(raw)}"
+    if raw == "" or (type(raw) is int and abs(raw) > _MOST):
+        return ""
     if isinstance(raw, bool):
         return f", not {str(raw).lower()}"
     shown = repr(raw.shown if isinstance(raw, Text) else raw) if isinstance(raw, str) else str(raw)

@@ -24,7 +24,7 @@ def expand_path(text: str, environ: Mapping[str, str], base: Path) -> Path:
     Raises ValueError for an empty path, a NUL byte or an unknown user.
     """
     if not text or "\0" in text:
-        raise ValueError("is empty" if not text else "holds a NUL byte")
+        raise ValueError("the path is empty" if not text else "the path holds a NUL byte")
     own_home = environ.get("HOME", "")
     if own_home and (text == "~" or text.startswith("~/")):
         return Path(own_home + text[1:])

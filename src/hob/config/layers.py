@@ -51,8 +51,8 @@ class Reader:
         """The file's values. A secret that stands in it openly is noted, and warned of when others may read it."""
 
         def report(path: KeyPath, reason: str, hint: str = "") -> None:
-            if reason == UNKNOWN and not hint:
-                hint = nearest_key(self.sections, path)
+            if reason == UNKNOWN:
+                hint = key_of_name(self.sections, path[-1]) or hint or nearest_key(self.sections, path)
             self.problems.append(Problem(reason, dotted(path), file.place(path), hint))
 
         coercion = Coercion(report, Surroundings(self._environ, self._home))
@@ -150,12 +150,17 @@ def find_key(sections: Mapping[str, type], key: str) -> tuple[tuple[str, ...], S
     return path, setting
 
 
+def key_of_name(sections: Mapping[str, type], name: str | int) -> str:
+    """The key that bears this name, if there is just one in all sections."""
+    same = [dotted(path) for path, _ in walk(sections) if path[-1] == name]
+    return same[0] if len(same) == 1 else ""
+
+
 def nearest_key(sections: Mapping[str, type], path: KeyPath) -> str:
     """The known key that was probably meant: the only one of that name elsewhere, or one spelt almost so."""
+    if same := key_of_name(sections, path[-1]):
+        return same
     known = {dotted(each): each for each, _ in walk(sections)}
-    same = [name for name, each in known.items() if each[-1] == path[-1]]
-    if len(same) == 1:
-        return same[0]
     if len(path) == 1 or path[0] not in sections:
         return find_nearest(dotted(path), sections if len(path) == 1 else known)
     beside = {dotted(each[1:]): name for name, each in known.items() if each[0] == path[0] and len(each) > 1}
