@@ -9,7 +9,9 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.compaction import Compactor as Compactor
     from hob.agent.compaction import NotCompacted as NotCompacted
     from hob.agent.driver import Driver as Driver
+    from hob.agent.hooks import Hooks as Hooks
     from hob.agent.inspection import Inspector as Inspector
+    from hob.agent.parts import Parts as Parts
     from hob.agent.prompt import Prompt as Prompt
     from hob.agent.prompt import PromptBuilder as PromptBuilder
     from hob.agent.prompt import Section as Section
@@ -26,7 +28,9 @@ _HOMES = {
     "commands": ("SlashCommands",),
     "compaction": ("Compacted", "Compactor", "NotCompacted"),
     "driver": ("Driver",),
+    "hooks": ("Hooks",),
     "inspection": ("Inspector",),
+    "parts": ("Parts",),
     "prompt": ("Prompt", "PromptBuilder", "Section"),
     "sessions": ("named_key", "reset_due", "session_of", "thread_session", "title_of"),
     "settings": ("AgentSettings",),

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from hob.core.errors import HobError
+from hob.gateway.events import Event
 
 
 class NobodyThere(HobError):
@@ -30,14 +31,6 @@ class Answer:
     status: int
     body: dict[str, Any]
     retry_after: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One server-sent event."""
-
-    name: str
-    data: dict[str, Any]
 
 
 class _UnixConnection(http.client.HTTPConnection):

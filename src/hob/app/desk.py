@@ -73,7 +73,7 @@ class Desk:
         return await self.bus.lanes.cancel(id, reason)
 
     async def resume(self, session: SessionKey) -> None:
-        self.bus.lanes.resume(session)
+        await self.bus.lanes.resume(session)
 
     async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
         done = await self._compactor.compact(session, reason="/compact", model=model)
@@ -93,7 +93,7 @@ class Desk:
         turn = await self._store.turns.retry(id)
         if turn is None:
             raise NotFound(f"nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything")
-        self.bus.lanes.wake_turn(turn)
+        await self.bus.lanes.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}
 
     async def backup(self, file: Path) -> Mapping[str, Any]:

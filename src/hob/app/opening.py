@@ -23,6 +23,7 @@ from hob.agent import (
 )
 from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
 from hob.app.desk import Desk
+from hob.app.routing import ChatRouting
 from hob.app.sections import model_settings
 from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.config import Config
@@ -164,14 +165,14 @@ async def _open_bus(
     return await stack.enter_async_context(
         open_bus(
             store,
-            peers.driver,
+            turns=peers.driver,
             commands=peers.commands,
+            routing=ChatRouting(config[BusSettings]),
             admission=extras.admission,
             channels=extras.channels,
             settings=config[BusSettings],
             clock=extras.clock,
             hub=hub,
-            session_of=session_of,
             language=config[AgentSettings].language,
             own_only=own_only,
         )

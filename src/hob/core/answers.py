@@ -155,9 +155,9 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
 }
 
 
-def answer(name: Answer, language: str = "en", **values: object) -> str:
+def answer(which: Answer, language: str = "en", /, **values: object) -> str:
     """The answer in this language (English where Hob does not speak it). Raises KeyError for a missing placeholder."""
-    english, german = _TEXTS[name]
+    english, german = _TEXTS[which]
     return (german if language == "de" else english).format_map(values)
 
 

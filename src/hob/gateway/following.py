@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import HobError, NotFound
@@ -11,6 +10,7 @@ from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.ports.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.gateway.api import Api, failure_of
+from hob.gateway.events import Event
 from hob.gateway.views import FINAL, chat_view
 
 
@@ -51,17 +51,6 @@ async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
     if result is None:
         raise NotFound("no message has this id")
     return chat_view(result)
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One moment of a message's life, as shown to clients: accepted, delta, reasoning, retracted, progress, and last
-
-    result or error.
-    """
-
-    name: str
-    data: dict[str, Any]
 
 
 async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[Event]:

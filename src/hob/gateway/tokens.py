@@ -28,13 +28,13 @@ def load_token(home: Path) -> str | None:
 def ensure_token(home: Path, configured: Secret | None) -> str:
     """The configured token, else the one in the home, made if need be. Raises NotConfigured for an unusable one."""
     if configured is not None:
-        token = configured.reveal()
-        if len(token) < 16:
+        chosen = configured.reveal()
+        if len(chosen) < 16:
             raise NotConfigured("gateway.auth_token is shorter than 16 characters; unset it and Hob makes a good one")
-        return token
-    token = load_token(home)
-    if token:
-        return token
+        return chosen
+    kept = load_token(home)
+    if kept:
+        return kept
     token = secrets.token_urlsafe(32)
     file = token_file(home)
     file.parent.mkdir(mode=0o700, exist_ok=True)

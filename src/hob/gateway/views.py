@@ -99,7 +99,7 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
     if trace:
         events = await store.timeline.trace(TraceId(trace))
     else:
-        events = await store.timeline.latest(limit, session=session)
+        events = await store.timeline.latest(limit, session=SessionKey(session) if session else None)
     return {"events": [event_view(event) for event in events]}
 
 

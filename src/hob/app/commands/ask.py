@@ -9,10 +9,11 @@ from pathlib import Path
 from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
-from hob.app.client import ConnectionLost, Event, NobodyThere, stream_again, stream_chat
+from hob.app.client import ConnectionLost, NobodyThere, stream_again, stream_chat
 from hob.app.commands.output import print_json
 from hob.app.home import socket_of
 from hob.config import find_home, process_environment
+from hob.gateway.events import Event
 
 REJOIN_SECONDS = 10.0
 FAILED, USAGE, TEMPORARY, INTERRUPTED = 1, 2, 75, 130

@@ -8,11 +8,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from hob.app.client import ConnectionLost, Event, NobodyThere, call, stream_again, stream_chat
+from hob.app.client import ConnectionLost, NobodyThere, call, stream_again, stream_chat
 from hob.app.commands.output import paint
 from hob.app.home import socket_of
 from hob.config import find_home, process_environment
 from hob.core.errors import HomeTaken
+from hob.gateway.events import Event
 
 REJOIN_SECONDS = 30.0
 

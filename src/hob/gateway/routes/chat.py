@@ -9,7 +9,8 @@ from starlette.responses import Response, StreamingResponse
 
 from hob.core.errors import InvalidRequest
 from hob.core.ids import InboundId
-from hob.gateway.following import Event, find_accepted, follow, follow_again, outcome
+from hob.gateway.events import Event
+from hob.gateway.following import find_accepted, follow, follow_again, outcome
 from hob.gateway.inbound import owners_inbound, read_seconds
 from hob.gateway.reply import api_of, json_response
 from hob.gateway.views import chat_status
