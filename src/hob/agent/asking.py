@@ -30,7 +30,11 @@ async def ask(run: Running) -> None:
     record, parts = run.record, run.parts
     if record.steps:
         await run.steer()
-    prompt = await _build(run)
+    try:
+        prompt = await _build(run)
+    except ModelError as error:  # it cannot be made to fit
+        _fail(run, run.model, Stopwatch.start(parts.clock), error, _Heard())
+        return
     request = prompt.request
     if parts.hooks:
         decided = await parts.hooks.decide(BeforeModel(run.turn, request))
@@ -73,16 +77,16 @@ async def _hear(run: Running, request: ModelRequest) -> None:
     try:
         reply = _checked(await _listen(run, request, heard))
     except ModelError as error:
-        _fail(run, request, watch, error, heard)
+        _fail(run, request.model, watch, error, heard)
         return
     if run.parts.hooks:
         decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
         if decided.denied is not None:
             heard.reply = reply
-            _fail(run, request, watch, ModelError(ModelFault.FILTERED, "denied by a hook"), heard)
+            _fail(run, request.model, watch, ModelError(ModelFault.FILTERED, "denied by a hook"), heard)
             run.record.add(_denied(run, decided.denied))
             return
-    cost = _cost(run, request, reply)
+    cost = _cost(run, request.model, reply)
     run.record.add(
         ModelReplied(
             clean(reply.text),
@@ -213,7 +217,7 @@ def _checked(reply: ModelReply) -> ModelReply:
     return replace(reply, calls=tuple(calls))
 
 
-def _fail(run: Running, request: ModelRequest, watch: Stopwatch, error: ModelError, heard: _Heard) -> None:
+def _fail(run: Running, model: str, watch: Stopwatch, error: ModelError, heard: _Heard) -> None:
     record, turn = run.record, run.turn
     if heard.shown:
         run.parts.notices.publish(Retracted(turn.trace, turn.session))
@@ -224,16 +228,16 @@ def _fail(run: Running, request: ModelRequest, watch: Stopwatch, error: ModelErr
             wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2**record.state.waits)
         retry_at = run.parts.clock.now().timestamp() + wait
     usage = heard.reply.usage if heard.reply is not None else None
-    cost = _cost(run, request, heard.reply) if heard.reply is not None else None
+    cost = _cost(run, model, heard.reply) if heard.reply is not None else None
     step = ModelFailed(error.fault.value, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost)
-    record.add(step, watch.event(turn, EventKind.MODEL, request.model, error.fault.value, usage, cost))
+    record.add(step, watch.event(turn, EventKind.MODEL, model, error.fault.value, usage, cost))
     if run.seconds_left <= 0:
         record.add(out_of_time(run))
 
 
-def _cost(run: Running, request: ModelRequest, reply: ModelReply) -> int | None:
+def _cost(run: Running, model: str, reply: ModelReply) -> int | None:
     # The name that was asked for is the one with a price; servers answer with dated names.
-    cost = run.parts.budget.cost_of(request.model, reply.usage)
+    cost = run.parts.budget.cost_of(model, reply.usage)
     return run.parts.budget.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
 
 

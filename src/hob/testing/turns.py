@@ -1,0 +1,72 @@
+"""What a lane and its watchers are to a turn, for tests of anything that runs turns."""
+
+import asyncio
+from collections.abc import Sequence
+
+from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
+from hob.core.messages import Inbound
+from hob.core.ports.notices import Delta, Notice
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Turn
+from hob.store.inbox import InboxLimits
+from hob.store.store import Store
+
+SESSION = SessionKey("memory:main")
+
+
+class FreeControl:
+    """Implements `Control`: nothing is steered and nothing stopped until the test says so."""
+
+    def __init__(self) -> None:
+        self.waits = False
+        self.taken: list[InboundId] = []
+        self._reason: str | None = None
+
+    def steered(self) -> bool:
+        return self.waits
+
+    def joined(self, inbounds: Sequence[InboundId]) -> None:
+        self.waits = False
+        self.taken.extend(inbounds)
+
+    def stop_reason(self) -> str | None:
+        return self._reason
+
+    def stop(self, task: "asyncio.Task[object]", reason: str) -> None:
+        """Cancel the turn's task as a person would."""
+        self._reason = reason
+        task.cancel()
+
+
+class Notebook:
+    """Implements `Notices`: `seen` holds every notice."""
+
+    def __init__(self) -> None:
+        self.seen: list[Notice] = []
+
+    def publish(self, notice: Notice) -> None:
+        self.seen.append(notice)
+
+    def of(self, *kinds: type) -> list[Notice]:
+        """The notices of these kinds, in order."""
+        return [notice for notice in self.seen if isinstance(notice, kinds)]
+
+    @property
+    def streamed(self) -> str:
+        """All the text that was streamed."""
+        return "".join(notice.text for notice in self.seen if isinstance(notice, Delta) and not notice.reasoning)
+
+
+async def put_message(store: Store, inbound: Inbound, session: SessionKey = SESSION) -> None:
+    """Let the message wait in the inbox of the session."""
+    event = TimelineEvent(
+        new_event_id(), inbound.trace, new_span_id(), None, 0.0, EventKind.INBOUND, inbound.origin.channel
+    )
+    await store.inbox.accept(inbound, session=session, limits=InboxLimits(), event=event)
+
+
+async def make_turn(store: Store, *inbounds: Inbound, session: SessionKey = SESSION) -> Turn:
+    """A running turn over these messages, as a lane would begin it."""
+    for inbound in inbounds:
+        await put_message(store, inbound, session)
+    return await store.inbox.claim(session, [inbound.id for inbound in inbounds])

@@ -1,0 +1,422 @@
+"""Turns performed with the real store, the real prompt and a scripted model."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.agent.driver import Driver
+from hob.agent.hooks import Hooks
+from hob.agent.parts import Parts
+from hob.agent.prompt import PromptBuilder
+from hob.agent.settings import AgentSettings
+from hob.agent.spending import Budget, SpendingSettings
+from hob.core.errors import ModelError, ModelFault, StoreFull
+from hob.core.files import BootstrapFile
+from hob.core.hooks import BeforeModel, BeforeTurn, Decision, Deny, HookEvent, Proceed, UseModel
+from hob.core.messages import OutboundKind
+from hob.core.models import ModelReply, Price, Stop, Usage
+from hob.core.ports.notices import Progress, Retracted, Settled
+from hob.core.states import TurnState
+from hob.core.steps import Cancelled, ModelAsked, ModelFailed, ModelReplied, Said, Shortened, Step, Stopped, Waited
+from hob.core.timeline import EventKind
+from hob.core.turns import Finished, Parked, Turn, WaitsFor
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock, settle
+from hob.testing.model import Cut, Line, ScriptedModel, Silence
+from hob.testing.toolset import AllowAll, FunctionTools
+from hob.testing.turns import SESSION, FreeControl, Notebook, make_turn, put_message
+
+
+class NoFiles:
+    def load(self) -> tuple[BootstrapFile, ...]:
+        return ()
+
+
+class Known:
+    """A dollar per million tokens of input, two per million of output; only for `priced`."""
+
+    def find_price(self, model: str) -> Price | None:
+        return Price(1_000_000, 2_000_000, 100_000, 1_000_000) if model == "priced" else None
+
+
+class Desk:
+    """A driver with everything it needs."""
+
+    def __init__(self, store: Store, clock: ManualClock) -> None:
+        self.store = store
+        self.clock = clock
+        self.control = FreeControl()
+        self.notices = Notebook()
+        self.model = ScriptedModel()
+
+    def parts(
+        self,
+        *script: Line,
+        spending: SpendingSettings | None = None,
+        hooks: Hooks | None = None,
+        model: str = "priced",
+        settings: AgentSettings | None = None,
+    ) -> Parts:
+        store, clock = self.store, self.clock
+        settings = settings or AgentSettings()
+        self.model = ScriptedModel(*script)
+        return Parts(
+            model=self.model,
+            journal=store.journal,
+            transcript=store.transcript,
+            sessions=store.sessions,
+            toolset=FunctionTools(),
+            judge=AllowAll(),
+            prompts=PromptBuilder(settings, clock, NoFiles()),
+            notices=self.notices,
+            budget=Budget(spending or SpendingSettings(), store.ledger, Known(), clock),
+            blobs=store.blobs,
+            clock=clock,
+            hooks=hooks or Hooks((), clock, 5.0),
+            limit_of=lambda _: 4000,
+            settings=settings,
+            default_model=lambda: model,
+        )
+
+    async def steps(self, turn: Turn) -> list[type[Step]]:
+        return [type(step) for step in await self.store.journal.load_steps(turn.id)]
+
+    async def reply(self, turn: Turn) -> str:
+        result = await self.store.inbox.find_result(turn.inbounds[0].id)
+        assert result is not None
+        return result.reply
+
+    async def said(self) -> list[str]:
+        view = await self.store.transcript.load_view(SESSION, 100)
+        return [f"{entry.role}: {entry.text}" for entry in view.entries]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        yield Desk(store, clock)
+
+
+async def test_a_plain_turn_asks_the_model_and_tells_the_answer(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    outcome = await Driver(desk.parts("Hello there.")).run(turn, desk.control)
+    assert outcome == Finished(TurnState.DONE)
+    assert await desk.steps(turn) == [ModelAsked, ModelReplied, Said]
+    assert await desk.reply(turn) == "Hello there."
+    assert await desk.said() == ["user: hi", "assistant: Hello there."]
+    assert desk.notices.streamed == "Hello there."
+    assert isinstance(desk.notices.seen[-1], Settled)
+
+
+async def test_a_plain_turn_leaves_its_spans_in_the_timeline(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await Driver(desk.parts("Hello.")).run(turn, desk.control)
+    events = [event for event in await desk.store.timeline.trace(turn.trace) if event.turn == turn.id]
+    assert {event.kind for event in events} == {EventKind.MODEL, EventKind.OUTBOUND, EventKind.TURN}
+    model = next(event for event in events if event.kind is EventKind.MODEL)
+    assert model.parent == turn.span
+    assert (model.name, model.status, model.usage is not None, model.cost is not None) == ("priced", "ok", True, True)
+
+
+async def test_the_next_turn_is_shown_what_was_said(desk: Desk) -> None:
+    driver = Driver(desk.parts("Hello Ada.", "You are Ada."))
+    await driver.run(await make_turn(desk.store, message("I am Ada")), desk.control)
+    await driver.run(await make_turn(desk.store, message("Who am I?")), desk.control)
+    assert [item.text for item in desk.model.requests[1].messages][:2] == ["I am Ada", "Hello Ada."]
+
+
+@pytest.mark.parametrize("fault", [fault for fault in ModelFault if fault is not ModelFault.CONTEXT_OVERFLOW])
+async def test_a_models_failure_is_told_and_never_kept_as_an_answer(desk: Desk, fault: ModelFault) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    driver = Driver(desk.parts(ModelError(fault, "because"), "Back again."))
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+    assert result is not None
+    assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
+    assert await desk.said() == ["user: hi"]
+    assert await driver.run(await make_turn(desk.store, message("again")), desk.control) == Finished(TurnState.DONE)
+
+
+async def test_without_a_model_the_sender_learns_how_to_connect_one(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await Driver(desk.parts(ModelError(ModelFault.NOT_CONFIGURED))).run(turn, desk.control)
+    assert "OPENAI_API_KEY" in await desk.reply(turn)
+    assert f"hob retry {turn.id}" in await desk.reply(turn)
+
+
+async def test_a_rate_limit_tells_when_to_try_again(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await Driver(desk.parts(ModelError(ModelFault.RATE_LIMIT, retry_after=41.6))).run(turn, desk.control)
+    assert "in 42 seconds" in await desk.reply(turn)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (ModelReply(""), "empty_answer"),
+        (ModelReply(" \n "), "empty_answer"),
+        (ModelReply("I must not", stop=Stop.FILTER), "filtered"),
+        (Cut("Half an ans", ModelError(ModelFault.CUT)), "cut_stream"),
+    ],
+)
+async def test_what_is_no_answer_is_a_failure(desk: Desk, said: Line, reason: str) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    assert await Driver(desk.parts(said)).run(turn, desk.control) == Finished(TurnState.FAILED)
+    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+    assert result is not None
+    assert result.reason == reason
+    assert await desk.said() == ["user: hi"]
+
+
+async def test_text_that_was_streamed_before_a_failure_is_taken_back(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await Driver(desk.parts(Cut("Half", ModelError(ModelFault.CUT)))).run(turn, desk.control)
+    assert len(desk.notices.of(Retracted)) == 1
+
+
+async def test_an_answer_cut_at_the_length_limit_says_so(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await Driver(desk.parts(ModelReply("A long sto", stop=Stop.LENGTH))).run(turn, desk.control)
+    assert (await desk.reply(turn)).startswith("A long sto\n\n[The answer was cut off here")
+
+
+async def test_a_context_too_long_is_shortened_twice_and_no_more(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    overflow = ModelError(ModelFault.CONTEXT_OVERFLOW)
+    driver = Driver(desk.parts(overflow, overflow, overflow, "never asked"))
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert len(desk.model.requests) == 3
+    steps = await desk.store.journal.load_steps(turn.id)
+    assert [step.keep for step in steps if isinstance(step, Shortened)] == [10, 2]
+
+
+async def test_after_one_shortening_the_answer_counts(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    driver = Driver(desk.parts(ModelError(ModelFault.CONTEXT_OVERFLOW), "Fits now."))
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert await desk.reply(turn) == "Fits now."
+
+
+async def test_background_work_waits_for_a_busy_model_and_then_answers(desk: Desk) -> None:
+    turn = await make_turn(desk.store, replace(message("tidy up"), background=True))
+    driver = Driver(desk.parts(ModelError(ModelFault.OVERLOAD), "Tidy."))
+    parked = await driver.run(turn, desk.control)
+    assert parked == Parked(WaitsFor.TIME, desk.clock.now().timestamp() + 30, "waits for the model's server (overload)")
+    assert await driver.run(turn, desk.control) == parked  # woken too early
+    await desk.clock.advance(30)
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert await desk.steps(turn) == [ModelAsked, ModelFailed, Waited, ModelAsked, ModelReplied, Said]
+
+
+async def test_background_work_does_not_wait_for_ever(desk: Desk) -> None:
+    turn = await make_turn(desk.store, replace(message("tidy up"), background=True))
+    busy = ModelError(ModelFault.RATE_LIMIT, retry_after=5)
+    driver = Driver(desk.parts(*[busy] * 9))
+    for _ in range(8):
+        assert isinstance(await driver.run(turn, desk.control), Parked)
+        await desk.clock.advance(5)
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+
+
+async def test_a_model_that_was_asked_before_a_crash_is_asked_again(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await desk.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5)])
+    assert await Driver(desk.parts("Still here.")).run(turn, desk.control) == Finished(TurnState.DONE)
+    assert await desk.steps(turn) == [ModelAsked, ModelAsked, ModelReplied, Said]
+
+
+async def test_an_answer_that_was_journalled_is_told_without_asking_again(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await desk.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5), ModelReplied("Known.")])
+    assert await Driver(desk.parts()).run(turn, desk.control) == Finished(TurnState.DONE)
+    assert desk.model.requests == []
+    assert await desk.reply(turn) == "Known."
+
+
+async def test_a_silent_model_is_noticed_and_then_given_up(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(desk.parts(Silence())).run(turn, desk.control))
+        await until_asked(desk)
+        await desk.clock.advance(19)
+        assert desk.notices.of(Progress) == []
+        await desk.clock.advance(1)
+        assert [notice.what for notice in desk.notices.seen if isinstance(notice, Progress)] == ["waiting"]
+        await desk.clock.advance(100)
+    assert task.result() == Finished(TurnState.FAILED)
+    assert "too long" in await desk.reply(turn)
+    assert desk.model.open_streams == 0
+
+
+async def test_a_run_that_takes_too_long_ends_and_says_so(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    settings = AgentSettings(run_seconds=10)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(desk.parts(Silence(), settings=settings)).run(turn, desk.control))
+        await until_asked(desk)
+        await desk.clock.advance(10)
+    assert task.result() == Finished(TurnState.FAILED)
+    assert await desk.steps(turn) == [ModelAsked, ModelFailed, Stopped, Said]
+    assert "after 10 seconds" in await desk.reply(turn)
+
+
+async def test_a_person_can_stop_a_turn(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(desk.parts(Silence())).run(turn, desk.control))
+        await until_asked(desk)
+        desk.control.stop(task, "/stop")
+    assert task.result() == Finished(TurnState.CANCELLED)
+    assert await desk.steps(turn) == [ModelAsked, Cancelled, Said]
+    assert await desk.reply(turn) == "Stopped (/stop)."
+    assert await desk.said() == ["user: hi"]
+
+
+async def test_a_shutdown_leaves_the_turn_to_be_resumed(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    driver = Driver(desk.parts(Silence(), "Here I am."))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(driver.run(turn, desk.control))
+        await until_asked(desk)
+        task.cancel()
+    assert task.cancelled()
+    assert await desk.steps(turn) == [ModelAsked]
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+
+
+@pytest.mark.parametrize("passes", range(1, 60, 3))  # a task that never started cannot answer for itself
+async def test_wherever_a_stop_hits_the_turn_ends_once_and_whole(desk: Desk, passes: int) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    task: asyncio.Task[object]
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(desk.parts("Done.")).run(turn, desk.control))
+        for _ in range(passes):
+            await asyncio.sleep(0.0002 if passes % 2 else 0)
+        if not task.done():
+            desk.control.stop(task, "/stop")
+    steps = await desk.steps(turn)
+    assert steps.count(Said) == 1
+    state = (await desk.store.turns.find(turn.id)).state  # type: ignore[union-attr]
+    assert task.result() == Finished(state)
+
+
+async def test_a_full_disk_at_the_end_loses_no_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer was paid for: it is told when the disk has room again, and the model is not asked twice."""
+    turn = await make_turn(desk.store, message("hi"))
+    parts = desk.parts("Precious.")
+    journal = Flaky(desk.store)
+    driver = Driver(replace(parts, journal=journal))
+    journal.full = True
+    with pytest.raises(StoreFull):
+        await driver.run(turn, desk.control)
+    journal.full = False
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert len(desk.model.requests) == 1
+    assert await desk.steps(turn) == [ModelAsked, ModelReplied, Said]
+
+
+async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_follows(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await put_message(desk.store, message("and another thing"))
+    desk.control.waits = True
+    await Driver(desk.parts("Hello.")).run(turn, desk.control)
+    assert len(await desk.store.inbox.waiting(SESSION)) == 1
+
+
+async def test_a_limit_stops_before_the_money_is_spent(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    driver = Driver(desk.parts("Expensive.", spending=SpendingSettings(per_turn=0.001)))
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert desk.model.requests == []
+    assert await desk.steps(turn) == [Stopped, Said]
+    assert "spending.per_turn" in await desk.reply(turn)
+
+
+async def test_what_a_call_costs_takes_the_place_of_what_was_held_back(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await Driver(desk.parts(ModelReply("Hi.", usage=Usage(1000, 100)))).run(turn, desk.control)
+    assert (await desk.store.ledger.spent()).cost == 1200
+
+
+async def test_an_unknown_price_is_counted_as_unknown(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await Driver(desk.parts("Hi.", model="nameless")).run(turn, desk.control)
+    spent = await desk.store.ledger.spent()
+    assert (spent.cost, spent.unknown_calls) == (0, 1)
+
+
+async def test_a_message_chooses_its_model_before_session_and_settings(desk: Desk) -> None:
+    session = await desk.store.sessions.get(SESSION)
+    await desk.store.sessions.put(replace(session, model="of-session"))
+    driver = Driver(desk.parts())
+    await driver.run(await make_turn(desk.store, message("hi")), desk.control)
+    await driver.run(await make_turn(desk.store, replace(message("hi"), model="of-message")), desk.control)
+    assert [request.model for request in desk.model.requests] == ["of-session", "of-message"]
+
+
+async def test_a_hook_can_refuse_a_turn_and_its_reason_is_shown(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    hooks = Hooks([AtBeforeTurn(Deny("quiet hours"))], desk.clock, 5)
+    assert await Driver(desk.parts("Hi.", hooks=hooks)).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert desk.model.requests == []
+    assert "quiet hours" in await desk.reply(turn)
+
+
+async def test_a_hook_can_choose_another_model(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    hooks = Hooks([AtBeforeModel(UseModel("cheaper"))], desk.clock, 5)
+    await Driver(desk.parts("Hi.", hooks=hooks)).run(turn, desk.control)
+    assert desk.model.requests[0].model == "cheaper"
+
+
+async def test_a_long_reply_is_owed_in_chunks_in_order(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    text = "\n\n".join(f"Paragraph {n}. " + "word " * 100 for n in range(12))
+    await Driver(desk.parts(text)).run(turn, desk.control)
+    first = await desk.store.outbox.next("memory", "", desk.clock.now().timestamp())
+    assert len(first) == 1
+    assert len(first[0].outbound.text) <= 4000
+    assert (await desk.store.outbox.counts()).open == 2
+
+
+class Flaky:
+    """The store's journal; while `full`, turns cannot be finished."""
+
+    def __init__(self, store: Store) -> None:
+        self.full = False
+        self.load_steps = store.journal.load_steps
+        self.append = store.journal.append
+        self.steer = store.journal.steer
+        self._store = store
+
+    async def finish(self, finish: object) -> None:
+        if self.full:
+            raise StoreFull
+        await self._store.journal.finish(finish)  # type: ignore[arg-type]
+
+
+class AtBeforeTurn:
+    name = "before turn"
+
+    def __init__(self, decision: Decision) -> None:
+        self._decision = decision
+
+    async def __call__(self, event: HookEvent) -> Decision:
+        return self._decision if isinstance(event, BeforeTurn) else Proceed()
+
+
+class AtBeforeModel(AtBeforeTurn):
+    async def __call__(self, event: HookEvent) -> Decision:
+        return self._decision if isinstance(event, BeforeModel) else Proceed()
+
+
+async def until_asked(desk: Desk) -> None:
+    while not desk.model.open_streams:  # noqa: ASYNC110 - the store's threads need real time
+        await asyncio.sleep(0.001)
+    await settle()
