@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # names are loaded when first used, so that settings and words cost no database
     from hob.store.approvals import Approval as Approval
     from hob.store.approvals import Approvals as Approvals
+    from hob.store.backup import restore as restore
     from hob.store.blobs import FileBlobs as FileBlobs
     from hob.store.channel_state import StoredChannelState as StoredChannelState
     from hob.store.decisions import Decisions as Decisions
     from hob.store.decisions import PolicyDecision as PolicyDecision
+    from hob.store.erasure import Erasure as Erasure
     from hob.store.inbox import Inbox as Inbox
     from hob.store.inbox import InboxCounts as InboxCounts
     from hob.store.inbox import InboxLimits as InboxLimits
@@ -38,9 +40,11 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
 
 _HOMES = {
     "approvals": ("Approval", "Approvals"),
+    "backup": ("restore",),
     "blobs": ("FileBlobs",),
     "channel_state": ("StoredChannelState",),
     "decisions": ("Decisions", "PolicyDecision"),
+    "erasure": ("Erasure",),
     "inbox": ("Inbox", "InboxCounts", "InboxLimits", "Result", "Waiting"),
     "journal": ("StoredJournal",),
     "ledger": ("StoredLedger",),

@@ -1,4 +1,4 @@
-"""Spending: one row per model call."""
+"""Spending: one row per model call, and sums per hour so that asking costs little however long the history is."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,32 +13,47 @@ from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import TimelineEvent
 from hob.store.content import Keep
 from hob.store.readers import Readers
-from hob.store.rows import find_row
+from hob.store.rows import all_rows, find_row
 from hob.store.timeline import write_events
 from hob.store.writer import Writer
 
+_HOUR = 3600
+
 _RESERVE = "INSERT INTO usage (turn, session, model, at, reserved) VALUES (?, ?, ?, ?, ?)"
+_OPEN_CALLS = "SELECT id, session, model, at FROM usage WHERE turn = ? AND settled = 0 ORDER BY id DESC"
 _SETTLE = (
-    "UPDATE usage SET settled = 1, model = coalesce(nullif(?, ''), model), input_tokens = ?, output_tokens = ?,"
-    " cache_read = ?, cache_write = ?, reasoning = ?, cost = ?"
-    " WHERE id = (SELECT max(id) FROM usage WHERE turn = ? AND settled = 0)"
+    "UPDATE usage SET settled = 1, model = ?, input_tokens = ?, output_tokens = ?, cache_read = ?, cache_write = ?,"
+    " reasoning = ?, cost = ? WHERE id = ?"
 )
 _RECORD = (
     "INSERT INTO usage (turn, session, model, at, settled, input_tokens, output_tokens, cache_read, cache_write,"
     " reasoning, cost) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)"
 )
-# A call of unknown cost is counted as such, never as free.
+_ADD = (
+    "INSERT INTO spending (hour, session, model, cost, unknown, input_tokens, output_tokens, cache_read, cache_write,"
+    " reasoning, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET cost = cost + excluded.cost,"
+    " unknown = unknown + excluded.unknown, input_tokens = input_tokens + excluded.input_tokens,"
+    " output_tokens = output_tokens + excluded.output_tokens, cache_read = cache_read + excluded.cache_read,"
+    " cache_write = cache_write + excluded.cache_write, reasoning = reasoning + excluded.reasoning, calls = calls + 1"
+)
+_TOKENS = (
+    "coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(cache_read), 0),"
+    " coalesce(sum(cache_write), 0), coalesce(sum(reasoning), 0)"
+)
+# A call of unknown cost is counted as such, never as free. What is reserved counts at its worst.
 _SUM = (
     "SELECT coalesce(sum(CASE WHEN settled THEN cost ELSE reserved END), 0),"
     " coalesce(sum(CASE WHEN settled THEN cost IS NULL ELSE reserved IS NULL END), 0),"
-    " coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(cache_read), 0),"
-    " coalesce(sum(cache_write), 0), coalesce(sum(reasoning), 0), count(*) FROM usage"
+    f" {_TOKENS}, count(*) FROM usage"
+)
+_SUM_HOURS = (
+    f"SELECT coalesce(sum(cost), 0), coalesce(sum(unknown), 0), {_TOKENS}, coalesce(sum(calls), 0) FROM spending"
 )
 # A provider charges for what it began to answer; these were turned away before.
 _FREE_FAULTS = frozenset(
-    {"auth", "billing", "rate_limit", "overload", "bad_request", "model_not_found", "context_overflow", "no_model",
-     "budget", "network"}
-)  # fmt: skip
+    ("auth", "billing", "rate_limit", "overload", "bad_request", "model_not_found", "context_overflow", "no_model")
+    + ("budget", "network")
+)
 
 
 def reserve(connection: apsw.Connection, turn: TurnId, session: str, step: ModelAsked, at: float) -> None:
@@ -47,28 +62,45 @@ def reserve(connection: apsw.Connection, turn: TurnId, session: str, step: Model
 
 
 def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> None:
-    """The call's real usage takes the place of its reservation."""
+    """The newest open call's real usage takes the place of its reservation."""
+    row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
+    if row is None:
+        return
     if isinstance(step, ModelReplied):
-        usage, cost, model = step.usage or Usage(), step.cost, step.model
+        _settle(connection, row, step.usage or Usage(), step.cost, step.model)
     else:
-        usage, cost, model = Usage(), 0 if step.fault in _FREE_FAULTS else None, ""
-    tokens = (usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning)
-    connection.execute(_SETTLE, (model, *tokens, cost, turn))
+        _settle(connection, row, Usage(), 0 if step.fault in _FREE_FAULTS else None)
 
 
 def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
     """Calls of an ended turn of which nobody saw the end (cancelled, crashed): what they cost is not known."""
-    connection.execute("UPDATE usage SET settled = 1, cost = NULL WHERE turn = ? AND settled = 0", (turn,))
+    for row in all_rows(connection, _OPEN_CALLS, (turn,)):
+        _settle(connection, row, Usage(), None)
 
 
-def _load(row: Sequence[Any] | None) -> Spent:
-    cost, unknown, *tokens, calls = row or (0,) * 8
+def _settle(connection: apsw.Connection, row: Sequence[Any], usage: Usage, cost: int | None, model: str = "") -> None:
+    id, session, asked, at = row
+    model = model or asked
+    connection.execute(_SETTLE, (model, *_tokens(usage), cost, id))
+    _add(connection, at, session, model, usage, cost)
+
+
+def _add(connection: apsw.Connection, at: float, session: str, model: str, usage: Usage, cost: int | None) -> None:
+    connection.execute(_ADD, (int(at // _HOUR), session, model, cost or 0, cost is None, *_tokens(usage)))
+
+
+def _tokens(usage: Usage) -> tuple[int, ...]:
+    return usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning
+
+
+def _load(row: Sequence[Any]) -> Spent:
+    cost, unknown, *tokens, calls = row
     return Spent(cost, unknown, Usage(*tokens), calls)
 
 
 def turn_spending(connection: apsw.Connection, turn: str) -> Spent:
     """What one turn has spent."""
-    return _load(find_row(connection, f"{_SUM} WHERE turn = ?", (turn,)))
+    return _load(all_rows(connection, f"{_SUM} WHERE turn = ?", (turn,))[0])
 
 
 class StoredLedger:
@@ -82,10 +114,12 @@ class StoredLedger:
     async def record(self, event: TimelineEvent) -> None:
         """Write a model call made outside any turn with its usage and cost, and the event itself."""
         usage = event.usage or Usage()
-        tokens = (usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning)
+        session = event.session or ""
 
         def job(connection: apsw.Connection) -> None:
-            connection.execute(_RECORD, (event.turn, event.session or "", event.name, event.at, *tokens, event.cost))
+            values = (event.turn, session, event.name, event.at, *_tokens(usage), event.cost)
+            connection.execute(_RECORD, values)
+            _add(connection, event.at, session, event.name, usage, event.cost)
             write_events(connection, Keep(connection), (event,))
 
         await self._writer.write(job)
@@ -99,7 +133,35 @@ class StoredLedger:
         turn: TurnId | None = None,
     ) -> Spent:
         """What was spent since a time (Unix seconds), in a session, with a model, by a turn."""
-        wanted = {"at >= ?": since or None, "session = ?": session, "model = ?": model, "turn = ?": turn}
-        chosen = {term: value for term, value in wanted.items() if value is not None}
-        where = f" WHERE {' AND '.join(chosen)}" if chosen else ""
-        return _load(await self._readers.read(lambda c: find_row(c, _SUM + where, tuple(chosen.values()))))
+        terms: dict[str, Any] = {"session = ?": session, "model = ?": model, "turn = ?": turn}
+        chosen = {term: value for term, value in terms.items() if value is not None}
+
+        def query(connection: apsw.Connection) -> Spent:
+            def part(select: str, **limits: float) -> list[Any]:
+                where = [*(_LIMITS[name] for name in limits), *chosen]
+                row: tuple[Any, ...] = all_rows(
+                    connection, f"{select} WHERE {' AND '.join(where)}", (*limits.values(), *chosen.values())
+                )[0]
+                return list(row)
+
+            if turn is not None:
+                return _load(part(_SUM, since=since))
+            # Whole hours come from the sums, the broken first hour and what is still open from the calls themselves.
+            first = -int(-since // _HOUR)
+            parts = (
+                part(_SUM_HOURS, hour=first),
+                part(_SUM, settled_since=since, settled_before=first * _HOUR),
+                part(_SUM, open_since=since),
+            )
+            return _load([sum(column) for column in zip(*parts, strict=True)])
+
+        return await self._readers.read(query)
+
+
+_LIMITS = {
+    "since": "at >= ?",
+    "hour": "hour >= ?",
+    "settled_since": "settled = 1 AND at >= ?",
+    "settled_before": "at < ?",
+    "open_since": "settled = 0 AND at >= ?",
+}

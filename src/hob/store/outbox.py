@@ -52,10 +52,10 @@ class OutboxRow:
 
 @dataclass(frozen=True, slots=True)
 class OutboxCounts:
-    """What is not delivered; `oldest` is the age in seconds of the oldest open row."""
+    """What is not delivered; `oldest_age` is the age in seconds of the oldest open row."""
 
     open: int
-    oldest: float
+    oldest_age: float
     dead: int
     parked: int
 

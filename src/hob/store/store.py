@@ -13,12 +13,16 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
+from hob.core.ids import SessionKey
 from hob.store.approvals import Approvals
+from hob.store.backup import back_up
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
 from hob.store.database import Opened, check_note, connect, open_database, quick_check
 from hob.store.decisions import Decisions
 from hob.store.disk import SIDES, free_bytes
+from hob.store.erasure import Erasure
+from hob.store.export import Export
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
@@ -46,6 +50,11 @@ class Health:
     check: str
     size: int
     free: int
+
+    @property
+    def writable(self) -> bool:
+        """Whether the last write went well and nothing forbids the next."""
+        return self.problem is None
 
     @property
     def problem(self) -> str | None:
@@ -85,6 +94,8 @@ class Store:
         self.approvals = Approvals(writer, readers, clock)
         self.decisions = Decisions(writer, readers, clock)
         self.blobs = FileBlobs(writer, readers, clock, home / "blobs")
+        self.erasure = Erasure(writer, clock, home, partial(connect, opened.path, settings, vfs, writes=True))
+        self._export = Export(readers, clock)
 
     @property
     def commits(self) -> int:
@@ -95,6 +106,21 @@ class Store:
         """How the database is, without asking it."""
         size = sum(part.stat().st_size for side in ("", *SIDES) if (part := self._beside(side)).exists())
         return Health(self._writer.waiting, self._writer.last_error, self._check, size, free_bytes(self._home))
+
+    async def backup(self, file: Path, *, force: bool = False) -> None:
+        """Write a consistent copy, blobs included, to one file while Hob goes on.
+
+        Raises InvalidRequest if the file exists (unless forced), StoreFull and other StoreErrors; then no file is left.
+        """
+        await asyncio.to_thread(back_up, self._connect, self._home, file, force=force)
+
+    def export_session(self, key: SessionKey) -> AsyncIterator[str]:
+        """One session as JSON lines, metadata first. Raises NotFound."""
+        return self._export.session(key)
+
+    def export_all(self) -> AsyncIterator[str]:
+        """Every session as JSON lines, each with its metadata first."""
+        return self._export.everything()
 
     def _beside(self, side: str) -> Path:
         return self._path.with_name(self._path.name + side)

@@ -20,7 +20,8 @@ VERSION = 1
 _INSERT = (
     "INSERT INTO timeline (version, event_id, trace_id, span_id, parent_span_id, at, kind, name, status, type, session,"
     " turn, sender_id, sender_name, classification, authorized, origin, trust, content, media, seconds, input_tokens,"
-    f" output_tokens, cache_read, cache_write, reasoning, cost) VALUES ({', '.join('?' * 27)})"  # noqa: S608
+    " output_tokens, cache_read, cache_write, reasoning, cost)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SELECT = (
     "SELECT t.seq, event_id, trace_id, span_id, parent_span_id, at, kind, name, status, type, session, turn, sender_id,"

@@ -263,9 +263,26 @@ CREATE TABLE usage (
     reasoning      INTEGER NOT NULL DEFAULT 0,
     cost           INTEGER
 ) STRICT;
-CREATE INDEX usage_at ON usage (at);
+CREATE INDEX usage_settled ON usage (at) WHERE settled = 1;
+CREATE INDEX usage_open ON usage (at) WHERE settled = 0;
 CREATE INDEX usage_turn ON usage (turn);
-CREATE INDEX usage_session ON usage (session, at);
+
+-- The sums of the settled calls of each hour (Unix time / 3600), so that asking for a month costs no walk through it.
+CREATE TABLE spending (
+    hour           INTEGER NOT NULL,
+    session        TEXT NOT NULL,
+    model          TEXT NOT NULL,
+    cost           INTEGER NOT NULL,
+    unknown        INTEGER NOT NULL,
+    input_tokens   INTEGER NOT NULL,
+    output_tokens  INTEGER NOT NULL,
+    cache_read     INTEGER NOT NULL,
+    cache_write    INTEGER NOT NULL,
+    reasoning      INTEGER NOT NULL,
+    calls          INTEGER NOT NULL,
+    PRIMARY KEY (hour, session, model)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spending_session ON spending (session);
 
 CREATE TABLE approvals (
     seq      INTEGER PRIMARY KEY,

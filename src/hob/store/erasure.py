@@ -1,0 +1,222 @@
+"""Forgetting: the content goes, the facts and a tombstone stay, and no copy is left in this file or its log.
+
+A tombstone also goes into a text file beside the database, so that a restore obeys it even when the database that held
+it is lost. Backups made earlier still hold the content until they are deleted; restoring one erases it again.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, StoreError
+from hob.core.ids import SessionKey, TraceId
+from hob.store.blobs import blob_path
+from hob.store.codec import load_inbound, title_of
+from hob.store.faults import translate
+from hob.store.rows import Row, all_rows, find_row
+from hob.store.writer import Writer
+
+TOMBSTONES = "tombstones.jsonl"
+
+_SCOPE = """
+    CREATE TEMP TABLE IF NOT EXISTS doomed_turns (id TEXT PRIMARY KEY) STRICT;
+    CREATE TEMP TABLE IF NOT EXISTS doomed_traces (id TEXT PRIMARY KEY) STRICT;
+    CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY) STRICT;
+    DELETE FROM doomed_turns; DELETE FROM doomed_traces; DELETE FROM doomed;
+"""
+# A message that was merged into a turn cannot be told apart from it any more: the whole turn goes.
+_TURNS_OF_TRACE = """
+    INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE trace_id = :key
+        UNION SELECT turn FROM inbox WHERE trace_id = :key AND turn IS NOT NULL
+"""
+_TURNS_OF_SESSION = "INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE session = :key"
+_TRACES = """
+    INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM turns WHERE id IN doomed_turns
+        UNION SELECT trace_id FROM inbox WHERE turn IN doomed_turns
+"""
+_TRACES_OF_SESSION = "INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM inbox WHERE session = :key"
+_CONTENT = (
+    "SELECT text FROM inbox WHERE trace_id IN doomed_traces",
+    "SELECT body FROM inbox WHERE trace_id IN doomed_traces",
+    "SELECT content FROM timeline WHERE trace_id IN doomed_traces",
+    "SELECT body FROM steps WHERE turn IN doomed_turns",
+    "SELECT reply FROM turns WHERE id IN doomed_turns",
+    "SELECT line FROM turns WHERE id IN doomed_turns",
+    "SELECT text FROM outbox WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
+    "SELECT text FROM transcript WHERE turn IN doomed_turns",
+    "SELECT extra FROM transcript WHERE turn IN doomed_turns",
+    "SELECT shown FROM approvals WHERE turn IN doomed_turns",
+)
+_CONTENT_OF_SESSION = (
+    "SELECT content FROM timeline WHERE session = :key",
+    "SELECT text FROM transcript WHERE session = :key",
+    "SELECT extra FROM transcript WHERE session = :key",
+    "SELECT text FROM summaries WHERE session = :key",
+    "SELECT title FROM sessions WHERE key = :key",
+)
+# A summary that stands for an erased entry may repeat it.
+_SUMMARIES_OF_TURNS = (
+    "SELECT m.text FROM summaries m WHERE EXISTS (SELECT 1 FROM transcript t WHERE t.session = m.session"
+    " AND t.n <= m.upto AND t.turn IN doomed_turns)"
+)
+_OPEN = (
+    "SELECT 1 FROM inbox WHERE trace_id IN doomed_traces AND state = 'waiting' UNION ALL SELECT 1 FROM turns"
+    " WHERE id IN doomed_turns AND state IN ('ready', 'running', 'parked') UNION ALL SELECT 1 FROM outbox"
+    " WHERE (turn IN doomed_turns OR trace_id IN doomed_traces) AND state IN ('ready', 'sending')"
+)
+_INBOUNDS = (
+    "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
+    " WHERE i.trace_id IN doomed_traces AND b.text IS NOT NULL"
+)
+_RESULTS = (
+    "SELECT c.text FROM steps s JOIN content c ON c.id = s.body"
+    " WHERE s.turn IN doomed_turns AND s.kind = 'tool_received' AND c.text IS NOT NULL"
+)
+_IMAGES = (
+    "SELECT c.text FROM transcript t JOIN content c ON c.id = t.extra"
+    " WHERE t.turn IN doomed_turns AND c.text IS NOT NULL"
+)
+_MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
+_TITLES = (
+    "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
+    " WHERE i.trace_id IN doomed_traces"
+)
+
+
+class Erasure:
+    """Erases what was said. What is still being worked on or sent cannot be erased yet."""
+
+    def __init__(
+        self, writer: Writer, clock: Clock, home: Path, connect_writing: Callable[[], apsw.Connection]
+    ) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._home = home
+        self._connect = connect_writing
+
+    async def erase_trace(self, trace: TraceId, reason: str) -> int:
+        """Forget one message with all that came of it; how many pieces those were.
+
+        A turn that also worked on other messages goes with them, and so does every summary of it. Raises
+        InvalidRequest while any of it is in progress, StoreError when a copy may be left in the log (do it again).
+        """
+        scope = (_TURNS_OF_TRACE, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
+        return await self._erase(trace, scope, _CONTENT, reason)
+
+    async def erase_session(self, session: SessionKey, reason: str) -> int:
+        """Forget all that was said in a session, its title too; how many pieces those were. Raises as above."""
+        scope = (_TURNS_OF_SESSION, _TRACES, _TRACES_OF_SESSION)
+        return await self._erase(session, scope, (*_CONTENT, *_CONTENT_OF_SESSION), reason)
+
+    async def _erase(self, key: str, scope: Iterable[str], content: Iterable[str], reason: str) -> int:
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> list[Row]:
+            connection.execute(_SCOPE)
+            for statement in scope:
+                connection.execute(statement, {"key": key})
+            if find_row(connection, _OPEN) is not None:
+                raise InvalidRequest("Some of this is still being worked on or sent; stop it first.")
+            for select in (*content, _SUMMARIES_OF_TURNS):
+                connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
+            self._doom_titles(connection)
+            blobs = _blobs(connection)
+            stones = all_rows(
+                connection, "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
+            )
+            stones += [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
+            write_tombstones(self._home, stones, at, reason)
+            add_tombstones(connection, ((*stone, at, reason) for stone in stones))
+            apply_tombstones(connection, at)
+            for blob in blobs:
+                blob_path(self._home / "blobs", blob).unlink(missing_ok=True)
+            return stones
+
+        stones = await self._writer.write(job)
+        await asyncio.to_thread(self._fold_log)
+        return len(stones)
+
+    def _doom_titles(self, connection: apsw.Connection) -> None:
+        said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
+        for title, text in all_rows(connection, _TITLES):
+            if text in said:
+                connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
+
+    def _fold_log(self) -> None:
+        try:
+            connection = self._connect()
+            try:
+                row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.close()
+        except apsw.Error as error:
+            raise translate(error) from error
+        if row is None or row[0]:
+            raise StoreError("The content is erased, but the log is in use and may still hold a copy; do it again.")
+
+
+def _present(select: str) -> str:
+    return f"WITH found(id) AS ({select}) SELECT id FROM found WHERE id IS NOT NULL"  # noqa: S608
+
+
+def _blobs(connection: apsw.Connection) -> set[str]:
+    found = {row[0] for row in all_rows(connection, _MEDIA)}
+    for version, text, body in all_rows(connection, _INBOUNDS):
+        found.update(file.blob for file in load_inbound(version, text or "", body).attachments if file.blob)
+    for (text,) in all_rows(connection, _RESULTS):
+        found.add(json.loads(text).get("result", {}).get("rest") or "")
+    for (text,) in all_rows(connection, _IMAGES):
+        found.update(blob for blob, _ in json.loads(text).get("images", ()))
+    found.discard("")
+    return found
+
+
+def add_tombstones(connection: apsw.Connection, stones: Iterable[Row]) -> None:
+    """Record what is erased: (content id or 0, hash, time, reason)."""
+    sql = "INSERT OR IGNORE INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
+    connection.executemany(sql, list(stones))
+
+
+def apply_tombstones(connection: apsw.Connection, at: float) -> None:
+    """Erase everything that a tombstone stands for, wherever it came back from."""
+    connection.execute(
+        "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t"
+        " WHERE t.content = content.id AND t.hash = content.hash AND content.text IS NOT NULL"
+    )
+    erased = "IN (SELECT c.id FROM tombstones t JOIN content c ON c.id = t.content WHERE c.text IS NULL)"
+    connection.execute(f"UPDATE transcript SET hidden = 1 WHERE hidden = 0 AND text {erased}")  # noqa: S608
+    connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
+    connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
+    connection.execute(
+        "UPDATE blobs SET erased = ? WHERE erased IS NULL"
+        " AND id IN (SELECT lower(hex(hash)) FROM tombstones WHERE content = 0)",
+        (at,),
+    )
+
+
+def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) -> None:
+    """Append to the text file; durable when it returns. A stone without its erasure does no harm: it was wanted."""
+    handle = os.open(home / TOMBSTONES, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        for content, sealed in stones:
+            file.write(json.dumps([content, sealed.hex(), at, reason]) + "\n")
+        file.flush()
+        os.fsync(handle)
+
+
+def read_tombstones(home: Path) -> list[Row]:
+    """The rows of the text file; a line cut short by a crash is left out."""
+    path = home / TOMBSTONES
+    rows: list[Row] = []
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        try:
+            content, sealed, at, reason = json.loads(line)
+        except ValueError:
+            continue
+        rows.append((content, bytes.fromhex(sealed), at, reason))
+    return rows
