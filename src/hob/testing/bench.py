@@ -1,0 +1,85 @@
+"""A bus over a real store in a directory: tests put their turns, channels and crashes around it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.bus import Bus, BusSettings, Hub, open_bus
+from hob.core.clock import Clock, SystemClock
+from hob.core.ports.accept import Accepted
+from hob.core.ports.channel import Channel
+from hob.core.turns import QueueMode
+from hob.store import Result, Store, StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One run of the bus."""
+
+    store: Store
+    bus: Bus
+    turns: ScriptedTurns
+
+    async def say(self, text: str, chat: str = "chat", *, key: str = "", channel: str = "memory") -> Accepted:
+        """The owner says something in a chat, which is a session of its own."""
+        return await self.bus.accept(message(text, key=key, channel=channel, chat=chat))
+
+    async def outcome(self, accepted: Accepted) -> Result:
+        """What became of the message, once that is settled. Raises TimeoutError after ten seconds."""
+        with self.bus.hub.subscribe() as notices:
+            async with asyncio.timeout(10):
+                while True:
+                    result = await self.store.inbox.find_result(accepted.id)
+                    if result is not None and result.settled:
+                        return result
+                    await anext(notices)
+
+    async def replies(self, *accepted: Accepted) -> list[str]:
+        """The replies to these messages."""
+        return [(await self.outcome(one)).reply for one in accepted]
+
+    async def crash(self) -> None:
+        """End as if the process were killed: nothing more is written. Leave the block next."""
+        await self.store.abandon()
+
+
+@asynccontextmanager
+async def open_bench(
+    home: Path,
+    *,
+    scripts: dict[str, Script] | None = None,
+    commands: TableCommands | None = None,
+    mode: QueueMode = QueueMode.STEER,
+    door: OpenDoor | None = None,
+    channels: Sequence[Channel] = (),
+    settings: BusSettings | None = None,
+    clock: Clock | None = None,
+) -> AsyncIterator[Bench]:
+    """A run in this home, continuing what earlier runs left."""
+    clock = clock or SystemClock()
+    async with open_store(home, StoreSettings(), clock) as store:
+        hub = Hub()
+        turns = ScriptedTurns(store.journal, scripts, hub)
+        async with open_bus(
+            store,
+            turns=turns,
+            commands=commands or TableCommands(),
+            routing=ChatRouting(mode),
+            admission=door or OpenDoor(),
+            channels=channels,
+            settings=settings or BusSettings(failure_seconds=0.01),
+            clock=clock,
+            hub=hub,
+        ) as bus:
+            yield Bench(store, bus, turns)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for what real threads bring about. Raises TimeoutError after ten seconds."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - the condition is the test's, nobody sets an event for it
+            await asyncio.sleep(0.001)

@@ -1,0 +1,340 @@
+"""Lanes: order, one turn per session at a time, modes, stopping, parking."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from hob.bus import BusSettings
+from hob.bus.hand import Hand
+from hob.core.ids import InboundId, SessionKey, TurnId
+from hob.core.messages import Inbound, OutboundKind
+from hob.core.ports.turns import Control
+from hob.core.states import TurnState
+from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
+from hob.store import Result
+from hob.testing.bench import open_bench, until
+from hob.testing.clock import ManualClock
+from hob.testing.scripts import Script, ScriptedTurns, TableCommands
+
+CHAT = SessionKey("chat")
+
+
+class Gate:
+    """A script that answers only when the gate is opened."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+
+    async def __call__(self, turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        await self.open.wait()
+        return await turns.echo(turn)
+
+
+async def test_a_message_is_answered(tmp_path: Path) -> None:
+    async with open_bench(tmp_path) as bench:
+        assert await bench.replies(await bench.say("hello")) == ["hello"]
+
+
+async def test_a_lane_is_gone_when_its_work_is_done(tmp_path: Path) -> None:
+    async with open_bench(tmp_path) as bench:
+        for n in range(30):
+            await bench.outcome(await bench.say("hello", chat=f"chat {n}"))
+        await until(lambda: not bench.bus.lanes._lanes)
+        assert not bench.bus.lanes._around.hands
+
+
+async def test_messages_of_a_session_run_in_order_and_never_at_once(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, mode=QueueMode.FOLLOWUP) as bench:
+        said = [await bench.say(f"number {n}") for n in range(15)]
+        assert await bench.replies(*said) == [f"number {n}" for n in range(15)]
+        assert [turn.inbounds[0].text for turn in bench.turns.begun] == [f"number {n}" for n in range(15)]
+        assert bench.turns.overlaps == []
+
+
+async def test_at_most_so_many_turns_run_at_once(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}, settings=BusSettings(slots=3)) as bench:
+        said = [await bench.say("hold", chat=f"chat {n}") for n in range(9)]
+        await until(lambda: bench.turns.active == 3)
+        gate.open.set()
+        await bench.replies(*said)
+        assert bench.turns.most == 3
+
+
+async def test_a_busy_session_does_not_hold_up_another(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}) as bench:
+        await bench.say("hold", chat="one")
+        assert await bench.replies(await bench.say("hello", chat="two")) == ["hello"]
+        gate.open.set()
+
+
+async def test_collect_makes_one_turn_of_what_waited(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.COLLECT) as bench:
+        first = await bench.say("hold")
+        await until(lambda: bench.turns.active == 1)
+        said = [await bench.say(text) for text in ("one", "two", "three")]
+        gate.open.set()
+        assert await bench.replies(first, *said) == ["hold"] + ["one + two + three"] * 3
+        assert (await bench.outcome(said[2])).merged_into == said[0].id
+
+
+async def test_a_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> None:
+    arrived = asyncio.Event()
+
+    async def steerable(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        arrived.set()
+        await until(control.steered)
+        taken = await turns.journal.steer(turn.id)
+        control.joined([inbound.id for inbound in taken])
+        assert not control.steered()
+        return await turns.finish(turn, f"with {taken[0].text}")
+
+    async with open_bench(tmp_path, scripts={"work": steerable}) as bench:
+        first = await bench.say("work")
+        await arrived.wait()
+        second = await bench.say("no, blue")
+        assert await bench.replies(first, second) == ["with no, blue"] * 2
+        assert (await bench.outcome(second)).merged_into == first.id
+
+
+async def test_what_did_not_join_the_turn_runs_next(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}) as bench:
+        first = await bench.say("hold")
+        await until(lambda: bench.turns.active == 1)
+        second = await bench.say("later")
+        gate.open.set()
+        assert await bench.replies(first, second) == ["hold", "later"]
+
+
+async def test_followup_and_collect_let_nothing_join(tmp_path: Path) -> None:
+    for mode in (QueueMode.FOLLOWUP, QueueMode.COLLECT):
+        seen: list[bool] = []
+
+        async def asking(turns: ScriptedTurns, turn: Turn, control: Control, seen: list[bool] = seen) -> Outcome:
+            await bench.say("more")
+            await asyncio.sleep(0.02)
+            seen.append(control.steered())
+            return await turns.echo(turn)
+
+        async with open_bench(tmp_path / mode, scripts={"ask": asking}, mode=mode) as bench:
+            await bench.outcome(await bench.say("ask"))
+        assert seen == [False]
+
+
+async def test_interrupt_cancels_the_run_and_merges_what_waits(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.INTERRUPT) as bench:
+        first = await bench.say("hold")
+        await until(lambda: bench.turns.active == 1)
+        second = await bench.say("instead")
+        assert await bench.replies(first, second) == ["stopped: a newer message came in", "instead"]
+        assert (await bench.outcome(first)).state == TurnState.CANCELLED
+
+
+async def test_a_session_may_choose_its_own_mode(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.STEER) as bench:
+        sessions = bench.store.sessions
+        await sessions.put(replace(await sessions.get(CHAT), mode=QueueMode.INTERRUPT))
+        first = await bench.say("hold")
+        await until(lambda: bench.turns.active == 1)
+        await bench.say("instead")
+        assert (await bench.outcome(first)).state == TurnState.CANCELLED
+
+
+async def test_a_lane_command_runs_in_order(tmp_path: Path) -> None:
+    heard: list[str] = []
+    gate = Gate()
+
+    async def new(inbound: Inbound, session: SessionKey) -> str:
+        heard.extend(text for _, _, text in bench.turns.ended)
+        return "fresh"
+
+    commands = TableCommands(lane={"/new": new})
+    async with open_bench(tmp_path, scripts={"hold": gate}, commands=commands, mode=QueueMode.COLLECT) as bench:
+        said = [await bench.say(text) for text in ("hold", "before", "/new", "after")]
+        gate.open.set()
+        assert (await bench.replies(*said))[2:] == ["fresh", "after"]
+        assert "after" not in " ".join(heard)
+        assert "before" in " ".join(heard)
+
+
+async def test_a_waiting_command_keeps_later_messages_out_of_the_running_turn(tmp_path: Path) -> None:
+    async def fine(inbound: Inbound, session: SessionKey) -> str:
+        return "fresh"
+
+    gate = Gate()
+    taken: list[Inbound] = []
+
+    async def steering(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        await gate.open.wait()
+        taken.extend(await turns.journal.steer(turn.id))
+        return await turns.echo(turn)
+
+    commands = TableCommands(lane={"/new": fine})
+    async with open_bench(tmp_path, scripts={"hold": steering}, commands=commands) as bench:
+        said = [await bench.say(text) for text in ("hold", "/new", "after")]
+        gate.open.set()
+        assert await bench.replies(*said) == ["hold", "fresh", "after"]
+        assert taken == []
+
+
+async def test_a_broken_lane_command_does_not_block_its_lane(tmp_path: Path) -> None:
+    async def broken(inbound: Inbound, session: SessionKey) -> str:
+        raise ZeroDivisionError
+
+    async with open_bench(tmp_path, commands=TableCommands(lane={"/new": broken})) as bench:
+        said = [await bench.say(text) for text in ("/new", "hello")]
+        replies = await bench.replies(*said)
+        assert "/new failed" in replies[0]
+        assert replies[1] == "hello"
+
+
+async def test_stopping_ends_the_running_turn_only(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
+        first, second = await bench.say("hold"), await bench.say("next")
+        await until(lambda: bench.turns.active == 1)
+        assert await bench.bus.lanes.stop(CHAT, "you said so")
+        assert await bench.replies(first, second) == ["stopped: you said so", "next"]
+        assert not await bench.bus.lanes.stop(CHAT, "again")
+
+
+async def test_stopping_can_take_what_waits_with_it(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
+        first, second = await bench.say("hold"), await bench.say("next")
+        await until(lambda: bench.turns.active == 1)
+        assert await bench.bus.lanes.stop(CHAT, "enough", waiting=True)
+        results = [await bench.outcome(one) for one in (first, second)]
+        assert [result.state for result in results] == ["cancelled", "cancelled"]
+        assert results[1].reason == "enough"
+
+
+async def test_a_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> None:
+    gate = Gate()
+    async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
+        first, second, third = [await bench.say(text) for text in ("hold", "no", "yes")]
+        await until(lambda: bench.turns.active == 1)
+        assert await bench.bus.lanes.cancel(second.id, "changed my mind")
+        assert not await bench.bus.lanes.cancel(second.id, "again")
+        gate.open.set()
+        assert await bench.replies(first, third) == ["hold", "yes"]
+        assert (await bench.outcome(second)).state == "cancelled"
+
+
+async def test_cancelling_what_is_unknown_or_over_says_so(tmp_path: Path) -> None:
+    async with open_bench(tmp_path) as bench:
+        done = await bench.say("hello")
+        await bench.outcome(done)
+        assert not await bench.bus.lanes.cancel(done.id, "late")
+        assert not await bench.bus.lanes.cancel("m_unknown", "what")
+
+
+async def test_a_paused_session_keeps_everything_and_runs_nothing(tmp_path: Path) -> None:
+    async with open_bench(tmp_path) as bench:
+        await bench.bus.lanes.pause(CHAT)
+        said = [await bench.say(text) for text in ("one", "two")]
+        await until(lambda: not bench.bus.lanes._lanes)
+        assert bench.turns.begun == []
+        await bench.bus.lanes.resume(CHAT)
+        assert await bench.replies(*said) == ["one", "two"]
+
+
+def parking(on: WaitsFor = WaitsFor.APPROVAL, until: float | None = None) -> Script:
+    """A script that parks when it first runs and answers when it runs again."""
+    parked: set[TurnId] = set()
+
+    async def park(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        if turn.id in parked:
+            return await turns.echo(turn)
+        parked.add(turn.id)
+        return Parked(on, until, "waits")
+
+    return park
+
+
+async def test_a_parked_turn_gives_its_lane_and_slot_back_and_resumes_when_woken(tmp_path: Path) -> None:
+    settings = BusSettings(slots=1)
+    async with open_bench(tmp_path, scripts={"park": parking()}, settings=settings) as bench:
+        first = await bench.say("park")
+        assert await bench.replies(await bench.say("hello")) == ["hello"]
+        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)
+        assert await bench.replies(first) == ["park"]
+        assert not await bench.bus.lanes.wake(bench.turns.begun[0].id)
+
+
+async def test_a_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
+    async def hasty(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        if len(turns.begun) > 1:
+            return await turns.echo(turn)
+        assert await bench.bus.lanes.wake(turn.id)
+        return Parked(WaitsFor.APPROVAL)
+
+    async with open_bench(tmp_path, scripts={"hasty": hasty}) as bench:
+        assert await bench.replies(await bench.say("hasty")) == ["hasty"]
+
+
+async def test_time_wakes_a_turn_that_waits_for_time(tmp_path: Path) -> None:
+    clock = ManualClock(jump=True)
+    script = parking(WaitsFor.TIME, clock.now().timestamp() + 86_400)
+    async with open_bench(tmp_path, scripts={"park": script}, clock=clock) as bench:
+        assert await bench.replies(await bench.say("park")) == ["park"]
+        assert clock.monotonic() - 1000 >= 86_400
+
+
+async def test_a_parked_turn_resumes_after_a_restart(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
+        said = await bench.say("park")
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
+        await bench.crash()
+    async with open_bench(tmp_path) as bench:
+        row = await bench.store.turns.find(said.id)
+        assert row is not None
+        assert row.state is TurnState.PARKED
+        assert await bench.bus.lanes.wake(row.id)
+        assert await bench.replies(said) == ["park"]
+
+
+async def test_a_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
+        said = await bench.say("park")
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
+        assert await bench.bus.lanes.cancel(said.id, "not needed")
+        result: Result = await bench.outcome(said)
+        assert (result.state, result.kind, result.reply) == ("cancelled", OutboundKind.NOTICE, "Stopped (not needed).")
+        assert [row.outbound.text for row in await bench.store.outbox.next("memory", "", 1e12)] == [result.reply]
+
+
+async def test_a_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp_path: Path) -> None:
+    async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        raise ZeroDivisionError
+
+    settings = BusSettings(failure_seconds=3600, failure_most_seconds=3600)
+    async with open_bench(tmp_path, scripts={"broken": broken}, settings=settings) as bench:
+        said = await bench.say("broken")
+        await until(lambda: any(lane.resting and lane.hand for lane in bench.bus.lanes._lanes.values()))
+        assert await bench.bus.lanes.stop(CHAT, "enough")
+        assert (await bench.outcome(said)).state == "cancelled"
+
+
+async def test_a_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
+        said = await bench.say("park")
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
+        await bench.bus.lanes.pause(CHAT)
+        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)
+        await until(lambda: not bench.bus.lanes._lanes)
+        await bench.bus.lanes.resume(CHAT)
+        assert await bench.replies(said) == ["park"]
+
+
+async def test_a_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
+    hand = Hand(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
+    hand.joined([InboundId("m")])
+    hand.offer(InboundId("m"))
+    assert not hand.steered()
+    assert hand.inbounds == ("m",)
