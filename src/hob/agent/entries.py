@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from hob.core.ids import CallId
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust
-from hob.core.messages import Attachment, Inbound
+from hob.core.messages import Attachment, Inbound, OutboundKind
 from hob.core.models import Entry, Image, Role
-from hob.core.steps import ModelAsked, ModelReplied, Noted, Steered, Step, ToolReceived, UserAnswered
+from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolReceived, UserAnswered
 from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 
@@ -23,14 +23,22 @@ def opening_entries(turn: Turn, at: float) -> tuple[Entry, ...]:
 
 
 def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
-    """What was said and done since, in order; each of the model's texts is trusted as its request was."""
+    """What was said and done since, in order; each of the model's texts is trusted as its request was.
+
+    An answer that was not given to anybody (a hook forbade it, the turn was stopped) is no entry.
+    """
     entries: list[Entry] = []
+    said = steps[-1] if steps else None
+    withheld = isinstance(said, Said) and said.kind is not OutboundKind.REPLY
+    last = max((place for place, step in enumerate(steps) if isinstance(step, ModelAsked)), default=-1)
     received = {step.result.call for step in steps if isinstance(step, ToolReceived)}
     trust = Trust.UNTRUSTED
-    for step in steps:
+    for place, step in enumerate(steps):
         match step:
             case ModelAsked():
                 trust = step.trust
+            case ModelReplied() if withheld and place > last and not step.calls:
+                pass
             case ModelReplied() if step.text or step.calls:
                 entries.append(_entry(turn.id, "assistant", step.text, Label(Origin.MODEL, trust), at, step.calls))
             case ToolReceived(result=result):

@@ -1,0 +1,85 @@
+"""Which entries a prompt shows."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.agent.settings import AgentSettings
+from hob.agent.window import load_limit, select, slide
+from hob.core.ids import CallId
+from hob.core.labels import OWNER_LABEL
+from hob.core.models import Entry
+from hob.core.tools import ToolCall
+from hob.core.turns import View
+
+SETTINGS = AgentSettings(window=4, compact_above=8)
+
+
+def talk(rounds: list[int]) -> tuple[Entry, ...]:
+    """One turn per number: a question, that many tool rounds, an answer."""
+    entries: list[Entry] = []
+    for turn, count in enumerate(rounds):
+        entries.append(Entry(0, "user", "q", OWNER_LABEL, f"t{turn}", 0.0))
+        for n in range(count):
+            call = CallId(f"c{n}")
+            entries.append(Entry(0, "assistant", "", OWNER_LABEL, f"t{turn}", 0.0, calls=(ToolCall(call, "x", "{}"),)))
+            entries.append(Entry(0, "tool", "r", OWNER_LABEL, f"t{turn}", 0.0, call=call))
+        entries.append(Entry(0, "assistant", "a", OWNER_LABEL, f"t{turn}", 0.0))
+    return tuple(entries)
+
+
+def loaded(entries: tuple[Entry, ...], settings: AgentSettings = SETTINGS) -> View:
+    return View(entries[-load_limit(settings) :], None, len(entries))
+
+
+def is_paired(entries: tuple[Entry, ...]) -> bool:
+    return not entries or entries[0].role != "tool"
+
+
+turns = st.lists(st.integers(0, 6), max_size=40)
+
+
+@given(turns, st.none() | st.integers(0, 50))
+def test_a_result_is_never_cut_off_from_its_call(rounds: list[int], keep: int | None) -> None:
+    assert is_paired(select(loaded(talk(rounds)), SETTINGS, keep))
+
+
+@given(turns)
+def test_the_last_ones_are_always_there_and_the_newest_is_last(rounds: list[int]) -> None:
+    entries = talk(rounds)
+    shown = select(loaded(entries), SETTINGS)
+    assert shown == entries[len(entries) - len(shown) :]
+    assert len(shown) >= min(len(entries), SETTINGS.window)
+
+
+@given(st.integers(0, 500), st.integers(1, 60), st.integers(1, 60))
+def test_the_slide_leaves_at_least_the_window_and_at_most_the_limit(total: int, limit: int, window: int) -> None:
+    left = total - slide(total, limit, window)
+    assert left >= min(total, window)
+    assert left <= max(limit, window)
+
+
+def test_everything_is_shown_up_to_the_limit() -> None:
+    entries = talk([0] * 4)
+    assert select(loaded(entries), SETTINGS) == entries
+
+
+def test_the_window_stands_still_between_slides() -> None:
+    entries = talk([0] * 100)
+    starts = {total - len(select(loaded(entries[:total]), SETTINGS)) for total in range(0, 200, 2)}
+    assert len(starts) == 49  # a slide every other turn, of two turns each
+
+
+def test_it_does_not_depend_on_how_much_was_loaded() -> None:
+    entries = talk([2, 0, 3, 1] * 20)
+    everything = View(entries, None, len(entries))
+    assert select(loaded(entries), SETTINGS) == select(everything, SETTINGS)
+
+
+def test_it_begins_with_a_turn_where_one_is_near() -> None:
+    shown = select(loaded(talk([1] * 30)), SETTINGS)
+    assert shown[0].role == "user"
+
+
+@given(turns, st.integers(0, 50))
+def test_keep_is_an_upper_bound(rounds: list[int], keep: int) -> None:
+    assert len(select(loaded(talk(rounds)), SETTINGS, keep)) <= keep
