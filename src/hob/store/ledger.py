@@ -6,6 +6,7 @@ from typing import Any
 import apsw
 
 from hob.core.clock import Clock
+from hob.core.errors import ModelFault
 from hob.core.ids import SessionKey, TurnId
 from hob.core.models import Usage
 from hob.core.ports.journal import Spent
@@ -42,18 +43,22 @@ _TOKENS = (
 )
 # A call of unknown cost is counted as such, never as free. What is reserved counts at its worst.
 _SUM = (
-    "SELECT coalesce(sum(CASE WHEN settled THEN cost ELSE reserved END), 0),"
+    "SELECT coalesce(sum(CASE WHEN settled THEN cost ELSE reserved END), 0),"  # noqa: S608
     " coalesce(sum(CASE WHEN settled THEN cost IS NULL ELSE reserved IS NULL END), 0),"
     f" {_TOKENS}, count(*) FROM usage"
 )
 _SUM_HOURS = (
-    f"SELECT coalesce(sum(cost), 0), coalesce(sum(unknown), 0), {_TOKENS}, coalesce(sum(calls), 0) FROM spending"
+    "SELECT coalesce(sum(cost), 0), coalesce(sum(unknown), 0),"  # noqa: S608
+    f" {_TOKENS}, coalesce(sum(calls), 0) FROM spending"
 )
 # A provider charges for what it began to answer; these were turned away before.
-_FREE_FAULTS = frozenset(
-    ("auth", "billing", "rate_limit", "overload", "bad_request", "model_not_found", "context_overflow", "no_model")
-    + ("budget", "network")
-)
+_FREE_FAULTS = frozenset(ModelFault) - {
+    ModelFault.CUT,
+    ModelFault.TIMEOUT,
+    ModelFault.GARBAGE,
+    ModelFault.EMPTY,
+    ModelFault.FILTERED,
+}
 
 
 def reserve(connection: apsw.Connection, turn: TurnId, session: str, step: ModelAsked, at: float) -> None:

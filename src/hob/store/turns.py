@@ -40,7 +40,7 @@ _INBOUNDS = (
     " WHERE i.turn = ? AND b.text IS NOT NULL"
 )
 # What stands after the last finished work of a turn; a retry does not carry it over.
-_TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "said"})
+_TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
 
 
 @dataclass(frozen=True, slots=True)
