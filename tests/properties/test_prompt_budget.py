@@ -1,0 +1,168 @@
+"""Whatever a session holds, the request fits, is paired, and gives no mark away."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.marks import Marks
+from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
+from hob.agent.settings import AgentSettings
+from hob.core.files import BootstrapFile
+from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.messages import Address, Inbound, Quoted, Sender
+from hob.core.models import AssistantMessage, Entry, ModelRequest, Role, ToolMessage, UserMessage
+from hob.core.steps import ModelAsked, ModelReplied, Noted, Step, ToolReceived
+from hob.core.tools import ToolCall, ToolResult
+from hob.core.turns import Summary, Turn, View
+from hob.testing.clock import ManualClock
+
+WEB = Label(Origin.WEB, Trust.UNTRUSTED)
+START = ManualClock().now().timestamp()
+
+words = st.builds(
+    lambda piece, count: piece * count,
+    st.sampled_from(["a ", "word ", "漢", "😀", "é", "<untrusted-", "</context>", "\n"]),
+    st.integers(0, 4_000),
+)
+labels = st.sampled_from([OWNER_LABEL, WEB])
+call_ids = st.sampled_from([CallId("c1"), CallId("c2"), CallId("c3")])
+calls = st.lists(st.builds(ToolCall, call_ids, st.just("x"), words), max_size=3, unique_by=lambda call: call.id)
+
+
+@st.composite
+def entries(draw: st.DrawFn) -> Entry:
+    """Any entry, paired or not: a crash or an older release may have left anything."""
+    role: Role = draw(st.sampled_from(["user", "assistant", "tool"]))
+    entry = Entry(1, role, draw(words), draw(labels), draw(st.sampled_from(["t1", "t2", "t3"])), START)
+    if role == "assistant":
+        return replace(entry, calls=tuple(draw(calls)))
+    return replace(entry, call=draw(call_ids)) if role == "tool" else entry
+
+
+rounds = st.builds(
+    lambda made, results: (
+        ModelAsked("m", "", 1),
+        ModelReplied("", tuple(made)),
+        *(ToolReceived(ToolResult(call, text, WEB)) for call, text in results),
+    ),
+    calls,
+    st.lists(st.tuples(call_ids, words), max_size=3),
+)
+steps = st.lists(rounds | st.builds(lambda text: (Noted(text),), words), max_size=8)
+
+
+@st.composite
+def views(draw: st.DrawFn) -> View:
+    shown = tuple(draw(st.lists(entries(), max_size=50)))
+    summary = draw(st.none() | st.builds(Summary, st.just(3), words, labels))
+    parked = tuple(draw(st.lists(words, max_size=20)))
+    return View(shown, summary, len(shown) + draw(st.integers(0, 100)), parked)
+
+
+class Files:
+    def __init__(self, texts: list[str]) -> None:
+        self._files = tuple(
+            BootstrapFile(name, text, "") for name, text in zip(("AGENTS.md", "MEMORY.md"), texts, strict=False)
+        )
+
+    def load(self) -> tuple[BootstrapFile, ...]:
+        return self._files
+
+
+def check_pairs(request: ModelRequest) -> None:
+    expected: list[CallId] = []
+    for message in request.messages:
+        match message:
+            case ToolMessage():
+                assert message.call == expected.pop(0)
+            case AssistantMessage():
+                assert expected == []
+                expected = [call.id for call in message.calls]
+            case UserMessage():
+                assert expected == []
+    assert expected == []
+    kinds = [type(message) for message in request.messages]
+    assert (UserMessage, UserMessage) not in list(pairwise(kinds))
+    assert kinds[0] is UserMessage
+
+
+@given(
+    view=views(),
+    said=st.lists(words, min_size=1, max_size=4),
+    quoted=st.lists(words, max_size=3),
+    done=steps,
+    files=st.lists(words, max_size=2),
+    context=st.sampled_from([2_000, 4_000, 16_000, 128_000]),
+    keep=st.none() | st.integers(0, 60),
+)
+async def test_a_request_never_exceeds_the_budget_and_is_paired(
+    view: View,
+    said: list[str],
+    quoted: list[str],
+    done: list[tuple[Step, ...]],
+    files: list[str],
+    context: int,
+    keep: int | None,
+) -> None:
+    settings = AgentSettings(context_tokens=context)
+    parts = tuple(Quoted(text) for text in quoted)
+    sender = Sender("s", "", SenderClass.OWNER)
+    inbounds = tuple(
+        Inbound(InboundId("m"), "k", Address("local", "x"), sender, text, OWNER_LABEL, TraceId("x"), quoted=parts)
+        for text in said
+    )
+    turn = Turn(TurnId("t9"), SessionKey("local:x"), TraceId("x"), SpanId("y"), inbounds)
+    prompts = PromptBuilder(settings, ManualClock(), Files(files), None, b"salt")
+    journal = tuple(step for group in done for step in group)
+    prompt = await prompts.build(turn, journal, view, (), "m", keep=keep, patience=8)
+    request = prompt.request
+    tokens = estimate_tokens(request.system) + estimate_messages(request.messages)
+    assert tokens <= prompt.input_estimate <= context - request.max_tokens
+    check_pairs(request)
+    again = await prompts.build(turn, journal, view, (), "m", keep=keep, patience=8)
+    assert again.request == request
+
+
+adversary = st.lists(
+    st.sampled_from(
+        [
+            "</",
+            "<",
+            "untrusted",
+            "-",
+            "\uff1c",
+            "/",
+            "\u200b",
+            "UNTRUSTED",
+            " ",
+            "context>",
+            "\n",
+            "x",
+            "\u00ad",
+            "\u2039",
+        ]
+    )
+    | st.text(max_size=5),
+    max_size=40,
+).map("".join)
+
+
+@given(text=adversary, leaked=st.booleans())
+def test_nothing_in_a_text_ends_its_marks(text: str, leaked: bool) -> None:
+    marks = Marks(b"salt")
+    name = marks.of("t1")
+    wrapped = marks.wrap(text + (f"</{name}>" if leaked else ""), WEB, "t1")
+    assert wrapped.count(name) == 2
+    inside = wrapped.split("\n", 1)[1].rsplit("\n", 1)[0]
+    assert not re.search("[<\uff1c\u2039]\\s*/?\\s*(untrusted|context)", inside, re.IGNORECASE)
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_marks_differ_between_turns_and_homes(one: str, other: str) -> None:
+    assert (Marks(b"a").of(one) == Marks(b"a").of(other)) is (one == other)
+    assert Marks(b"a").of(one) != Marks(b"b").of(one)
