@@ -60,8 +60,11 @@ async def open_bus(
     hub: Hub | None = None,
     questions: Questions | None = None,
     language: str = "en",
+    own_only: bool = False,
 ) -> AsyncIterator[Bus]:
     """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
+
+    With `own_only` nothing is run but what is accepted (or adopted) from now on: the one-shot owner of a home.
 
     The same hub has to be given to the turns. A defect of the bus itself ends the block with that error, after
     running turns were put back. Raises StoreErrors when the store fails while starting.
@@ -84,6 +87,7 @@ async def open_bus(
                     slots=asyncio.Semaphore(settings.slots),
                     owed=courier.owed,
                     limit_of=courier.limit_of,
+                    mine=set() if own_only else None,
                 )
             )
             accept = Acceptor(

@@ -116,7 +116,7 @@ class Lane:
 
     async def _take_next(self, mode: QueueMode | None, version: int) -> None:
         around = self.around
-        rows = await self.persist(lambda: around.store.inbox.waiting(self.key))
+        rows = await self.persist(lambda: around.load_waiting(self.key))
         if not rows:
             return
         self.mode = mode or around.routing.mode_of(rows[0].inbound.origin.channel)
@@ -142,7 +142,7 @@ class Lane:
         inbox = self.around.store.inbox
         async with self.lock:
             if self.version != version:
-                rows = await inbox.waiting(self.key)
+                rows = await self.around.load_waiting(self.key)
             batch = self._batch(rows) if rows else ()
             if not batch or batch[0].command:
                 self.more = True

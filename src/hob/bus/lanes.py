@@ -46,7 +46,12 @@ class Lanes:
         return len(self._around.hands)
 
     async def start(self) -> None:
-        """Take up what earlier runs left, and begin. Raises StoreErrors."""
+        """Take up what earlier runs left, unless only own messages are to be run, and begin. Raises StoreErrors."""
+        if self._around.mine is None:
+            await self._take_up()
+            self._timer = self._spawn(self._watch_time())
+
+    async def _take_up(self) -> None:
         around = self._around
         recovered = await around.store.turns.recover(around.say_set_aside)
         for turn in recovered.set_aside:
@@ -60,10 +65,29 @@ class Lanes:
                 self._take(row)
         for session in await around.store.inbox.busy_sessions():
             self._hint(session)
-        self._timer = self._spawn(self._watch_time())
+
+    async def adopt(self, id: InboundId) -> bool:
+        """Run this message of an earlier run although only own ones are run; False if it has ended or never was.
+
+        Raises StoreErrors.
+        """
+        around = self._around
+        result = await around.store.inbox.find_result(id)
+        if result is None or result.settled:
+            return False
+        if around.mine is None:
+            return True
+        around.mine.add(id)
+        if result.turn is None:
+            self._hint(result.session)
+            return True
+        await around.store.turns.recover(around.say_set_aside)
+        return await self.wake(result.turn)
 
     def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
         """A message is in the inbox of this session."""
+        if self._around.mine is not None:
+            self._around.mine.add(inbound.id)
         settings = self._around.settings
         plain = not command and not inbound.attachments
         lane = self._hint(session, inbound, settings.debounce_of(inbound.origin.channel) if plain else 0.0)

@@ -11,7 +11,7 @@ from hob.bus.settings import BusSettings
 from hob.bus.suspects import Suspects
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
-from hob.core.ids import OutboxId, TurnId, new_event_id, new_span_id
+from hob.core.ids import InboundId, OutboxId, SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.ports.notices import Settled
 from hob.core.ports.turns import Commands, Routing, Turns
@@ -19,7 +19,7 @@ from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish, Outcome
-from hob.store import Store
+from hob.store import Store, Waiting
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +47,13 @@ class Surroundings:
     suspects: Suspects = field(default_factory=Suspects)
     hands: dict[TurnId, Hand] = field(default_factory=dict)
     draining: bool = False
+    mine: set[InboundId] | None = None
+    """Where it is a set: run nothing but these messages."""
+
+    async def load_waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
+        """What waits in a session and may be run, in order. Raises StoreErrors."""
+        rows = await self.store.inbox.waiting(session)
+        return rows if self.mine is None else tuple(row for row in rows if row.inbound.id in self.mine)
 
     def say_set_aside(self, turn: TurnId) -> str:
         """What the senders of a turn are told that was set aside."""

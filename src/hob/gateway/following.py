@@ -58,8 +58,8 @@ async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[Event
     try:
         accepted = await api.accept(inbound)
         yield Event("accepted", {"id": accepted.id, "session": accepted.session, "trace_id": accepted.trace})
-        async for item in watch(api, accepted, wait):
-            yield _event(item)
+        async for event in _follow(api, accepted, wait):
+            yield event
     except HobError as error:
         yield Event("error", failure_of(error).view())
 
@@ -67,10 +67,23 @@ async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[Event
 async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncIterator[Event]:
     """Tell the rest of an earlier message's life; errors are told, not raised."""
     try:
-        async for item in watch(api, await find_accepted(api, id), wait):
-            yield _event(item)
+        async for event in _follow(api, await find_accepted(api, id), wait):
+            yield event
     except HobError as error:
         yield Event("error", failure_of(error).view())
+
+
+async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Event]:
+    async for item in watch(api, accepted, wait):
+        yield _event(item)
+    await pick_up(api, accepted.id)
+
+
+async def pick_up(api: Api, id: InboundId) -> None:
+    """Note that whoever fetches replies here has got this one; called after it was handed over."""
+    result = await api.store.inbox.find_result(id)
+    if result is not None and result.settled and result.turn is not None and not result.picked_up:
+        await api.store.outbox.picked_up(result.turn)
 
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,10 +12,12 @@ from hob.core.errors import HobError
 from hob.gateway.api import Api, failure_of
 
 
-def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Compact UTF-8 JSON."""
+def json_response(
+    value: Any, status: int = 200, headers: Mapping[str, str] | None = None, *, after: BackgroundTask | None = None
+) -> Response:
+    """Compact UTF-8 JSON; `after` is done once it was sent."""
     body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    return Response(body, status, headers, media_type="application/json")
+    return Response(body, status, headers, media_type="application/json", background=after)
 
 
 def error_response(error: HobError) -> Response:

@@ -4,13 +4,14 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from hob.core.errors import InvalidRequest
 from hob.core.ids import InboundId
 from hob.gateway.events import Event
-from hob.gateway.following import find_accepted, follow, follow_again, outcome
+from hob.gateway.following import find_accepted, follow, follow_again, outcome, pick_up
 from hob.gateway.inbound import owners_inbound, read_seconds
 from hob.gateway.reply import api_of, json_response
 from hob.gateway.views import chat_status
@@ -33,7 +34,7 @@ async def post(request: Request) -> Response:
     view = await outcome(api, accepted, wait)
     status = chat_status(view)
     headers = {"location": f"/chat/{accepted.id}"} if status == 202 else None
-    return json_response(view, status, headers)
+    return json_response(view, status, headers, after=BackgroundTask(pick_up, api, accepted.id))
 
 
 async def get(request: Request) -> Response:
@@ -46,7 +47,8 @@ async def get(request: Request) -> Response:
     wait = min(api.settings.wait_seconds, read_seconds(request.query_params.get("wait", "0")))
     if wants_events(request):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
-    return json_response(await outcome(api, await find_accepted(api, id), wait))
+    view = await outcome(api, await find_accepted(api, id), wait)
+    return json_response(view, after=BackgroundTask(pick_up, api, id))
 
 
 async def _read_fields(request: Request) -> dict[str, Any]:
