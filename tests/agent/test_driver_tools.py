@@ -1,0 +1,452 @@
+"""Tool calls in turns performed with the real store and a scripted model."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hob.agent.driver import Driver
+from hob.agent.hooks import Hooks
+from hob.agent.parts import Parts
+from hob.agent.prompt import PromptBuilder
+from hob.agent.settings import AgentSettings
+from hob.agent.spending import Budget, SpendingSettings
+from hob.core.errors import StoreFull, ToolFailed
+from hob.core.files import BootstrapFile
+from hob.core.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
+from hob.core.ids import ApprovalId, CallId
+from hob.core.labels import Trust
+from hob.core.models import ModelReply, Stop, ToolMessage, UserMessage
+from hob.core.ports.guard import Ask, Verdict
+from hob.core.ports.guard import Deny as Refuse
+from hob.core.states import TurnState
+from hob.core.steps import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    ModelAsked,
+    ModelReplied,
+    Noted,
+    Said,
+    Steered,
+    Step,
+    ToolIntended,
+    ToolReceived,
+)
+from hob.core.tools import Restart, ToolCall, ToolSpec
+from hob.core.turns import Finished, Parked, Turn, WaitsFor
+from hob.providers.settings import SettingsPrices
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock, settle
+from hob.testing.model import Line, ScriptedModel, calls
+from hob.testing.toolset import AllowAll, FunctionTool, FunctionTools, tool
+from hob.testing.turns import SESSION, FreeControl, Notebook, make_turn, put_message
+
+NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+class NoFiles:
+    def load(self) -> tuple[BootstrapFile, ...]:
+        return ()
+
+
+class Desk:
+    """A store, and drivers over it."""
+
+    def __init__(self, store: Store, clock: ManualClock) -> None:
+        self.store = store
+        self.clock = clock
+        self.control = FreeControl()
+        self.model = ScriptedModel()
+        self.tools = FunctionTools()
+
+    def parts(self, tools: tuple[FunctionTool, ...], *script: Line, settings: AgentSettings | None = None) -> Parts:
+        store, clock, settings = self.store, self.clock, settings or AgentSettings()
+        self.model, self.tools = ScriptedModel(*script), FunctionTools(*tools)
+        return Parts(
+            model=self.model,
+            journal=store.journal,
+            transcript=store.transcript,
+            sessions=store.sessions,
+            toolset=self.tools,
+            judge=AllowAll(),
+            prompts=PromptBuilder(settings, clock, NoFiles()),
+            notices=Notebook(),
+            budget=Budget(SpendingSettings(), store.ledger, SettingsPrices({}), clock),
+            blobs=store.blobs,
+            clock=clock,
+            hooks=Hooks((), clock, 5.0),
+            limit_of=lambda _: 4000,
+            settings=settings,
+        )
+
+    async def turn(self) -> Turn:
+        return await make_turn(self.store, message("do it"))
+
+    async def steps(self, turn: Turn) -> list[type[Step]]:
+        return [type(step) for step in await self.store.journal.load_steps(turn.id)]
+
+    async def received(self, turn: Turn) -> list[ToolReceived]:
+        return [step for step in await self.store.journal.load_steps(turn.id) if isinstance(step, ToolReceived)]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        yield Desk(store, clock)
+
+
+async def noon(_: Mapping[str, Any]) -> str:
+    return "noon"
+
+
+async def test_a_tools_result_goes_back_to_the_model(desk: Desk) -> None:
+    turn = await desk.turn()
+    parts = desk.parts((tool("clock", noon),), calls(("clock", "{}")), "It is noon.")
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.DONE)
+    assert await desk.steps(turn) == [
+        ModelAsked, ModelReplied, ToolIntended, ToolReceived, ModelAsked, ModelReplied, Said,
+    ]  # fmt: skip
+    told = desk.model.requests[1].messages[-1]
+    assert isinstance(told, ToolMessage)
+    assert "noon" in told.text
+
+
+async def test_the_transcript_keeps_calls_with_their_results(desk: Desk) -> None:
+    turn = await desk.turn()
+    await Driver(desk.parts((tool("clock", noon),), calls(("clock", "{}")), "Noon.")).run(turn, desk.control)
+    view = await desk.store.transcript.load_view(SESSION, 10)
+    assert [(entry.role, entry.label.trust) for entry in view.entries] == [
+        ("user", Trust.TRUSTED),
+        ("assistant", Trust.TRUSTED),
+        ("tool", Trust.UNTRUSTED),
+        ("assistant", Trust.UNTRUSTED),  # what a model writes after reading untrusted text is untrusted
+    ]
+    assert view.entries[2].call == view.entries[1].calls[0].id
+
+
+async def test_calls_that_may_run_at_once_do(desk: Desk) -> None:
+    meeting = asyncio.Barrier(3)
+
+    async def meet(_: Mapping[str, Any]) -> str:
+        await asyncio.wait_for(meeting.wait(), 10)
+        return "met"
+
+    turn = await desk.turn()
+    three = calls(("meet", "{}"), ("meet", '{"n":2}'), ("meet", '{"n":3}'))
+    assert await Driver(desk.parts((tool("meet", meet, parallel=True),), three, "All met.")).run(
+        turn, desk.control
+    ) == Finished(TurnState.DONE)
+    assert [step.status for step in await desk.received(turn)] == ["ok"] * 3
+
+
+async def test_calls_that_may_not_run_at_once_run_in_order(desk: Desk) -> None:
+    at_work: list[str] = []
+
+    async def alone(arguments: Mapping[str, Any]) -> str:
+        at_work.append("begin")
+        await asyncio.sleep(0)
+        at_work.append("end")
+        return "done"
+
+    parts = desk.parts((tool("alone", alone),), calls(("alone", "{}"), ("alone", "{}")), "Done.")
+    await Driver(parts).run(await desk.turn(), desk.control)
+    assert at_work == ["begin", "end", "begin", "end"]
+
+
+@pytest.mark.parametrize(
+    ("restart", "made", "status"), [(Restart.NEVER, 0, "unknown_outcome"), (Restart.AGAIN, 1, "ok")]
+)
+async def test_a_call_left_open_by_a_crash(desk: Desk, restart: Restart, made: int, status: str) -> None:
+    turn = await desk.turn()
+    call = ToolCall(CallId("c1"), "pay", "{}")
+    before: list[Step] = [
+        ModelAsked("m", "h", 1),
+        ModelReplied("", (call,), Stop.TOOLS),
+        ToolIntended(call, restart, "test"),
+    ]
+    await desk.store.journal.append(turn.id, before)
+    await Driver(desk.parts((tool("pay", noon, restart=restart),), "Well.")).run(turn, desk.control)
+    assert len(desk.tools.calls) == made
+    assert [step.status for step in await desk.received(turn)] == [status]
+
+
+async def test_of_a_batch_that_crashed_only_the_open_calls_are_unknown(desk: Desk) -> None:
+    turn = await desk.turn()
+    first, second = ToolCall(CallId("c1"), "pay", "{}"), ToolCall(CallId("c2"), "pay", '{"n":2}')
+    intents = [ToolIntended(call, Restart.NEVER, "test") for call in (first, second)]
+    gone = asyncio.Event()
+
+    async def pay(arguments: Mapping[str, Any]) -> str:
+        if arguments:
+            await gone.wait()
+        return "paid"
+
+    parts = desk.parts((tool("pay", pay, parallel=True),), ModelReply("", (first, second), stop=Stop.TOOLS), "So.")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(parts).run(turn, desk.control))
+        while not await desk.received(turn):  # noqa: ASYNC110 - a commit is nobody's event
+            await asyncio.sleep(0.001)
+        task.cancel()  # as a shutdown does; a kill leaves the same journal
+    assert await desk.steps(turn) == [ModelAsked, ModelReplied, *[type(step) for step in intents], ToolReceived]
+    await Driver(parts).run(turn, desk.control)
+    assert [(step.result.call, step.status) for step in await desk.received(turn)] == [
+        ("c1", "ok"),
+        ("c2", "unknown_outcome"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ToolFailed("no such file"), "look failed: no such file"),
+        (ZeroDivisionError("division by zero"), "look failed: ZeroDivisionError: division by zero"),
+        (TimeoutError("socket"), "look failed: TimeoutError: socket"),
+        (asyncio.CancelledError(), "look was interrupted from within."),
+        (StoreFull("disk"), "look failed: StoreFull: disk"),
+    ],
+)
+async def test_whatever_a_tool_throws_becomes_a_result(desk: Desk, error: BaseException, told: str) -> None:
+    async def look(_: Mapping[str, Any]) -> str:
+        raise error
+
+    turn = await desk.turn()
+    parts = desk.parts((tool("look", look),), calls(("look", "{}")), "It failed.")
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.DONE)
+    result = (await desk.received(turn))[0].result
+    assert (result.text, result.is_error) == (told, True)
+
+
+async def test_a_tool_that_takes_too_long_is_stopped(desk: Desk) -> None:
+    begun, closed = asyncio.Event(), asyncio.Event()
+
+    async def dawdle(_: Mapping[str, Any]) -> str:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+        return ""
+
+    turn = await desk.turn()
+    parts = desk.parts((tool("dawdle", dawdle, timeout=7),), calls(("dawdle", "{}")), "Too slow.")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(parts).run(turn, desk.control))
+        await begun.wait()
+        await settle()
+        await desk.clock.advance(7)
+    assert task.result() == Finished(TurnState.DONE)
+    assert closed.is_set()
+    assert [(step.status, step.seconds) for step in await desk.received(turn)] == [("timeout", 7.0)]
+
+
+async def test_stopping_a_turn_closes_its_tool_and_says_that_it_may_have_acted(desk: Desk) -> None:
+    begun = asyncio.Event()
+
+    async def pay(_: Mapping[str, Any]) -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    turn = await desk.turn()
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(desk.parts((tool("pay", pay),), calls(("pay", "{}")))).run(turn, desk.control))
+        await begun.wait()
+        desk.control.stop(task, "/stop")
+    assert task.result() == Finished(TurnState.CANCELLED)
+    assert [step.status for step in await desk.received(turn)] == ["cancelled"]
+    view = await desk.store.transcript.load_view(SESSION, 10)
+    assert [entry.role for entry in view.entries] == ["user", "assistant", "tool"]
+
+
+async def test_an_unknown_tool_is_answered_with_the_nearest_names(desk: Desk) -> None:
+    turn = await desk.turn()
+    await Driver(desk.parts((tool("clock", noon),), calls(("clok", "{}")), "Oh.")).run(turn, desk.control)
+    assert (await desk.received(turn))[0].result.text == "There is no tool 'clok'. Did you mean clock?"
+
+
+async def test_broken_arguments_are_mended_where_that_is_safe(desk: Desk) -> None:
+    turn = await desk.turn()
+    greet = tool("greet", noon, schema=NAMED)
+    await Driver(desk.parts((greet,), calls(("greet", "{name: 'Ada',}")), "Hello.")).run(turn, desk.control)
+    assert desk.tools.calls[0].arguments == '{"name":"Ada"}'
+
+
+async def test_wrong_arguments_are_answered_with_what_is_wrong(desk: Desk) -> None:
+    turn = await desk.turn()
+    greet = tool("greet", noon, schema=NAMED)
+    await Driver(desk.parts((greet,), calls(("greet", '{"name":7}')), "Hm.")).run(turn, desk.control)
+    assert desk.tools.calls == []
+    assert (await desk.received(turn))[0].result.text == (
+        "Not run: name must be string, not int. greet takes {name: string}."
+    )
+
+
+async def test_a_call_in_a_cut_answer_is_never_mended_into_a_whole_one(desk: Desk) -> None:
+    cut = ModelReply("", (ToolCall(CallId("c1"), "greet", '{"name":"Ad'),), stop=Stop.LENGTH)
+    turn = await desk.turn()
+    await Driver(desk.parts((tool("greet", noon, schema=NAMED),), cut, "Hm.")).run(turn, desk.control)
+    assert desk.tools.calls == []
+    assert "no complete JSON object" in (await desk.received(turn))[0].result.text
+
+
+async def test_calls_with_the_same_id_each_get_their_result(desk: Desk) -> None:
+    twins = ModelReply("", tuple(ToolCall(CallId("x"), "clock", "{}") for _ in range(2)), stop=Stop.TOOLS)
+    turn = await desk.turn()
+    await Driver(desk.parts((tool("clock", noon),), twins, "Noon.")).run(turn, desk.control)
+    assert [step.result.call for step in await desk.received(turn)] == ["x", "x_1"]
+
+
+async def test_a_long_output_is_cut_and_kept_whole_as_a_blob(desk: Desk) -> None:
+    async def talk(_: Mapping[str, Any]) -> str:
+        return "a" * 20_000 + "end"
+
+    turn = await desk.turn()
+    await Driver(desk.parts((tool("talk", talk),), calls(("talk", "{}")), "Long.")).run(turn, desk.control)
+    result = (await desk.received(turn))[0].result
+    assert len(result.text) < 17_000
+    assert result.text.endswith("end")
+    assert result.rest is not None
+    assert len(await desk.store.blobs.load(result.rest)) == 20_003
+
+
+async def test_a_message_during_a_round_joins_it_and_overtakes_what_has_not_begun(desk: Desk) -> None:
+    async def first(_: Mapping[str, Any]) -> str:
+        await put_message(desk.store, message("no, stop that"))
+        desk.control.waits = True
+        return "one"
+
+    turn = await desk.turn()
+    parts = desk.parts((tool("work", first),), calls(("work", "{}"), ("work", '{"n":2}')), "Stopped.")
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.DONE)
+    assert [step.status for step in await desk.received(turn)] == ["ok", "skipped"]
+    assert Steered in await desk.steps(turn)
+    last = desk.model.requests[1].messages[-1]
+    assert isinstance(last, UserMessage)
+    assert "no, stop that" in last.text
+    assert await desk.store.inbox.waiting(SESSION) == ()
+
+
+async def test_rounds_end_at_the_limit_and_the_work_is_kept(desk: Desk) -> None:
+    turn = await desk.turn()
+    script = [calls(("clock", f'{{"n":{n}}}')) for n in range(5)]
+    parts = desk.parts((tool("clock", noon),), *script, settings=AgentSettings(max_rounds=3))
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert len(desk.model.requests) == 3
+    view = await desk.store.transcript.load_view(SESSION, 20)
+    assert [entry.role for entry in view.entries] == ["user", *["assistant", "tool"] * 3]
+
+
+async def test_circles_are_warned_of_then_refused_then_ended(desk: Desk) -> None:
+    turn = await desk.turn()
+    settings = AgentSettings(max_rounds=50, loop_warning=2, loop_critical=4)
+    parts = desk.parts((tool("clock", noon),), *[calls(("clock", "{}"))] * 9, settings=settings)
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert [step.status for step in await desk.received(turn)] == ["ok"] * 4 + ["loop"]
+    assert (await desk.steps(turn)).count(Noted) == 1
+    assert len(desk.model.requests) == 6
+
+
+class Strict:
+    """A judge that gives one verdict."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+
+    async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
+        return self._verdict
+
+
+class Desktop:
+    """Implements `Approvals`."""
+
+    async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
+        return ApprovalId(f"a_{call.id}")
+
+
+async def test_a_denied_call_is_not_made_and_the_model_is_told_why(desk: Desk) -> None:
+    turn = await desk.turn()
+    parts = desk.parts((tool("rm", noon),), calls(("rm", "{}")), "I may not.")
+    await Driver(replace(parts, judge=Strict(Refuse("hard", "it is forbidden")))).run(turn, desk.control)
+    assert desk.tools.calls == []
+    assert (await desk.received(turn))[0].result.text == "Not allowed here: it is forbidden"
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_a_call_that_needs_leave_parks_the_turn_until_the_owner_answers(desk: Desk, allowed: bool) -> None:
+    turn = await desk.turn()
+    parts = desk.parts((tool("pay", noon),), calls(("pay", "{}")), "Well.")
+    driver = Driver(replace(parts, judge=Strict(Ask("money", "it costs")), approvals=Desktop()))
+    parked = await driver.run(turn, desk.control)
+    assert isinstance(parked, Parked)
+    assert parked.on is WaitsFor.APPROVAL
+    assert (await desk.steps(turn))[-1] is ApprovalAsked
+    await desk.store.journal.append(turn.id, [ApprovalAnswered(ApprovalId("a_c1"), CallId("c1"), allowed)])
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert len(desk.tools.calls) == allowed
+
+
+class On:
+    name = "on"
+
+    def __init__(self, event: type, decision: Decision) -> None:
+        self._event, self._decision = event, decision
+
+    async def __call__(self, event: HookEvent) -> Decision:
+        return self._decision if isinstance(event, self._event) else Proceed()
+
+
+async def test_a_hook_can_change_what_a_tool_is_called_with(desk: Desk) -> None:
+    turn = await desk.turn()
+    parts = desk.parts((tool("clock", noon),), calls(("clock", '{"zone":"UTC"}')), "Noon.")
+    hooks = Hooks([On(BeforeTool, Replace({"zone": "CET"}))], desk.clock, 5)
+    await Driver(replace(parts, hooks=hooks)).run(turn, desk.control)
+    assert desk.tools.calls[0].arguments == '{"zone": "CET"}'
+
+
+async def test_a_hook_can_keep_a_result_from_the_model(desk: Desk) -> None:
+    turn = await desk.turn()
+    parts = desk.parts((tool("clock", noon),), calls(("clock", "{}")), "Hm.")
+    hooks = Hooks([On(AfterTool, Deny("secret"))], desk.clock, 5)
+    await Driver(replace(parts, hooks=hooks)).run(turn, desk.control)
+    assert (await desk.received(turn))[0].result.text == "The result is withheld: secret"
+
+
+class Flaky:
+    """The store's journal; while `full`, nothing is appended."""
+
+    def __init__(self, store: Store) -> None:
+        self.full = False
+        self.load_steps = store.journal.load_steps
+        self.steer = store.journal.steer
+        self.finish = store.journal.finish
+        self._store = store
+
+    async def append(self, *arguments: Any) -> None:
+        if self.full:
+            raise StoreFull
+        await self._store.journal.append(*arguments)
+
+
+async def test_a_full_disk_after_a_call_does_not_make_hob_forget_the_call(desk: Desk) -> None:
+    """The call was made and its receipt could not be written: it is written later, and the call not made again."""
+
+    async def pay(_: Mapping[str, Any]) -> str:
+        journal.full = True
+        return "paid"
+
+    turn = await desk.turn()
+    parts = desk.parts((tool("pay", pay),), calls(("pay", "{}")), "Paid.")
+    journal = Flaky(desk.store)
+    driver = Driver(replace(parts, journal=journal))
+    with pytest.raises(StoreFull):
+        await driver.run(turn, desk.control)
+    journal.full = False
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert len(desk.tools.calls) == 1
+    assert [step.status for step in await desk.received(turn)] == ["ok"]
