@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -172,7 +172,8 @@ class Store:
     async def _end(self, *, checkpoint: bool) -> None:
         self._closed = True
         if self._checking is not None:
-            self._checking.interrupt()
+            with suppress(apsw.ConnectionClosedError):  # the check has ended
+                self._checking.interrupt()
         await self._writer.stop()
         await self._readers.stop()
         if self._checker is not None:
@@ -180,9 +181,11 @@ class Store:
         try:
             if checkpoint:
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._connection.close()
         except apsw.Error as error:
             _log.warning("the log could not be folded into the database: %s", error)
-        self._connection.close()
+        finally:
+            self._connection.close(True)
 
 
 @asynccontextmanager
