@@ -43,7 +43,8 @@ def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: boo
         # FULL: in WAL mode a commit returns only after an fsync. secure_delete: what is erased leaves no bytes behind.
         connection.execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-            " PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216"
+            " PRAGMA secure_delete = ON;"
+            " PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216"
         ).fetchall()
     else:
         connection.execute("PRAGMA query_only = ON")

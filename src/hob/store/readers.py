@@ -73,7 +73,7 @@ class Readers:
                 result = Failed(failure)
             self._deliver(asked, result)
         if connection is not None:
-            connection.close()
+            connection.close(True)
 
     def _deliver(self, asked: _Asked, result: Any) -> None:
         try:

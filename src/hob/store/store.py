@@ -18,7 +18,7 @@ from hob.store.approvals import Approvals
 from hob.store.backup import back_up
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
-from hob.store.database import Opened, check_note, connect, open_database, quick_check
+from hob.store.database import Opened, check_note, connect, open_database
 from hob.store.decisions import Decisions
 from hob.store.disk import SIDES, free_bytes
 from hob.store.erasure import Erasure
@@ -132,25 +132,6 @@ class Store:
             self._check = PENDING
             self._checker = threading.Thread(target=self._run_check, name="hob-store-check", daemon=True)
             self._checker.start()
-
-    def _run_check(self) -> None:
-        note = check_note(self._path)
-        try:
-            self._checking = self._connect()
-            problem = quick_check(self._checking)
-            self._checking.close()
-        except apsw.InterruptError:  # closing: the note stays, the next start checks again
-            return
-        except apsw.Error as error:
-            problem = str(error)
-        if problem is None:
-            note.unlink(missing_ok=True)
-            self._check = OK
-            return
-        _log.error("the database is damaged: %s", problem)
-        self._check = problem
-        self._writer.refuse(f"The database is damaged ({problem}); stop Hob and see `hob restore`.")
-        note.write_text(problem, "utf-8")
 
     async def close(self) -> None:
         """Finish what is queued, note the clean end, fold the log into the file. Failing that, the end is unclean."""

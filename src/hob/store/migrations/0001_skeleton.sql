@@ -90,7 +90,6 @@ CREATE TABLE inbox (
 CREATE INDEX inbox_waiting ON inbox (session) WHERE state = 'waiting';
 CREATE INDEX inbox_sender ON inbox (sender) WHERE state = 'waiting';
 CREATE INDEX inbox_turn ON inbox (turn);
-CREATE INDEX inbox_trace ON inbox (trace_id);
 CREATE INDEX inbox_self ON inbox (at) WHERE hops > 0;
 
 -- `position` is the number of journalled steps; `crash_position` and `attempts` implement the attempt rule. A retried
@@ -118,7 +117,6 @@ CREATE TABLE turns (
 ) STRICT;
 CREATE INDEX turns_open ON turns (session) WHERE state IN ('ready', 'running', 'parked');
 CREATE INDEX turns_session ON turns (session);
-CREATE INDEX turns_trace ON turns (trace_id);
 
 -- The journal (promise 3). `hash` is the command hash of a tool intent.
 CREATE TABLE steps (
@@ -162,7 +160,6 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_open ON outbox (channel, account, chat, thread, seq) WHERE state IN ('ready', 'sending');
 CREATE INDEX outbox_stuck ON outbox (state) WHERE state IN ('dead', 'parked');
 CREATE INDEX outbox_turn ON outbox (turn);
-CREATE INDEX outbox_trace ON outbox (trace_id);
 
 CREATE TABLE tasks (
     seq      INTEGER PRIMARY KEY,
@@ -218,7 +215,6 @@ CREATE TABLE transcript (
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transcript_hidden ON transcript (session, n) WHERE hidden = 1;
-CREATE INDEX transcript_turn ON transcript (turn);
 
 CREATE TABLE summaries (
     id       INTEGER PRIMARY KEY,
