@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from hob.config.environment import process_environment as process_environment
     from hob.config.loading import Config as Config
     from hob.config.loading import load_config as load_config
+    from hob.config.manual import reference as reference
     from hob.config.problems import ConfigInvalid as ConfigInvalid
     from hob.config.problems import Layer as Layer
     from hob.config.problems import Place as Place
     from hob.config.problems import Problem as Problem
     from hob.config.problems import Source as Source
     from hob.config.problems import UnknownKey as UnknownKey
-    from hob.config.reference import reference as reference
 
 _HOMES = {
     "Config": "loading",
@@ -29,7 +29,7 @@ _HOMES = {
     "find_home": "environment",
     "load_config": "loading",
     "process_environment": "environment",
-    "reference": "reference",
+    "reference": "manual",
     "set_value": "editing",
     "unset_value": "editing",
 }

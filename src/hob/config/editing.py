@@ -20,6 +20,9 @@ HEADER = "# Settings of Hob. `hob config show --origin` lists every key; a wrong
 Table = Any
 """A table of tomlkit, or of plain dicts: both are changed the same way."""
 
+Change = Callable[[Table, Callable[[], Table]], None]
+"""Changes a document; tables that it needs are made by its second argument."""
+
 
 def set_value(path: Path, key: str, text: str, *, sections: Mapping[str, type], environ: Mapping[str, str]) -> None:
     """Set a dotted key in the file, making file and folder as needed; afterwards only the owner may read it.
@@ -32,10 +35,10 @@ def set_value(path: Path, key: str, text: str, *, sections: Mapping[str, type], 
         raise UnknownKey([Problem("this is a section; name a key in it", key)])
     value = native(setting.kind, text)
 
-    def change(table: Table) -> None:
+    def change(table: Table, make: Callable[[], Table]) -> None:
         for part in keys[:-1]:
             if part not in table:
-                table[part] = {}
+                table[part] = make()
             table = table[part]
             if not isinstance(table, dict):
                 raise ConfigInvalid([Problem(f"{part} is not a table in the file", key, Place(str(path)))])
@@ -52,7 +55,7 @@ def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: 
         find_key(sections, key)
         return False
 
-    def change(table: Table) -> None:
+    def change(table: Table, _: Callable[[], Table]) -> None:
         for part in keys[:-1]:
             table = table[part]
         del table[keys[-1]]
@@ -64,38 +67,46 @@ def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: 
 def _edit(
     path: Path,
     keys: tuple[str, ...],
-    change: Callable[[Table], None],
+    change: Change,
     sections: Mapping[str, type],
     environ: Mapping[str, str],
 ) -> None:
-    import tomlkit  # 60 ms that only this command should pay
-    from tomlkit.exceptions import TOMLKitError
-
     target = path.resolve()  # a link into somebody's dotfiles stays a link
     seen = _signature(target)
     old = read_file(path)
-    text = old.text if old else HEADER
     expected: dict[str, Any] = deepcopy(old.table) if old else {}
-    change(expected)
-    try:
-        document = tomlkit.parse(text)
-        change(document)
-        new_text = tomlkit.dumps(document)
+    change(expected, dict)
+    new_text = _rewrite(path, old.text if old else HEADER, change, expected)
+    if new_text is None:
+        reason = "the file's layout cannot be kept while changing this key; please edit the file by hand"
+        raise ConfigInvalid([Problem(reason, dotted(keys), Place(str(path)))])
+    if _holds(expected, keys):
         new = ConfigFile(path, new_text, parse(path, new_text), 0o600)
-    except (TOMLKitError, ConfigInvalid, LookupError, TypeError, ValueError):
-        raise _not_kept(path, keys) from None
-    if _pruned(new.table) != _pruned(expected):
-        raise _not_kept(path, keys)
-    if _holds(new.table, keys):
         _refuse_worse(keys, old, new, sections, environ)
     if old is not None and b"\r\n" in target.read_bytes():
         new_text = new_text.replace("\n", "\r\n")
     _write(target, new_text, seen)
 
 
-def _not_kept(path: Path, keys: tuple[str, ...]) -> ConfigInvalid:
-    reason = "the file's layout cannot be kept while changing this key; please edit the file by hand"
-    return ConfigInvalid([Problem(reason, dotted(keys), Place(str(path)))])
+def _rewrite(path: Path, text: str, change: Change, expected: Table) -> str | None:
+    """The changed text, or None when tomlkit does not get it right.
+
+    tomlkit mistakes some layouts (a section written in dotted keys that gets a table, for one), so its answer is read
+    again and must hold just what was there with the one change. Where a headed table fails, an inline one may do.
+    """
+    import tomlkit  # 60 ms that only this command should pay
+    from tomlkit.exceptions import TOMLKitError
+
+    for make in (tomlkit.table, tomlkit.inline_table):
+        try:
+            document = tomlkit.parse(text)
+            change(document, make)
+            new_text = tomlkit.dumps(document)
+            if _pruned(parse(path, new_text)) == _pruned(expected):
+                return new_text
+        except (TOMLKitError, ConfigInvalid, LookupError, TypeError, ValueError):
+            continue
+    return None
 
 
 def _refuse_worse(

@@ -2,9 +2,9 @@
 
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from hob.config.environment import PREFIX
 from hob.core.settings import Rules, Secret
@@ -12,8 +12,7 @@ from hob.core.settings import Rules, Secret
 NO_RULES = Rules("")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One declared field. `kind` is its type; a nested section's kind is a dataclass."""
 
     name: str

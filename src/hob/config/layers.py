@@ -1,9 +1,8 @@
 """Reading each layer of settings into values by path; what is wrong is collected."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hob.config.coercion import UNKNOWN, Coercion
 from hob.config.environment import HOME_VARIABLE, PREFIX
@@ -18,8 +17,7 @@ NOT_SETTINGS = frozenset({HOME_VARIABLE})
 """Variables with the prefix that name no setting."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A value that a layer gives. In the file the place is looked up only when somebody asks."""
 
     layer: Layer

@@ -6,10 +6,10 @@ itself. No message ever contains a secret, nor a command's arguments, which may 
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from hob.config.environment import expand_path
 from hob.config.substitution import Text, is_name
@@ -20,8 +20,7 @@ COMMAND_SECONDS = 10.0
 MAX_BYTES = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What references are read against: the environment, and the folder where relative paths begin."""
 
     environ: Mapping[str, str]
