@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from datetime import timedelta
 
 import pytest
@@ -49,7 +50,17 @@ async def fault_of(model: OpenAIChat, request: ModelRequest = HI) -> ModelError:
 async def test_an_answer_is_streamed(model: OpenAIChat) -> None:
     events = [event async for event in model.stream(HI)]
     assert events[0] == Beat()
-    assert [event.text for event in events if isinstance(event, TextDelta)] == ["You ", "said: ", "hi"]
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "You said: hi"
+    assert isinstance(events[-1], ModelReply)
+
+
+async def test_what_has_come_is_shown_before_the_rest_is_there(server: OpenAIServer, model: OpenAIChat) -> None:
+    server.script.append(Reply("one two", fault=Fault.SILENCE_MIDDLE))
+    async with aclosing(model.stream(HI)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    assert event == TextDelta("one ")
 
 
 async def test_one_connection_serves_many_requests(server: OpenAIServer, model: OpenAIChat) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from hob.core.models import Price
 from hob.core.settings import Secret
-from hob.providers.openai_chat.settings import endpoint, is_loopback
+from hob.providers.addresses import endpoint, is_loopback
 from hob.providers.settings import (
     ModelSettings,
     PriceSetting,

@@ -18,8 +18,10 @@ from hob.core.errors import ModelError, ModelFault, NotConfigured, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelRequest, UserMessage
 from hob.core.ports.tools import Blobs
+from hob.providers.addresses import endpoint
+from hob.providers.direct import open_client
 from hob.providers.faults import read_failure
-from hob.providers.openai_chat.settings import OpenAIChatSettings, dialect_of, endpoint, is_loopback
+from hob.providers.openai_chat.settings import OpenAIChatSettings, dialect_of
 from hob.providers.openai_chat.wire import Decoder, encode_request
 
 _MOST_ERROR_BODY = 64 * 1024
@@ -160,14 +162,7 @@ class OpenAIChat:
 
     def _open_client(self) -> httpx2.AsyncClient:
         if self._client is None:
-            url = self._url("")
-            # Reading the certificates takes 20 ms; where no TLS is spoken they are not needed. Redirects are never
-            # followed, so no other address can come into play.
-            self._client = httpx2.AsyncClient(
-                verify=url.startswith("https:"),
-                trust_env=not is_loopback(url),
-                limits=httpx2.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=30.0),
-            )
+            self._client = open_client(self._url(""))
         return self._client
 
     async def _read_failure(self, response: httpx2.Response, key: str) -> ModelError:
