@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from hob.store.approvals import Approvals
 from hob.store.backup import back_up
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
+from hob.store.check import OK, PENDING, BackgroundCheck
 from hob.store.database import Opened, check_note, connect, open_database
 from hob.store.decisions import Decisions
 from hob.store.disk import SIDES, free_bytes
@@ -36,7 +37,6 @@ from hob.store.transcript import StoredTranscript
 from hob.store.turns import TurnRows
 from hob.store.writer import Writer
 
-PENDING, OK = "pending", "ok"
 _log = logging.getLogger(__name__)
 
 
@@ -74,9 +74,7 @@ class Store:
         self._readers = readers = Readers(self._connect, loop, settings.readers)
         self._clock = clock
         self._closed = False
-        self._check = OK
-        self._checking: apsw.Connection | None = None
-        self._checker: threading.Thread | None = None
+        self._check = BackgroundCheck(self._connect, check_note(opened.path), writer.refuse)
         self.run_id = opened.run
         self.unclean = opened.unclean
         self.inbox = Inbox(writer, readers, clock, opened.run)
@@ -104,7 +102,7 @@ class Store:
     def health(self) -> Health:
         """How the database is, without asking it."""
         size = sum(part.stat().st_size for side in ("", *SIDES) if (part := self._beside(side)).exists())
-        return Health(self._writer.waiting, self._writer.last_error, self._check, size, free_bytes(self._home))
+        return Health(self._writer.waiting, self._writer.last_error, self._check.state, size, free_bytes(self._home))
 
     async def backup(self, file: Path, *, force: bool = False) -> None:
         """Write a consistent copy, blobs included, to one file while Hob goes on.
@@ -127,10 +125,7 @@ class Store:
     def start(self) -> None:
         """Begin to work; `open_store` does this."""
         self._writer.start()
-        if check_note(self._path).exists():
-            self._check = PENDING
-            self._checker = threading.Thread(target=self._run_check, name="hob-store-check", daemon=True)
-            self._checker.start()
+        self._check.start()
 
     async def close(self) -> None:
         """Finish what is queued, note the clean end, fold the log into the file. Failing that, the end is unclean."""
@@ -151,13 +146,9 @@ class Store:
 
     async def _end(self, *, checkpoint: bool) -> None:
         self._closed = True
-        if self._checking is not None:
-            with suppress(apsw.ConnectionClosedError):  # the check has ended
-                self._checking.interrupt()
+        await self._check.stop()
         await self._writer.stop()
         await self._readers.stop()
-        if self._checker is not None:
-            await asyncio.to_thread(self._checker.join)
         try:
             if checkpoint:
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
