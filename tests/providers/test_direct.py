@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from hob.providers.direct import DirectTransport, open_client
+from hob.providers.direct import DirectTransport, _Connection, open_client
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -54,6 +54,12 @@ async def direct(tls: ssl.SSLContext | None = None) -> AsyncIterator[httpx2.Asyn
 async def get(*answers: bytes) -> httpx2.Response:
     async with serving(saying(*answers)) as url, direct() as client:
         return await client.get(url)
+
+
+def kept(client: httpx2.AsyncClient) -> _Connection:
+    transport = client._transport
+    assert isinstance(transport, DirectTransport)
+    return next(iter(transport._idle.values()))[-1]
 
 
 SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -116,7 +122,9 @@ async def test_a_connection_the_server_closed_is_not_used_again() -> None:
     async with serving(saying(SHORT)) as url, direct() as client:
         for _ in range(3):
             assert (await client.get(url)).text == "hi"
-            await asyncio.sleep(0.01)  # the server's goodbye has to arrive
+            async with asyncio.timeout(5):
+                while not kept(client).closed:  # noqa: ASYNC110 - the goodbye comes through the kernel
+                    await asyncio.sleep(0)
 
 
 async def test_words_after_the_answer_spoil_the_connection_only() -> None:
@@ -139,7 +147,8 @@ async def test_a_reader_who_is_slow_makes_the_server_wait() -> None:
             written += 65536
 
     async with serving(serve) as url, direct() as client, client.stream("GET", url) as response:
-        await asyncio.sleep(0.2)
+        for _ in range(3000):  # enough for all of it, were it let through
+            await asyncio.sleep(0)
         assert written < size // 2
         received = 0
         async for data in response.aiter_raw():
