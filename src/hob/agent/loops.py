@@ -17,6 +17,8 @@ from hob.core.tools import ToolCall
 KEPT = 64
 """How many of the last calls are looked at."""
 
+_BACK_AND_FORTH = 4  # two different calls are no pattern yet
+
 _VOLATILE = re.compile(
     r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # UUID
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"  # ISO date and time
@@ -125,6 +127,8 @@ def _ping_pong(history: Sequence[Seen], signature: str, name: str, rules: LoopRu
         if item.signature != pair[n % 2].signature or item.outcome != pair[n % 2].outcome:
             break
         count += 1
+    if count < _BACK_AND_FORTH:
+        return None
     about = "ping_pong:" + ":".join(sorted(item.signature for item in pair))
     if count >= rules.critical:
         return Finding("ping_pong", Level.CRITICAL, name, count, about)

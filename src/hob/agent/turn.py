@@ -160,7 +160,9 @@ def fold(state: State, step: Step) -> State:  # noqa: C901 - one case per kind o
     """The state after one more step."""
     match step:
         case ModelAsked():
-            return replace(state, asked=step, trust=step.trust, reply=None, calls=(), failed=None, steered=False)
+            return replace(
+                state, asked=step, trust=step.trust, reply=None, calls=(), failed=None, waiting=None, steered=False
+            )
         case ModelReplied():
             return replace(
                 state,
@@ -168,7 +170,6 @@ def fold(state: State, step: Step) -> State:  # noqa: C901 - one case per kind o
                 reply=step,
                 calls=tuple(CallState(call) for call in step.calls),
                 rounds=state.rounds + 1,
-                waiting=None,
                 waits=0,
             )
         case ModelFailed():

@@ -1,0 +1,101 @@
+"""What models write as arguments."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.agent.arguments import UNREADABLE, load_arguments, nearest, problems_of, tidy, usage_of
+from hob.core.tools import ToolSpec
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "lines": {"type": "integer"},
+        "mode": {"enum": ["r", "w"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "rate": {"type": ["number", "null"]},
+        "deep": {"type": "object", "properties": {"x": {"type": "boolean"}}, "required": ["x"]},
+    },
+    "required": ["path"],
+}
+
+
+@pytest.mark.parametrize("raw", ['{"a": 1}', "{}", ' {"a":"ü"} ', '{"a":"\\ud800"}'])
+def test_what_is_an_object_stays_as_it_is(raw: str) -> None:
+    assert tidy(raw) == raw
+
+
+@pytest.mark.parametrize(
+    ("raw", "tidied"),
+    [
+        ("", "{}"),
+        ("null", "{}"),
+        ('"{\\"a\\": 1}"', '{"a": 1}'),
+        ('{"a": 1', '{"a":1}'),
+        ("{'a': 1,}", '{"a":1}'),
+        ('```json\n{"a": 1}\n```', '{"a":1}'),
+    ],
+)
+def test_what_is_nearly_an_object_is_mended(raw: str, tidied: str) -> None:
+    assert tidy(raw) == tidied
+
+
+@pytest.mark.parametrize("raw", ["[1]", "7", "true", '"plain"'])
+def test_what_is_no_object_is_kept_as_unreadable(raw: str) -> None:
+    assert load_arguments(tidy(raw)) is None
+
+
+def test_half_an_object_is_not_mended_when_the_answer_was_cut() -> None:
+    assert json.loads(tidy('{"text": "rm -r', repair=False)) == {UNREADABLE: '{"text": "rm -r'}
+
+
+@given(st.text(max_size=200))
+def test_whatever_comes_the_result_is_a_json_object(raw: str) -> None:
+    assert isinstance(json.loads(tidy(raw)), dict)
+
+
+@given(st.dictionaries(st.text(), st.integers() | st.text(), max_size=4), st.integers(0, 60))
+def test_a_cut_object_is_an_object_again(value: dict[str, Any], cut: int) -> None:
+    assert isinstance(json.loads(tidy(json.dumps(value)[:cut])), dict)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "path is missing"),
+        ({"path": 1}, "path must be string, not int"),
+        ({"path": "a", "lines": True}, "lines must be integer, not bool"),
+        ({"path": "a", "lines": 1.5}, "lines must be integer, not float"),
+        ({"path": "a", "mode": "x"}, 'mode must be one of "r", "w"'),
+        ({"path": "a", "tags": ["a", 1]}, "tags[1] must be string, not int"),
+        ({"path": "a", "rate": "x"}, "rate must be number or null, not str"),
+        ({"path": "a", "deep": {}}, "deep.x is missing"),
+    ],
+)
+def test_what_is_wrong_is_named(arguments: dict[str, Any], problem: str) -> None:
+    assert problems_of(arguments, SCHEMA) == [problem]
+
+
+def test_what_is_right_passes() -> None:
+    right = {"path": "a", "lines": 2.0, "mode": "w", "tags": [], "rate": None, "deep": {"x": False}, "more": 1}
+    assert problems_of(right, SCHEMA) == []
+
+
+def test_an_unknown_parameter_is_named_where_the_schema_forbids_it() -> None:
+    assert problems_of({"b": 1}, {"properties": {"a": {}}, "additionalProperties": False}) == ["b is not a parameter"]
+
+
+def test_usage_is_one_line() -> None:
+    line = usage_of(
+        ToolSpec("read", "", {**SCHEMA, "properties": {"path": {"type": "string"}, "mode": {"enum": ["r"]}}})
+    )
+    assert line == 'read takes {path: string, mode: "r" (optional)}'
+
+
+def test_the_nearest_names_come_first() -> None:
+    assert nearest("read_fil", ["write_file", "read_file", "clock"])[0] == "read_file"
+    assert nearest("zzz", ["clock"]) == []

@@ -1,0 +1,63 @@
+"""Journals that released versions wrote are read and gone on from for ever.
+
+Each file is one turn: a line per step, as stored, with what was decided after it. Never edit one; a release adds its own
+(`record` writes the lines).
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from hob.agent.loops import LoopRules
+from hob.agent.turn import AskModel, Command, Park, Rules, RunTools, Say, State, Write, decide, fold
+from hob.core.ids import TurnId
+from hob.core.steps import VERSION, Step, dump_step, kind_of, load_step
+
+JOURNALS = Path(__file__).parent.parent / "core" / "journals"
+FILES = sorted(JOURNALS.glob("*/*.jsonl"))
+RULES = Rules(max_rounds=6, parallel=frozenset({"look"}), loops=LoopRules(2, 3, 30))
+
+
+def begin(file: Path) -> State:
+    return State(TurnId("t_0"), background=file.stem.startswith("background"))
+
+
+def trace(command: Command) -> str:
+    """The command without its words, which may get better."""
+    match command:
+        case AskModel(not_before):
+            return "ask" if not_before is None else f"ask at {not_before:.0f}"
+        case RunTools(items):
+            return " ".join(["run", *(item.call.id for item in items)])
+        case Write(steps):
+            return " ".join(["write", *map(kind_of, steps)])
+        case Park(on):
+            return f"park {on.value}"
+        case Say(_, kind, state, reason):
+            return f"say {kind.value} {state.value} {reason}".rstrip()
+
+
+def record(file: Path, steps: Iterable[Step]) -> None:
+    """Write the golden file of a turn."""
+    state, lines = begin(file), []
+    for step in steps:
+        state = fold(state, step)
+        line = {"kind": kind_of(step), "version": VERSION, "step": dump_step(step), "then": trace(decide(state, RULES))}
+        lines.append(json.dumps(line, ensure_ascii=False))
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_every_prefix_of_a_recorded_journal_goes_on_as_it_did(file: Path) -> None:
+    state = begin(file)
+    for text in file.read_text("utf-8").splitlines():
+        line = json.loads(text)
+        state = fold(state, load_step(line["kind"], line["version"], line["step"]))
+        assert trace(decide(state, RULES)) == line["then"], text
+
+
+def test_there_are_journals_of_every_kind_of_step() -> None:
+    kinds = {json.loads(line)["kind"] for file in FILES for line in file.read_text("utf-8").splitlines()}
+    assert len(kinds) == 16

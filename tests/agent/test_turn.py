@@ -1,0 +1,268 @@
+"""The turn without I/O; a test reads like the journal of a turn."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.agent.loops import LoopRules
+from hob.agent.turn import (
+    AskModel,
+    Command,
+    Park,
+    Rules,
+    RunTools,
+    Say,
+    State,
+    Write,
+    answer_of,
+    decide,
+    fold,
+    start,
+)
+from hob.core.errors import ModelFault
+from hob.core.ids import ApprovalId, CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.labels import OWNER_LABEL, Trust
+from hob.core.messages import OutboundKind
+from hob.core.models import Stop
+from hob.core.states import TurnState
+from hob.core.steps import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    Cancelled,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    Noted,
+    Said,
+    Shortened,
+    Steered,
+    Step,
+    Stopped,
+    ToolIntended,
+    ToolReceived,
+    UserAnswered,
+    UserAsked,
+    Waited,
+)
+from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.turns import Turn, WaitsFor
+
+RULES = Rules(max_rounds=3, parallel=frozenset({"look"}))
+TURN = Turn(TurnId("t_1"), SessionKey("s"), TraceId("0" * 32), SpanId("0" * 16), ())
+NOBODY_WAITS = State(TurnId("t_1"), background=True)
+IN_FRONT = State(TurnId("t_1"))
+
+ASKED = ModelAsked("m", "hash", 100)
+LOOK = ToolCall(CallId("a"), "look", "{}")
+LOOK_TOO = ToolCall(CallId("b"), "look", '{"n":2}')
+PAY = ToolCall(CallId("p"), "pay", "{}")
+
+
+def replied(*calls: ToolCall, text: str = "", stop: Stop = Stop.TOOLS) -> ModelReplied:
+    return ModelReplied(text, calls, stop if calls else Stop.END)
+
+
+def intended(call: ToolCall, restart: Restart = Restart.NEVER) -> ToolIntended:
+    return ToolIntended(call, restart, "rule")
+
+
+def got(call: ToolCall, text: str = "fine", status: str = "ok") -> ToolReceived:
+    return ToolReceived(ToolResult(call.id, text), status=status)
+
+
+def after(*steps: Step, begin: State = IN_FRONT) -> State:
+    state = begin
+    for step in steps:
+        state = fold(state, step)
+    return state
+
+
+def next_after(*steps: Step, begin: State = IN_FRONT, rules: Rules = RULES) -> Command:
+    return decide(after(*steps, begin=begin), rules)
+
+
+def ran(command: Command) -> list[CallId]:
+    assert isinstance(command, RunTools)
+    return [item.call.id for item in command.calls]
+
+
+def test_a_turn_begins_by_asking_the_model() -> None:
+    assert next_after(begin=start(TURN)) == AskModel()
+
+
+def test_an_answer_without_calls_is_said() -> None:
+    answer = replied(text="Hello.")
+    assert next_after(ASKED, answer) == Say("Hello.", OutboundKind.REPLY, TurnState.DONE)
+    assert next_after(ASKED, answer, Said("Hello.", OutboundKind.REPLY)) == next_after(ASKED, answer)
+
+
+def test_a_question_that_a_crash_left_open_is_asked_again() -> None:
+    assert next_after(ASKED) == AskModel()
+
+
+def test_calls_are_made_in_order_and_then_the_model_is_asked() -> None:
+    first, second = PAY, ToolCall(CallId("q"), "pay", '{"n":2}')
+    lap = (ASKED, replied(first, second))
+    assert ran(next_after(*lap)) == ["p"]
+    assert ran(next_after(*lap, intended(first), got(first))) == ["q"]
+    assert next_after(*lap, intended(first), got(first), intended(second), got(second)) == AskModel()
+
+
+def test_calls_that_may_run_at_once_run_together_up_to_the_first_that_may_not() -> None:
+    assert ran(next_after(ASKED, replied(LOOK, LOOK_TOO, PAY))) == ["a", "b"]
+    assert ran(next_after(ASKED, replied(PAY, LOOK, LOOK_TOO))) == ["p"]
+
+
+def test_a_call_open_after_a_crash_is_made_again_only_if_its_tool_allows_it() -> None:
+    again = (ASKED, replied(LOOK), intended(LOOK, Restart.AGAIN))
+    assert ran(next_after(*again)) == ["a"]
+    never = next_after(ASKED, replied(PAY), intended(PAY))
+    assert isinstance(never, Write)
+    (told,) = never.steps
+    assert isinstance(told, ToolReceived)
+    assert told.status == "unknown_outcome"
+
+
+def test_results_of_a_crashed_batch_are_settled_one_by_one() -> None:
+    steps = (ASKED, replied(LOOK, LOOK_TOO), intended(LOOK), intended(LOOK_TOO), got(LOOK_TOO))
+    command = next_after(*steps)
+    assert isinstance(command, Write)
+    assert [step.result.call for step in command.steps if isinstance(step, ToolReceived)] == ["a"]
+
+
+def test_the_same_call_id_in_two_rounds_means_two_calls() -> None:
+    first = (ASKED, replied(PAY), intended(PAY), got(PAY))
+    assert ran(next_after(*first, ASKED, replied(PAY))) == ["p"]
+
+
+def test_an_open_approval_parks_and_its_answer_decides() -> None:
+    asked = (ASKED, replied(PAY), ApprovalAsked(ApprovalId("x"), PAY.id, "it costs"))
+    parked = next_after(*asked)
+    assert isinstance(parked, Park)
+    assert parked.on is WaitsFor.APPROVAL
+    assert ran(next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=True))) == ["p"]
+    denied = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False))
+    assert denied == Write((answer_of(PAY.id, "The owner did not allow this call.", "denied"),))
+
+
+def test_a_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> None:
+    asked = (ASKED, replied(PAY), UserAsked(PAY.id, "How much?"))
+    parked = next_after(*asked)
+    assert parked == Park(WaitsFor.ANSWER, "waits for an answer to: How much?")
+    assert next_after(*asked, UserAnswered(PAY.id, InboundId("m_2"), "Ten.", OWNER_LABEL)) == AskModel()
+
+
+def test_a_new_message_overtakes_calls_that_have_not_begun() -> None:
+    steered = Steered(InboundId("m_2"), "no!", OWNER_LABEL)
+    other = ToolCall(CallId("q"), "pay", '{"n":2}')
+    command = next_after(ASKED, replied(PAY, other), intended(PAY), got(PAY), steered)
+    assert isinstance(command, Write)
+    assert [(step.result.call, step.status) for step in command.steps if isinstance(step, ToolReceived)] == [
+        ("q", "skipped")
+    ]
+    assert next_after(ASKED, replied(PAY), intended(PAY), got(PAY), steered) == AskModel()
+
+
+def test_rounds_are_counted_by_answers() -> None:
+    lap = (ASKED, ASKED, replied(PAY), intended(PAY), got(PAY))
+    assert next_after(*lap, *lap) == AskModel()
+    ended = next_after(*lap, *lap, *lap)
+    assert isinstance(ended, Say)
+    assert (ended.kind, ended.state, ended.reason) == (OutboundKind.ERROR, TurnState.FAILED, "iteration_limit")
+
+
+@pytest.mark.parametrize("fault", ModelFault)
+def test_every_failure_ends_in_words_that_are_an_error(fault: ModelFault) -> None:
+    overflow = (ModelFailed("context_overflow", ""), Shortened(10), ModelFailed("context_overflow", ""), Shortened(2))
+    said = next_after(*overflow, ASKED, ModelFailed(fault.value, "why"))
+    assert isinstance(said, Say)
+    assert (said.kind, said.state, said.reason) == (OutboundKind.ERROR, TurnState.FAILED, fault.value)
+
+
+def test_background_work_waits_and_a_person_does_not() -> None:
+    busy = (ASKED, ModelFailed("rate_limit", "", retry_at=500.0, retry_after=60.0))
+    assert next_after(*busy, begin=NOBODY_WAITS) == Write((Waited(500.0, "rate_limit"),))
+    assert next_after(*busy, Waited(500.0, "rate_limit"), begin=NOBODY_WAITS) == AskModel(500.0)
+    assert isinstance(next_after(*busy), Say)
+
+
+def test_an_answer_ends_the_waiting() -> None:
+    waited = (ASKED, ModelFailed("overload", "", retry_at=9.0), Waited(9.0, "overload"), ASKED, replied(PAY))
+    state = after(*waited, intended(PAY), got(PAY), begin=NOBODY_WAITS)
+    assert (state.waits, decide(state, RULES)) == (0, AskModel())
+
+
+def test_what_was_stopped_stays_stopped_whatever_was_open() -> None:
+    open_calls = (ASKED, replied(PAY), intended(PAY))
+    assert next_after(*open_calls, Stopped("run_timeout", "Too long.")) == Say(
+        "Too long.", OutboundKind.ERROR, TurnState.FAILED, "run_timeout"
+    )
+    cancelled = next_after(*open_calls, Cancelled("/stop"))
+    assert isinstance(cancelled, Say)
+    assert cancelled.state is TurnState.CANCELLED
+
+
+def test_trust_is_that_of_the_newest_request() -> None:
+    assert after(ModelAsked("m", "h", 1, trust=Trust.TRUSTED)).trust is Trust.TRUSTED
+    assert after(ModelAsked("m", "h", 1, trust=Trust.TRUSTED), ASKED).trust is Trust.UNTRUSTED
+
+
+def test_a_circle_is_noted_once_then_refused_then_ends_the_turn() -> None:
+    rules = Rules(max_rounds=99, loops=LoopRules(2, 3, 30))
+    lap = (ASKED, replied(PAY), intended(PAY), got(PAY))
+    noted = next_after(*lap, *lap, rules=rules)
+    assert isinstance(noted, Write)
+    (note,) = noted.steps
+    assert isinstance(note, Noted)
+    warned = (*lap, *lap, note)
+    assert next_after(*warned, rules=rules) == AskModel()
+    refused = next_after(*warned, *lap, ASKED, replied(PAY), rules=rules)
+    assert isinstance(refused, Write)
+    assert [step.status for step in refused.steps if isinstance(step, ToolReceived)] == ["loop"]
+    ended = next_after(*warned, *lap, ASKED, replied(PAY), *refused.steps, ASKED, replied(PAY), rules=rules)
+    assert isinstance(ended, Say)
+    assert ended.reason == "loop"
+
+
+CALLS = st.builds(
+    ToolCall, st.sampled_from(["a", "b", "c"]).map(CallId), st.sampled_from(["look", "pay"]), st.sampled_from(["{}"])
+)
+ANY_STEP: st.SearchStrategy[Step] = st.one_of(
+    st.just(ASKED),
+    st.lists(CALLS, max_size=3, unique_by=lambda call: call.id).map(lambda calls: replied(*calls, text="t")),
+    st.builds(ModelFailed, st.sampled_from([fault.value for fault in ModelFault]), st.just("")),
+    st.builds(Waited, st.just(5.0), st.just("overload")),
+    st.builds(intended, CALLS, st.sampled_from(Restart)),
+    st.builds(got, CALLS, st.just("x"), st.sampled_from(["ok", "error", "loop", "skipped"])),
+    st.builds(ApprovalAsked, st.just(ApprovalId("x")), st.sampled_from(["a", "b"]).map(CallId), st.just("r")),
+    st.builds(ApprovalAnswered, st.just(ApprovalId("x")), st.sampled_from(["a", "b"]).map(CallId), st.booleans()),
+    st.just(Steered(InboundId("m"), "s", OWNER_LABEL)),
+    st.just(Shortened(3)),
+)
+
+
+@given(st.lists(ANY_STEP, max_size=12), st.booleans())
+def test_whatever_was_journalled_a_turn_comes_to_an_end(steps: list[Step], background: bool) -> None:
+    """From any journal, however odd: performing what is decided ends in words or in waiting for somebody."""
+    state = after(*steps, begin=State(TurnId("t"), background=background))
+    for _ in range(200):
+        command = decide(state, RULES)
+        if isinstance(command, Say | Park):
+            return
+        for step in performed(command):
+            state = fold(state, step)
+    raise AssertionError("the turn goes on for ever")
+
+
+def performed(command: Command) -> tuple[Step, ...]:
+    """What a driver would journal, with a model that always wants one more call."""
+    match command:
+        case AskModel():
+            return (ASKED, replied(PAY))
+        case RunTools(items):
+            intents = [intended(item.call) for item in items if item.intent is None]
+            return (*intents, *[got(item.call) for item in items])
+        case Write(steps):
+            return steps
+        case _:
+            return ()
