@@ -30,6 +30,7 @@ from hob.config import Config
 from hob.core.clock import Clock, SystemClock
 from hob.core.hooks import Hook
 from hob.core.messages import Address
+from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel
 from hob.core.ports.guard import Admission, Judge
 from hob.core.ports.journal import Journal
@@ -55,6 +56,7 @@ class Extras:
     clock: Clock = field(default_factory=SystemClock)
     wrap_model: Callable[[Model], Model] = lambda model: model
     wrap_journal: Callable[[Journal], Journal] = lambda journal: journal
+    wrap_accept: Callable[[Accept], Accept] = lambda accept: accept
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,10 @@ async def open_app(
         peers = await _open_peers(stack, config, store, hub, extras, token, on_hand_over)
         bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
         peers.desk.bind(bus)
-        api = Api(bus.accept, store, hub, peers.desk, gateway, extras.clock, token)
+        accept = extras.wrap_accept(bus.accept)
+        for channel in extras.channels:
+            await stack.enter_async_context(channel.run(accept))
+        api = Api(accept, store, hub, peers.desk, gateway, extras.clock, token)
         yield App(home, config, store, bus, peers.desk, api)
 
 
