@@ -130,7 +130,8 @@ class Courier:
         if due is None:
             return None
         # A row that was just taken up still counts as due until its state is written, after which we look again.
-        soonest = 1.0 if route.chats else 0.0
+        # The clock's steps are coarser than the numbers kept: never wake a hair too early, and again, and again.
+        soonest = 1.0 if route.chats else 0.001
         return min(max(due - now, soonest), LONGEST_NAP)
 
     async def _settle_unfinished(self, route: Route) -> None:

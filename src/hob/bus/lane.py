@@ -168,13 +168,21 @@ class Lane:
         await around.suspects.wait(turn)
         self.resting = False
         await self._take_slot()
+        alarm = around.group.create_task(self._clear(turn)) if turn in around.suspects else None
         try:
             hand = await self.persist(lambda: self._start(turn))
             if hand is not None:
                 await self._perform(hand)
         finally:
+            if alarm is not None:
+                alarm.cancel()
             around.suspects.leave(turn)
         self._give_slot()
+
+    async def _clear(self, turn: TurnId) -> None:
+        """A suspect that has done no harm for so long does not hold up the others any longer."""
+        await self.around.clock.sleep(self.around.settings.suspect_seconds)
+        self.around.suspects.leave(turn)
 
     async def _start(self, turn: TurnId) -> Hand | None:
         async with self.lock:

@@ -1,0 +1,304 @@
+"""After crashes, defects, full disks and shutdowns: every accepted message still ends in exactly one outcome."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from hob.bus import Bus, BusSettings, Hub, open_bus
+from hob.core.clock import SystemClock
+from hob.core.errors import StoreFull
+from hob.core.ids import SessionKey
+from hob.core.messages import OutboundKind
+from hob.core.ports.accept import Accepted
+from hob.core.ports.notices import Progress
+from hob.core.ports.turns import Control
+from hob.core.states import TurnState
+from hob.core.steps import Noted
+from hob.core.turns import Outcome, QueueMode, Turn
+from hob.store import StoreSettings, open_store
+from hob.testing.bench import Bench, open_bench, until
+from hob.testing.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
+
+
+async def forever(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+def dying(bench: list[Bench], died: asyncio.Event) -> Script:
+    """A script during which the process ends."""
+
+    async def die(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        await bench[0].crash()
+        died.set()
+        return await forever(turns, turn, control)
+
+    return die
+
+
+async def run_until_death(home: Path, *say: tuple[str, str]) -> list[Accepted]:
+    """One run in which `poison` ends the process and nothing that is said here ends; what was accepted in it."""
+    box: list[Bench] = []
+    died = asyncio.Event()
+    said = []
+    scripts: dict[str, Script] = {"poison": dying(box, died)}
+    if say:
+        scripts["slow"] = forever
+    async with open_bench(home, scripts=scripts) as bench:
+        box.append(bench)
+        for text, chat in say:
+            said.append(await bench.say(text, chat=chat))
+        async with asyncio.timeout(10):
+            await died.wait()
+    return said
+
+
+async def test_what_waited_at_a_crash_is_answered_at_the_next_start(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"slow": forever}, mode=QueueMode.FOLLOWUP) as bench:
+        said = [await bench.say(text) for text in ("slow", "two", "three")]
+        await until(lambda: bench.turns.active == 1)
+        await bench.crash()
+    async with open_bench(tmp_path, mode=QueueMode.FOLLOWUP) as bench:
+        assert await bench.replies(*said) == ["slow", "two", "three"]
+        assert [turn.inbounds[0].text for turn in bench.turns.begun] == ["slow", "two", "three"]
+
+
+async def test_one_poisoned_message_among_innocents_is_set_aside_alone(tmp_path: Path) -> None:
+    said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"), ("slow", "three"), ("slow", "two"))
+    for _ in range(2):
+        await run_until_death(tmp_path)
+    async with open_bench(tmp_path) as bench:
+        results = [await bench.outcome(one) for one in said]
+        assert [result.state for result in results] == ["done", "set_aside", "done", "done"]
+        assert results[1].kind is OutboundKind.ERROR
+        assert "hob retry" in results[1].reply
+        owed = await bench.store.outbox.next("memory", "", 1e12)
+        assert results[1].reply in [row.outbound.text for row in owed]
+
+
+async def test_suspects_run_one_at_a_time_and_oldest_first_while_others_run(tmp_path: Path) -> None:
+    chats = ("one", "two", "three")
+    async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
+        said = [await bench.say("slow", chat=chat) for chat in chats]
+        await until(lambda: bench.turns.active == 3)
+        await bench.crash()
+    gates = {chat: asyncio.Event() for chat in chats}
+
+    async def gated(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        await gates[turn.session].wait()
+        return await turns.echo(turn)
+
+    async with open_bench(tmp_path, scripts={"slow": gated}) as bench:
+        for chat, accepted in zip(chats, said, strict=True):
+            await until(lambda: bench.turns.active == 1)
+            assert bench.turns.begun[-1].session == chat
+            assert bench.turns.begun[-1].attempt == 1
+            assert await bench.replies(await bench.say("hello", chat=f"beside {chat}")) == ["hello"]
+            assert bench.turns.begun[-2].session == chat
+            gates[chat].set()
+            await bench.outcome(accepted)
+
+
+async def test_a_suspect_that_takes_long_lets_the_next_begin(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
+        for chat in ("one", "two"):
+            await bench.say("slow", chat=chat)
+        await until(lambda: bench.turns.active == 2)
+        await bench.crash()
+    async with open_bench(tmp_path, scripts={"slow": forever}, settings=BusSettings(suspect_seconds=0.05)) as bench:
+        await until(lambda: bench.turns.active == 2)
+
+
+async def test_a_paused_suspect_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
+        first, second = await bench.say("slow", chat="one"), await bench.say("slow", chat="two")
+        await until(lambda: bench.turns.active == 2)
+        await bench.bus.lanes.pause(SessionKey("one"))
+        await bench.crash()
+    async with open_bench(tmp_path) as bench:
+        assert await bench.replies(second) == ["slow"]
+        await bench.bus.lanes.resume(SessionKey("one"))
+        assert await bench.replies(first) == ["slow"]
+
+
+async def test_a_turn_that_gets_on_is_never_set_aside(tmp_path: Path) -> None:
+    async def one_step_further(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        if len(await turns.journal.load_steps(turn.id)) > 4:
+            return await turns.echo(turn)
+        await turns.journal.append(turn.id, [Noted("further")])
+        raise ZeroDivisionError
+
+    async with open_bench(tmp_path, scripts={"slow": one_step_further}) as bench:
+        assert await bench.replies(await bench.say("slow")) == ["slow"]
+        assert len(bench.turns.begun) == 6
+
+
+async def test_a_broken_turn_is_tried_three_times_and_then_told_and_harms_nobody(tmp_path: Path) -> None:
+    async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        raise ZeroDivisionError
+
+    async with open_bench(tmp_path, scripts={"broken": broken}, mode=QueueMode.FOLLOWUP) as bench:
+        first, second = await bench.say("broken"), await bench.say("hello")
+        result = await bench.outcome(first)
+        assert (result.state, result.kind) == ("set_aside", OutboundKind.ERROR)
+        assert await bench.replies(second) == ["hello"]
+        assert [turn.inbounds[0].text for turn in bench.turns.begun] == ["broken"] * 3 + ["hello"]
+
+
+async def test_a_turn_that_breaks_after_its_end_has_ended(tmp_path: Path) -> None:
+    async def late(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        await turns.echo(turn)
+        raise ZeroDivisionError
+
+    async with open_bench(tmp_path, scripts={"late": late}) as bench:
+        assert await bench.replies(await bench.say("late"), await bench.say("hello")) == ["late", "hello"]
+        assert len(bench.turns.begun) == 2
+
+
+async def test_a_turn_that_cancels_itself_counts_as_broken(tmp_path: Path) -> None:
+    async def odd(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        raise asyncio.CancelledError
+
+    async with open_bench(tmp_path, scripts={"odd": odd}) as bench:
+        assert (await bench.outcome(await bench.say("odd"))).state == "set_aside"
+
+
+async def test_a_retried_turn_runs_again(tmp_path: Path) -> None:
+    async def at_the_fourth(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        if len(turns.begun) < 4:
+            raise ZeroDivisionError
+        return await turns.echo(turn)
+
+    async with open_bench(tmp_path, scripts={"try": at_the_fourth}) as bench:
+        said = await bench.say("try")
+        assert (await bench.outcome(said)).state == "set_aside"
+        retried = await bench.store.turns.retry(said.id)
+        assert retried is not None
+        assert await bench.bus.lanes.wake(retried)
+        await until(lambda: len(bench.turns.ended) == 1)
+        assert await bench.replies(said) == ["try"]
+
+
+async def test_a_full_disk_pauses_the_turn_with_one_notice_and_it_goes_on_by_itself(tmp_path: Path) -> None:
+    async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        if len(turns.begun) < 5:
+            raise StoreFull
+        return await turns.echo(turn)
+
+    async with open_bench(tmp_path, scripts={"full": full}) as bench:
+        with bench.bus.hub.subscribe() as notices:
+            assert await bench.replies(await bench.say("full")) == ["full"]
+            seen = [await anext(notices) for _ in range(2)]
+        assert [isinstance(notice, Progress) for notice in seen] == [True, False]
+
+
+async def test_a_turn_that_waits_for_the_disk_gives_its_slot_back(tmp_path: Path) -> None:
+    async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        raise StoreFull
+
+    settings = BusSettings(slots=1, failure_seconds=3600, failure_most_seconds=3600)
+    async with open_bench(tmp_path, scripts={"full": full}, settings=settings) as bench:
+        await bench.say("full", chat="one")
+        assert await bench.replies(await bench.say("hello", chat="two")) == ["hello"]
+
+
+async def test_a_drain_lets_running_turns_end(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    async def hold(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        await gate.wait()
+        return await turns.echo(turn)
+
+    async with open_bench(tmp_path, scripts={"hold": hold}, mode=QueueMode.FOLLOWUP) as bench:
+        said = [await bench.say(text) for text in ("hold", "next")]
+        await until(lambda: bench.turns.active == 1)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(bench.bus.drain(10))
+            await asyncio.sleep(0.01)
+            gate.set()
+        assert bench.turns.ended[0][2] == "hold"
+        assert len(bench.turns.begun) == 1
+    async with open_bench(tmp_path) as bench:
+        assert await bench.replies(*said) == ["hold", "next"]
+
+
+async def test_a_drain_puts_back_what_does_not_end_in_time(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
+        said = await bench.say("slow")
+        await until(lambda: bench.turns.active == 1)
+        await bench.bus.drain(0.05)
+        row = await bench.store.turns.find(said.id)
+        assert row is not None
+        assert (row.state, row.attempts) == (TurnState.READY, 0)
+    async with open_bench(tmp_path) as bench:
+        assert await bench.replies(said) == ["slow"]
+        assert bench.turns.begun[0].attempt == 0
+
+
+async def test_a_drain_does_not_wait_for_turns_that_pause_or_wait_for_a_slot(tmp_path: Path) -> None:
+    async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        raise StoreFull
+
+    settings = BusSettings(slots=1, failure_seconds=3600, failure_most_seconds=3600)
+    scripts: dict[str, Script] = {"full": full, "slow": forever}
+    async with open_bench(tmp_path, scripts=scripts, settings=settings) as bench:
+        for text, chat in (("full", "one"), ("slow", "two"), ("hello", "three")):
+            await bench.say(text, chat=chat)
+        await until(lambda: bench.turns.active == 1 and sum(x.resting for x in bench.bus.lanes._lanes.values()) == 2)
+        async with asyncio.timeout(5):
+            await bench.bus.drain(0.01)
+        assert not bench.bus.lanes._lanes
+        assert (await bench.store.turns.counts()).running == 0
+
+
+async def test_leaving_the_block_leaves_running_turns_to_be_resumed(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
+        said = await bench.say("slow")
+        await until(lambda: bench.turns.active == 1)
+    async with open_bench(tmp_path) as bench:
+        assert await bench.replies(said) == ["slow"]
+
+
+async def test_a_defect_of_the_bus_ends_the_block_with_that_error(tmp_path: Path) -> None:
+    class Broken(ChatRouting):
+        def mode_of(self, channel: str) -> QueueMode:
+            raise LookupError("no such mode")
+
+    clock = SystemClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        turns = ScriptedTurns(store.journal, {"slow": forever})
+
+        async def serve() -> None:
+            async with open_bus(
+                store, turns=turns, commands=TableCommands(), routing=Broken(), admission=OpenDoor(),
+                settings=BusSettings(), clock=clock,
+            ) as bus:  # fmt: skip
+                await Bench(store, bus, turns).say("hello")
+                await asyncio.Event().wait()
+
+        with pytest.raises(LookupError, match="no such mode"):
+            async with asyncio.timeout(10):
+                await serve()
+
+
+async def test_the_body_s_own_error_leaves_the_block_as_itself(tmp_path: Path) -> None:
+    async def fail() -> None:
+        async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
+            await bench.say("slow")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+
+
+async def test_a_start_over_a_broken_store_fails_at_once(tmp_path: Path) -> None:
+    clock = SystemClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        await store.abandon()
+        with pytest.raises(Exception, match="closed"):
+            async with open_bus(
+                store, turns=ScriptedTurns(store.journal), commands=TableCommands(), routing=ChatRouting(),
+                admission=OpenDoor(), settings=BusSettings(), clock=clock, hub=Hub(),
+            ) as bus:  # fmt: skip
+                assert isinstance(bus, Bus)
