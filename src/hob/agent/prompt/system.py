@@ -14,7 +14,7 @@ from hob.core.files import BootstrapFile
 from hob.core.labels import SenderClass
 from hob.core.turns import Turn
 
-_COMMENT = re.compile(r"^[ \t]*<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
+_COMMENT = r"(?ms)^[ \t]*<!--.*?-->[ \t]*\n?"
 
 
 class Audience(StrEnum):
@@ -80,7 +80,7 @@ def _readable(file: BootstrapFile) -> BootstrapFile:
     """
     if not file.label.trusted:
         return replace(file, text="[changed, and not yet accepted by the owner: not shown]")
-    text = _COMMENT.sub("", file.text) if "<!--" in file.text else file.text
+    text = re.sub(_COMMENT, "", file.text) if "<!--" in file.text else file.text
     lines = [line.rstrip() for line in text.strip().splitlines()]
     if all(not line or line.startswith("#") for line in lines):
         return replace(file, text=f"[{file.problem}]" if file.problem else "")
