@@ -1,7 +1,7 @@
 """Journals that released versions wrote are read and gone on from for ever.
 
-Each file is one turn: a line per step, as stored, with what was decided after it. Never edit one; a release adds its own
-(`record` writes the lines).
+Each file is one turn: a line per step, as stored, with what was decided after it. Never edit one; a release adds its
+own (`record` writes the lines).
 """
 
 import json

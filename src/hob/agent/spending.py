@@ -8,7 +8,7 @@ from datetime import datetime
 
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded
-from hob.core.models import ModelRequest, Usage
+from hob.core.models import ModelRequest, Price, Usage
 from hob.core.ports.journal import Ledger
 from hob.core.ports.model import Prices
 from hob.core.sentences import Sentence, say
@@ -55,9 +55,9 @@ class Budget:
         self._gate = asyncio.Lock()  # between looking and reserving nobody else may look
 
     def worst_cost(self, request: ModelRequest, input_estimate: int) -> int | None:
-        """What the call costs at most, in micro-dollars: all input uncached, the longest answer. None if unknown."""
+        """What the call costs at most, in micro-dollars. None if its price is unknown."""
         price = self._prices.find_price(request.model)
-        return None if price is None else price.cost(Usage(input=input_estimate, output=request.max_tokens))
+        return None if price is None else worst_cost(price, input_estimate, request.max_tokens)
 
     def cost_of(self, model: str, usage: Usage | None) -> int | None:
         """What a call did cost, in micro-dollars. None if price or usage are unknown."""
@@ -113,6 +113,11 @@ class Budget:
                 first = _midnight(today.replace(day=1))
                 found.append(_Limit("spending.monthly", settings.monthly, first.timestamp()))
         return found
+
+
+def worst_cost(price: Price, tokens: int, output: int) -> int:
+    """Micro-dollars for this much input, none of it cached (all newly cached where that is dearer), and this output."""
+    return price.cost(Usage(tokens, output, cache_write=tokens if price.cache_write > price.input else 0))
 
 
 def _midnight(now: datetime) -> datetime:

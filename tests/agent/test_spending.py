@@ -1,0 +1,143 @@
+"""Limits stop money before it is spent."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.agent.spending import Budget, SpendingSettings, worst_cost
+from hob.core.errors import BudgetExceeded
+from hob.core.ids import SessionKey
+from hob.core.models import ModelRequest, Price, Usage
+from hob.core.steps import ModelAsked, ModelReplied
+from hob.core.turns import Turn
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.turns import make_turn
+
+DOLLAR = 1_000_000
+PRICED = ModelRequest("priced", "", (), max_tokens=1000)
+NAMELESS = ModelRequest("nameless", "", (), max_tokens=1000)
+
+
+class Known:
+    """A dollar per thousand tokens of output, input is a tenth of that."""
+
+    def find_price(self, model: str) -> Price | None:
+        return Price(100 * DOLLAR, 1000 * DOLLAR, 10 * DOLLAR, 125 * DOLLAR) if model == "priced" else None
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 3, 31, 12, tzinfo=UTC))
+
+
+@pytest.fixture
+async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        yield store
+
+
+def budget(store: Store, clock: ManualClock, settings: SpendingSettings) -> Budget:
+    return Budget(settings, store.ledger, Known(), clock)
+
+
+async def spend(store: Store, turn: Turn, dollars: float) -> None:
+    cost = round(dollars * DOLLAR)
+    await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, cost), ModelReplied("x", cost=cost)])
+
+
+async def may(budget: Budget, turn: Turn, request: ModelRequest = PRICED) -> bool:
+    try:
+        async with budget.reserved(turn, request, 0):
+            return True
+    except BudgetExceeded:
+        return False
+
+
+async def test_without_limits_nothing_is_refused_and_the_worst_is_known(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("hi"))
+    async with budget(store, clock, SpendingSettings()).reserved(turn, PRICED, 2000) as worst:
+        assert worst == 1_200_000
+    async with budget(store, clock, SpendingSettings()).reserved(turn, NAMELESS, 2000) as worst:
+        assert worst is None
+
+
+async def test_a_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClock) -> None:
+    first, second = await make_turn(store, message("a")), await make_turn(store, message("b"))
+    limited = budget(store, clock, SpendingSettings(per_turn=1.5))
+    await spend(store, first, 1)
+    assert not await may(limited, first)
+    assert await may(limited, second)
+
+
+async def test_a_sessions_limit_counts_that_session_alone(store: Store, clock: ManualClock) -> None:
+    first = await make_turn(store, message("a"))
+    other = await make_turn(store, message("b"), session=SessionKey("other"))
+    limited = budget(store, clock, SpendingSettings(per_session=1.5))
+    await spend(store, first, 1)
+    assert not await may(limited, await make_turn(store, message("c")))
+    assert await may(limited, other)
+
+
+async def test_a_day_ends_and_its_limit_with_it_while_the_month_goes_on(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    daily, monthly = SpendingSettings(daily=1.5), SpendingSettings(monthly=1.5)
+    await spend(store, turn, 1)
+    assert not await may(budget(store, clock, daily), turn)
+    assert not await may(budget(store, clock, monthly), turn)
+    await clock.advance(36 * 3600)  # the second of April, wherever this runs
+    assert await may(budget(store, clock, daily), turn)
+    assert await may(budget(store, clock, monthly), turn)
+
+
+async def test_what_is_held_back_for_open_calls_counts_as_spent(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, DOLLAR)])
+    assert not await may(budget(store, clock, SpendingSettings(daily=1.5)), turn)
+
+
+async def test_turns_that_look_at_once_do_not_both_take_the_last_dollar(store: Store, clock: ManualClock) -> None:
+    turns = [await make_turn(store, message(text)) for text in "abcde"]
+    limited = budget(store, clock, SpendingSettings(daily=2.5))
+
+    async def take(turn: Turn) -> bool:
+        try:
+            async with limited.reserved(turn, PRICED, 0) as worst:
+                await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, worst)])
+        except BudgetExceeded:
+            return False
+        return True
+
+    assert sum(await asyncio.gather(*map(take, turns))) == 2
+
+
+@pytest.mark.parametrize(("on_unknown", "allowed"), [("allow", True), ("refuse", False)])
+async def test_an_unknown_price_under_a_limit(store: Store, clock: ManualClock, on_unknown: str, allowed: bool) -> None:
+    turn = await make_turn(store, message("a"))
+    limited = budget(store, clock, SpendingSettings(daily=1, on_unknown=on_unknown))
+    assert await may(limited, turn, NAMELESS) is allowed
+
+
+async def test_the_refusal_names_the_setting_and_the_sums(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    await spend(store, turn, 0.5)
+    with pytest.raises(BudgetExceeded, match=r"`spending\.daily` is \$1\.20, \$0\.50 of it is spent.*cost \$1\.00"):
+        async with budget(store, clock, SpendingSettings(daily=1.2)).reserved(turn, PRICED, 0):
+            pass
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 4096), st.data())
+def test_no_call_within_its_estimate_costs_more_than_was_held_back(
+    read: int, estimate: int, output: int, data: st.DataObject
+) -> None:
+    price = Price(100, 1000, 10, data.draw(st.integers(0, 200)))
+    read = min(read, estimate)
+    written = data.draw(st.integers(0, estimate - read))
+    assert price.cost(Usage(estimate, output, read, written)) <= worst_cost(price, estimate, 4096)

@@ -1,0 +1,108 @@
+"""Steps and their stored form."""
+
+import json
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.ids import ApprovalId, BlobId, CallId, InboundId
+from hob.core.labels import Label, Origin, Trust
+from hob.core.messages import OutboundKind, Quoted
+from hob.core.models import Stop, Usage
+from hob.core.steps import (
+    VERSION,
+    ApprovalAnswered,
+    ApprovalAsked,
+    Cancelled,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    Noted,
+    Said,
+    Shortened,
+    Steered,
+    Step,
+    Stopped,
+    ToolIntended,
+    ToolReceived,
+    UserAnswered,
+    UserAsked,
+    Waited,
+    command_hash,
+    dump_step,
+    kind_of,
+    load_step,
+)
+from hob.core.tools import Restart, ToolCall, ToolResult
+
+text = st.text(max_size=20)
+labels = st.builds(Label, st.sampled_from(Origin), st.sampled_from(Trust))
+calls = st.builds(ToolCall, text.map(CallId), text, text)
+usages = st.builds(Usage, st.integers(0), st.integers(0))
+costs = st.none() | st.integers(0)
+results = st.builds(ToolResult, text.map(CallId), text, labels, st.booleans(), st.none() | st.just(BlobId("sha256-1")))
+quotes = st.lists(st.builds(Quoted, text, labels), max_size=2).map(tuple)
+STEPS: st.SearchStrategy[Step] = st.one_of(
+    st.builds(ModelAsked, text, text, st.integers(0), costs, st.sampled_from(Trust)),
+    st.builds(
+        ModelReplied,
+        text,
+        st.lists(calls, max_size=3).map(tuple),
+        st.sampled_from(Stop),
+        st.none() | usages,
+        text,
+        costs,
+    ),
+    st.builds(ModelFailed, text, text, st.integers(1), st.none() | st.just(1.5), st.none(), st.none() | usages, costs),
+    st.builds(Waited, st.just(12.5), text),
+    st.builds(ToolIntended, calls, st.sampled_from(Restart), text),
+    st.builds(ToolReceived, results, st.just(0.25), text),
+    st.builds(ApprovalAsked, text.map(ApprovalId), text.map(CallId), text),
+    st.builds(ApprovalAnswered, text.map(ApprovalId), text.map(CallId), st.booleans(), text),
+    st.builds(UserAsked, text.map(CallId), text),
+    st.builds(UserAnswered, text.map(CallId), text.map(InboundId), text, labels),
+    st.builds(Steered, text.map(InboundId), text, labels, quotes),
+    st.builds(Noted, text, text),
+    st.builds(Shortened, st.integers(0)),
+    st.builds(Cancelled, text),
+    st.builds(Stopped, text, text),
+    st.builds(Said, text, st.sampled_from(OutboundKind), text),
+)
+
+
+@given(STEPS)
+def test_what_was_stored_is_read_back_as_it_was(step: Step) -> None:
+    assert load_step(kind_of(step), VERSION, dump_step(step)) == step
+
+
+@given(STEPS)
+def test_fields_of_a_later_patch_are_passed_over(step: Step) -> None:
+    data = json.loads(dump_step(step)) | {"of_tomorrow": 1}
+    assert load_step(kind_of(step), VERSION, json.dumps(data)) == step
+
+
+@given(STEPS)
+def test_fields_that_did_not_exist_yet_get_their_defaults(step: Step) -> None:
+    required = {field.name for field in fields(step) if _is_required(field)}
+    data = {key: value for key, value in json.loads(dump_step(step)).items() if key in required}
+    assert type(load_step(kind_of(step), 1, json.dumps(data))) is type(step)
+
+
+def _is_required(field: Any) -> bool:
+    return repr(field.default) == repr(field.default_factory)  # both are MISSING
+
+
+@pytest.mark.parametrize(("kind", "version"), [("model_asked", VERSION + 1), ("of_tomorrow", 1)])
+def test_a_step_of_a_newer_hob_is_refused_not_guessed(kind: str, version: int) -> None:
+    with pytest.raises(ValueError, match="newer Hob"):
+        load_step(kind, version, "{}")
+
+
+def test_an_intent_is_bound_to_tool_and_exact_arguments() -> None:
+    call = ToolCall(CallId("a"), "rm", '{"path":"x"}')
+    assert command_hash(call) == command_hash(ToolCall(CallId("b"), "rm", '{"path":"x"}'))
+    assert command_hash(call) != command_hash(ToolCall(CallId("a"), "rm", '{"path":"y"}'))
+    assert command_hash(call) != command_hash(ToolCall(CallId("a"), "rmdir", '{"path":"x"}'))
