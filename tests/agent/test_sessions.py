@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.sessions import is_group, named_key, reset_due, session_of, subagent_key, thread_session, title_of
+from hob.agent.sessions import is_group, named_key, reset_due, session_of, subagent_key, thread_session
 from hob.agent.settings import AgentSettings
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.labels import OWNER_LABEL
@@ -64,13 +64,6 @@ def test_a_session_may_be_named_shortly_or_in_full() -> None:
     assert named_key("local", "work") == "local:work"
     assert named_key("local", "api:work") == "api:work"
     assert subagent_key("7") == "subagent:7"
-
-
-def test_a_title_is_the_first_line_cut_at_a_word() -> None:
-    assert title_of("\n  Hello   there \nmore") == "Hello there"
-    assert title_of("word " * 30) == "word " * 10 + "word…"
-    assert title_of("x" * 100) == "x" * 59 + "…"
-    assert title_of("") == ""
 
 
 def used(at: datetime, entries: int = 2) -> Session:

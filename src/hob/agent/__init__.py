@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.sessions import reset_due as reset_due
     from hob.agent.sessions import session_of as session_of
     from hob.agent.sessions import thread_session as thread_session
-    from hob.agent.sessions import title_of as title_of
     from hob.agent.settings import AgentSettings as AgentSettings
     from hob.agent.spending import Budget as Budget
     from hob.agent.spending import SpendingSettings as SpendingSettings
@@ -32,7 +31,7 @@ _HOMES = {
     "inspection": ("Inspector",),
     "parts": ("Parts",),
     "prompt": ("Prompt", "PromptBuilder", "Section"),
-    "sessions": ("named_key", "reset_due", "session_of", "thread_session", "title_of"),
+    "sessions": ("named_key", "reset_due", "session_of", "thread_session"),
     "settings": ("AgentSettings",),
     "spending": ("Budget", "SpendingSettings"),
 }

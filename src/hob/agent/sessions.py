@@ -17,7 +17,6 @@ from hob.core.turns import Session
 NAMED_CHANNELS = frozenset({"local", "api"})
 _SUBAGENT = "subagent"
 _GROUP = "group"
-_TITLE = 60
 
 
 def session_of(inbound: Inbound) -> SessionKey:
@@ -67,16 +66,6 @@ def is_subagent(key: SessionKey) -> bool:
 def is_group(key: SessionKey) -> bool:
     """Whether others than one person read in this session."""
     return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in NAMED_CHANNELS
-
-
-def title_of(text: str) -> str:
-    """A title for a session that begins with this text: its first line, cut at a word."""
-    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
-    if len(line) <= _TITLE:
-        return line
-    cut = line[: _TITLE - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > _TITLE // 2 else cut).rstrip(" ,.;:-") + "…"
 
 
 def reset_due(session: Session, now: datetime, settings: AgentSettings) -> str | None:
