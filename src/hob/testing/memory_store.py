@@ -1,0 +1,20 @@
+"""A real store whose files live in memory, where the machine has such a place."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from hob.core.clock import Clock, SystemClock
+from hob.store import Store, StoreSettings, open_store
+
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a new directory of our own is made in it
+
+
+@asynccontextmanager
+async def memory_store(clock: Clock | None = None) -> AsyncIterator[Store]:
+    """An empty store that is gone when the block ends."""
+    place = _MEMORY if _MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="hob-", dir=place) as home:
+        async with open_store(Path(home), StoreSettings(), clock or SystemClock()) as store:
+            yield store

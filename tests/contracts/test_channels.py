@@ -1,0 +1,77 @@
+"""Every channel keeps the contract, and the contract finds those that do not."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import SendFailed
+from hob.core.messages import Outbound
+from hob.core.ports.channel import Delivered, Repeats
+from hob.testing.channel import MemoryChannel
+from hob.testing.channel_check import Platform, Shown, check_channel
+
+
+class MemoryPlatform:
+    def __init__(self, channel: MemoryChannel) -> None:
+        self.channel = channel
+
+    def shown(self) -> Sequence[Shown]:
+        return [Shown(message.to.chat, message.text) for message in self.channel.sent]
+
+    def break_down(self, fault: SendFailed) -> None:
+        self.channel.faults.append(fault)
+
+    async def write(self, text: str, key: str) -> None:
+        await self.channel.say(text, key=key)
+
+
+@asynccontextmanager
+async def once() -> AsyncIterator[Platform]:
+    yield MemoryPlatform(MemoryChannel())
+
+
+@asynccontextmanager
+async def again() -> AsyncIterator[Platform]:
+    yield MemoryPlatform(MemoryChannel(repeats=Repeats.SHOWN_AGAIN))
+
+
+class Forgetful(MemoryChannel):
+    """Says that it shows a key once, and does not."""
+
+    async def send(self, message: Outbound) -> Delivered:
+        self.sent.append(message)
+        return Delivered()
+
+
+@asynccontextmanager
+async def forgetful() -> AsyncIterator[Platform]:
+    yield MemoryPlatform(Forgetful())
+
+
+async def test_a_channel_that_takes_keys_keeps_the_contract() -> None:
+    await check_channel(once)
+
+
+async def test_a_channel_that_repeats_keeps_the_contract() -> None:
+    await check_channel(again)
+
+
+async def test_a_channel_that_lies_about_repeats_is_found() -> None:
+    with pytest.raises(AssertionError, match="SHOWN_ONCE"):
+        await check_channel(forgetful)
+
+
+async def test_the_directory_channel_shows_one_key_once(tmp_path: Path) -> None:
+    from hob.core.ids import TurnId, new_trace_id, outbox_id
+    from hob.core.messages import Address, OutboundKind
+    from hob.testing.channel import SpoolChannel
+
+    channel = SpoolChannel(tmp_path / "spool")
+    id = outbox_id(TurnId("t_1"), 0)
+    message = Outbound(id, Address("spool", "chat"), "hi", OutboundKind.REPLY, None, new_trace_id())
+    async with channel.run(None):  # type: ignore[arg-type]
+        await channel.send(message)
+        await channel.send(message)
+    assert [shown["text"] for shown in channel.shown()] == ["hi"]
