@@ -1,6 +1,6 @@
 """What Hob owes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from hob.core.timeline import TimelineEvent
 from hob.store.content import Keep
 from hob.store.moves import check_move
 from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row
+from hob.store.rows import all_rows, find_row, marks
 from hob.store.timeline import write_events
 from hob.store.writer import Writer
 
@@ -178,12 +178,13 @@ class Outbox:
 
         return await self._writer.write(job)
 
-    async def picked_up(self, turn: TurnId) -> None:
-        """Somebody fetched the turn's reply: its ready rows are sent."""
+    async def picked_up(self, turn: TurnId, channels: Collection[str]) -> None:
+        """Somebody fetched the turn's reply: what was ready for these channels, to which nothing is sent, is sent."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            for (id,) in all_rows(connection, "SELECT id FROM outbox WHERE turn = ? AND state = 'ready'", (turn,)):
+            sql = f"SELECT id FROM outbox WHERE turn = ? AND state = 'ready' AND channel IN ({marks(channels)})"  # noqa: S608
+            for (id,) in all_rows(connection, sql, (turn, *channels)):
                 _move(connection, id, OutboxState.SENDING)
                 _move(connection, id, OutboxState.SENT, ended=at)
 

@@ -1,6 +1,6 @@
 """Reading rows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import apsw
@@ -20,6 +20,6 @@ def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) 
     return rows
 
 
-def marks(values: Sequence[Any]) -> str:
+def marks(values: Collection[Any]) -> str:
     """Placeholders for a list of values."""
     return ",".join("?" * len(values))
