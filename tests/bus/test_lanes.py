@@ -1,6 +1,7 @@
 """Lanes: order, one turn per session at a time, modes, stopping, parking."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,9 +36,9 @@ async def test_a_message_is_answered(tmp_path: Path) -> None:
         assert await bench.replies(await bench.say("hello")) == ["hello"]
 
 
-async def test_a_lane_is_gone_when_its_work_is_done(tmp_path: Path) -> None:
+async def test_a_lane_is_gone_when_its_work_is_done(tmp_path: Path, rounds: Callable[[int, int], int]) -> None:
     async with open_bench(tmp_path) as bench:
-        for n in range(30):
+        for n in range(rounds(30, 3_000)):
             await bench.outcome(await bench.say("hello", chat=f"chat {n}"))
         await until(lambda: not bench.bus.lanes._lanes)
         assert not bench.bus.lanes._around.hands
@@ -97,6 +98,19 @@ async def test_a_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> N
         second = await bench.say("no, blue")
         assert await bench.replies(first, second) == ["with no, blue"] * 2
         assert (await bench.outcome(second)).merged_into == first.id
+
+
+async def test_what_waited_before_a_turn_began_may_join_it(tmp_path: Path) -> None:
+    gate = Gate()
+
+    async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        taken = await turns.journal.steer(turn.id) if control.steered() else ()
+        return await turns.finish(turn, f"with {len(taken)}")
+
+    async with open_bench(tmp_path, scripts={"hold": gate, "ask": asking}) as bench:
+        said = [await bench.say(text) for text in ("hold", "ask", "more", "and more")]
+        gate.open.set()
+        assert await bench.replies(*said) == ["hold", "with 2", "with 2", "with 2"]
 
 
 async def test_what_did_not_join_the_turn_runs_next(tmp_path: Path) -> None:
