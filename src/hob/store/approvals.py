@@ -16,11 +16,11 @@ from hob.store.rows import all_rows, find_row
 from hob.store.writer import Writer
 
 _INSERT = (
-    "INSERT INTO approvals (id, turn, call, tool, command, session, state, reason, asked, expires, shown)"
+    "INSERT INTO approvals (id, turn, call, tool, hash, session, state, reason, asked, expires, shown)"
     " VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?)"
 )
 _SELECT = (
-    "SELECT a.id, turn, call, tool, a.hash, session, state, reason, asked, expires, c.text, answered, by"
+    "SELECT a.id, turn, call, tool, a.hash, session, state, reason, asked, expires, c.text, answered, answered_by"
     " FROM approvals a JOIN content c ON c.id = a.shown"
 )
 
@@ -99,7 +99,7 @@ class Approvals:
             row = find_row(connection, f"{_SELECT} WHERE a.id = ? AND state = 'open'", (id,))
             if row is None:
                 return None
-            sql = "UPDATE approvals SET state = ?, answered = ?, by = ? WHERE id = ?"
+            sql = "UPDATE approvals SET state = ?, answered = ?, answered_by = ? WHERE id = ?"
             connection.execute(sql, (state.value, at, by, id))
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0])
 

@@ -40,6 +40,7 @@ def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Pa
         part.unlink(missing_ok=True)
         connection = connect_reading()
         try:
+            connection.execute("PRAGMA query_only = OFF")  # it forbids VACUUM INTO too; the handle is read-only anyway
             connection.execute("VACUUM INTO ?", (str(part),))
         finally:
             connection.close()

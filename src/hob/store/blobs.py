@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import apsw
@@ -31,10 +32,11 @@ def blob_path(folder: Path, id: str) -> Path:
 def write_blob(folder: Path, id: str, data: bytes) -> None:
     """Put the bytes on disk, whole or not at all. Raises StoreFull, StoreError."""
     path = blob_path(folder, id)
-    part = path.with_name(f".{path.name}.part")
+    part: Path | None = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)  # two may write the same blob at once
+        part = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
@@ -43,8 +45,9 @@ def write_blob(folder: Path, id: str, data: bytes) -> None:
         sync_directory(path.parent)
         sync_directory(folder)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+        if part is not None:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
         raise (StoreFull if error.errno in _NO_ROOM else StoreError)(f"{path}: {error.strerror}") from error
 
 

@@ -67,9 +67,9 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
 
     Raises StoreDamaged (the file was moved aside), StoreNewer, StoreFull and other StoreErrors.
     """
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = home / NAME
     try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
     except OSError as error:
         raise StoreFull(f"{path} cannot be written: {error.strerror}.") from error
@@ -84,7 +84,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
             run, unclean = _begin_run(connection, now)
             if unclean:
                 check_note(path).touch(mode=0o600)
-            return Opened(connection, path, run, check_note(path).exists() or unclean)
+            return Opened(connection, path, run, unclean)
     except DAMAGE as error:
         problem = str(error)
     except apsw.Error as error:

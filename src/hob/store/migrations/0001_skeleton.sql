@@ -293,7 +293,7 @@ CREATE TABLE approvals (
     asked    REAL NOT NULL,
     expires  REAL NOT NULL,
     answered REAL,
-    by       TEXT NOT NULL DEFAULT '',
+    answered_by TEXT NOT NULL DEFAULT '',
     shown    INTEGER NOT NULL REFERENCES content
 ) STRICT;
 CREATE INDEX approvals_open ON approvals (session) WHERE state = 'open';

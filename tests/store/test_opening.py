@@ -1,0 +1,216 @@
+"""Opening: new files, older and newer ones, damaged ones, unclean ends."""
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import StoreDamaged, StoreError, StoreFull, StoreNewer
+from hob.store import Store, StoreSettings, migration, open_store
+from hob.store.database import NAME
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.turns import SESSION, put_message
+
+SETTINGS = StoreSettings()
+CLOCK = SystemClock()
+
+
+async def fill(home: Path, *texts: str) -> None:
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        for text in texts:
+            await put_message(store, message(text))
+
+
+async def texts(store: Store) -> list[str]:
+    return [waiting.inbound.text for waiting in await store.inbox.waiting(SESSION)]
+
+
+async def test_a_new_store_is_private_and_durable_by_its_settings(tmp_path: Path) -> None:
+    home = tmp_path / "deep" / "home"
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        pragmas = {
+            name: await store._writer.write(lambda c, name=name: c.execute(f"PRAGMA {name}").get)  # type: ignore[misc]
+            for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "user_version")
+        }
+        assert stat.S_IMODE((home / NAME).stat().st_mode) == 0o600
+        assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert pragmas == {
+        "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1,
+        "user_version": len(migration.migrations()),
+    }  # fmt: skip
+
+
+async def test_a_readable_database_is_made_private(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    (tmp_path / NAME).chmod(0o644)
+    async with open_store(tmp_path, SETTINGS, CLOCK):
+        assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
+
+
+async def test_a_clean_end_leaves_one_file_and_no_suspicion(tmp_path: Path) -> None:
+    await fill(tmp_path, "hello")
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert not store.unclean
+        assert store.health().check == "ok"
+        assert await texts(store) == ["hello"]
+
+
+async def checked(store: Store) -> str:
+    thread = store._check._thread
+    assert thread is not None
+    await asyncio.to_thread(thread.join, 10)
+    return store.health().check
+
+
+async def test_an_unclean_end_is_noticed_and_the_file_checked_meanwhile(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await put_message(store, message("hello"))
+        await store.abandon()
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert store.unclean
+        assert await checked(store) == "ok"
+        assert await texts(store) == ["hello"]
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert not store.unclean
+
+
+def tear(file: Path) -> None:
+    """Overwrite the middle of the file, which keeps its header."""
+    size = file.stat().st_size
+    with file.open("r+b") as handle:
+        handle.seek(4096 * 2)
+        handle.write(b"\xa5" * (size - 4096 * 2))
+
+
+async def test_damage_found_by_the_check_stops_writing_and_the_next_start_moves_it_aside(tmp_path: Path) -> None:
+    await fill(tmp_path, *(f"number {n}" for n in range(15)))
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await store.abandon()
+    # An index that opening does not look at, so that only the check can find it.
+    page = (
+        apsw.Connection(str(tmp_path / NAME))
+        .execute("SELECT rootpage FROM sqlite_schema WHERE name = 'policy_decisions_turn'")
+        .get
+    )
+    with (tmp_path / NAME).open("r+b") as handle:
+        handle.seek(4096 * (page - 1))
+        handle.write(b"\xa5" * 4096)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert await checked(store) not in {"ok", "pending"}
+        assert not store.health().writable
+        with pytest.raises(StoreDamaged):
+            await store.settings.put("a", "b")
+    with pytest.raises(StoreDamaged, match="moved to"):
+        await opened(tmp_path)
+    await fill(tmp_path, "begins afresh")
+
+
+async def opened(home: Path) -> None:
+    async with open_store(home, SETTINGS, CLOCK):
+        pass
+
+
+@pytest.mark.parametrize("damage", ["garbage", "torn"])
+async def test_a_damaged_file_is_moved_aside_and_the_newest_backup_named(tmp_path: Path, damage: str) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await put_message(store, message("hello"))
+        for name in ("old.db", "new.db"):
+            await store.backup(tmp_path / "backups" / name)
+    os.utime(tmp_path / "backups" / "old.db", (1, 1))
+    if damage == "garbage":
+        (tmp_path / NAME).write_bytes(b"this is no database" * 1000)
+    else:
+        tear(tmp_path / NAME)
+    before = (tmp_path / NAME).read_bytes()
+    with pytest.raises(StoreDamaged, match=r"backups/new\.db"):
+        await opened(tmp_path)
+    (aside,) = tmp_path.glob("hob.db.damaged-*")
+    assert aside.read_bytes() == before
+    assert not (tmp_path / NAME).exists()
+
+
+async def test_a_damaged_file_without_backups_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"this is no database")
+    with pytest.raises(StoreDamaged, match="hob restore FILE"):
+        await opened(tmp_path)
+
+
+async def test_a_newer_database_is_refused_and_untouched(tmp_path: Path) -> None:
+    await fill(tmp_path, "hello")
+    connection = apsw.Connection(str(tmp_path / NAME))
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    with pytest.raises(StoreNewer, match="999"):
+        await opened(tmp_path)
+    assert apsw.Connection(str(tmp_path / NAME)).execute("SELECT count(*) FROM inbox").get == 1
+
+
+@pytest.fixture
+def newer(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of migrations that a test may add to; the store uses it."""
+    folder = tmp_path_factory.mktemp("migrations")
+    for file in migration.migrations():
+        (folder / file.name).write_text(file.read_text())
+    monkeypatch.setattr(migration, "_FOLDER", folder)
+    migration.migrations.cache_clear()
+    monkeypatch.setattr(migration, "migrations", migration.migrations.__wrapped__)
+    return folder
+
+
+async def test_an_upgrade_keeps_everything_and_makes_one_backup(tmp_path: Path, newer: Path) -> None:
+    await fill(tmp_path, "hello")
+    (newer / "0002_more.sql").write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert await texts(store) == ["hello"]
+    (backup,) = (tmp_path / "backups").iterdir()
+    assert backup.name.startswith("before-upgrade-1-")
+    old = apsw.Connection(str(backup))
+    assert old.execute("PRAGMA user_version").get == 1
+    assert old.execute("SELECT count(*) FROM inbox").get == 1
+
+
+async def test_only_the_last_two_upgrade_backups_are_kept(tmp_path: Path, newer: Path) -> None:
+    clock = ManualClock()
+    for number in range(2, 6):
+        async with open_store(tmp_path, SETTINGS, clock):
+            pass
+        await clock.advance(60)
+        (newer / f"{number:04}_more.sql").write_text(f"CREATE TABLE more{number} (id INTEGER PRIMARY KEY) STRICT;")
+    async with open_store(tmp_path, SETTINGS, clock):
+        pass
+    kept = sorted(path.name.split("-")[2] for path in (tmp_path / "backups").iterdir())
+    assert kept == ["3", "4"]
+
+
+async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Path) -> None:
+    await fill(tmp_path, "hello")
+    broken = newer / "0002_more.sql"
+    broken.write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT; DROP TABLE nothing;")
+    with pytest.raises(StoreError, match="nothing"):
+        await opened(tmp_path)
+    broken.unlink()
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert await texts(store) == ["hello"]
+
+
+async def test_an_upgrade_without_room_changes_nothing(
+    tmp_path: Path, newer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(tmp_path, "hello")
+    (newer / "0002_more.sql").write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
+    monkeypatch.setattr(migration, "free_bytes", lambda path: 1000)
+    with pytest.raises(StoreFull, match="free bytes"):
+        await opened(tmp_path)
+    assert not (tmp_path / "backups").exists()
+
+
+async def test_a_home_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError):
+        await opened(tmp_path / "file" / "home")

@@ -1,0 +1,153 @@
+"""Facts are kept as they were; spending adds up."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import apsw
+import pytest
+
+from hob.core.errors import ModelFault, StoreError
+from hob.core.ids import BlobId, SessionKey, SpanId, TurnId, new_event_id, new_trace_id
+from hob.core.messages import MediaType
+from hob.core.models import Usage
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store import Store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+from hob.testing.samples import event_of, finish_of
+from hob.testing.turns import SESSION, make_turn
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store() as opened:
+        yield opened
+
+
+def full_event() -> TimelineEvent:
+    return replace(
+        event_of(message("hello")),
+        parent=SpanId("p" * 16), kind=EventKind.MODEL, name="model-a", status="cut_stream", type=MediaType.IMAGE,
+        session=SESSION, turn=TurnId("t"), sender_name="Ä", classification="creative", authorized=False,
+        media=BlobId("b"), seconds=1.5, usage=Usage(5, 4, 3, 2, 1), cost=7,
+    )  # fmt: skip
+
+
+async def test_an_event_comes_back_whole(store: Store) -> None:
+    event = full_event()
+    await store.timeline.add([event])
+    assert await store.timeline.trace(event.trace) == (event,)
+
+
+async def test_events_keep_the_order_of_their_commits_not_of_their_clocks(store: Store) -> None:
+    events = [replace(full_event(), at=at, name=str(at)) for at in (5.0, 1.0, 3.0)]
+    for event in events:
+        await store.timeline.add([event])
+    assert await store.timeline.latest(10) == tuple(events)
+    assert await store.timeline.latest(2, SESSION) == tuple(events[1:])
+    assert await store.timeline.latest(2, SessionKey("other")) == ()
+
+
+async def test_a_follower_reads_on_from_its_cursor(store: Store) -> None:
+    events = [replace(full_event(), id=new_event_id()) for _ in range(5)]
+    await store.timeline.add(events)
+    first = await store.timeline.follow(0, 3)
+    rest = await store.timeline.follow(first[-1][0], 3)
+    assert [event for _, event in (*first, *rest)] == events
+    assert await store.timeline.follow(rest[-1][0], 3) == ()
+
+
+@pytest.mark.parametrize("sql", ["UPDATE timeline SET status = 'x'", "DELETE FROM timeline"])
+async def test_facts_cannot_be_changed(store: Store, sql: str) -> None:
+    event = full_event()
+    await store.timeline.add([event])
+
+    def job(connection: apsw.Connection) -> None:
+        connection.execute(sql)
+
+    with pytest.raises(StoreError, match="append-only"):
+        await store._writer.write(job)
+    assert await store.timeline.trace(event.trace) == (event,)
+
+
+async def test_the_same_event_twice_is_refused_whole(store: Store) -> None:
+    event = full_event()
+    await store.timeline.add([event])
+    with pytest.raises(StoreError):
+        await store.timeline.add([replace(full_event(), trace=event.trace), event])
+    assert len(await store.timeline.trace(event.trace)) == 1
+
+
+def asked(reserved: int | None = 500, model: str = "model-a") -> ModelAsked:
+    return ModelAsked(model, "", 10, reserved)
+
+
+def replied(cost: int | None) -> ModelReplied:
+    return ModelReplied("hi", usage=Usage(10, 5, 4, 3, 2), model="model-a", cost=cost)
+
+
+async def test_a_reservation_counts_until_the_reply_settles_it(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [asked(500)])
+    assert (await store.ledger.spent()).cost == 500
+    await store.journal.append(turn.id, [replied(200)])
+    for spent in (await store.ledger.spent(), await store.ledger.spent(turn=turn.id)):
+        assert (spent.cost, spent.unknown_calls, spent.calls, spent.usage) == (200, 0, 1, Usage(10, 5, 4, 3, 2))
+
+
+async def test_an_unknown_price_is_unknown_and_never_nothing(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [asked(None)])
+    assert (await store.ledger.spent()).unknown_calls == 1
+    await store.journal.append(turn.id, [replied(None)])
+    spent = await store.ledger.spent()
+    assert (spent.cost, spent.unknown_calls) == (0, 1)
+
+
+@pytest.mark.parametrize(("fault", "unknown"), [(ModelFault.AUTH, 0), (ModelFault.CUT, 1), (ModelFault.TIMEOUT, 1)])
+async def test_a_failed_call_is_free_only_where_the_model_had_not_begun(
+    store: Store, fault: ModelFault, unknown: int
+) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [asked(500), ModelFailed(fault, "")])
+    spent = await store.ledger.spent()
+    assert (spent.cost, spent.unknown_calls) == (0, unknown)
+
+
+async def test_a_call_whose_end_nobody_saw_costs_its_worst_and_then_unknown(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [asked(500)])
+    await store.journal.append(turn.id, [asked(300), replied(100)])
+    assert (await store.ledger.spent()).cost == 600
+    await store.journal.finish(finish_of(turn, "hi", steps=()))
+    spent = await store.ledger.spent()
+    assert (spent.cost, spent.unknown_calls) == (100, 1)
+
+
+async def test_a_call_outside_any_turn_is_recorded_with_its_event(store: Store) -> None:
+    event = replace(full_event(), turn=None, usage=Usage(10, 5), cost=70)
+    await store.ledger.record(event)
+    assert (await store.ledger.spent(session=SESSION, model="model-a")).cost == 70
+    assert await store.timeline.trace(event.trace) == (event,)
+
+
+async def test_spending_is_summed_since_any_moment_by_session_and_by_model() -> None:
+    clock = ManualClock()
+    async with memory_store(clock) as store:
+        began = clock.now().timestamp()
+        for n in range(12):  # one call every twenty minutes, over four hours
+            event = TimelineEvent(
+                new_event_id(), new_trace_id(), SpanId("s"), None, began + 1200 * n, EventKind.MODEL, f"model-{n % 2}",
+                session=SessionKey(f"s{n % 3}"), usage=Usage(1, 1), cost=2**n,
+            )  # fmt: skip
+            await store.ledger.record(event)
+        for n in range(13):
+            wanted = sum(2**m for m in range(n, 12))
+            assert (await store.ledger.spent(since=began + 1200 * n)).cost == wanted
+            assert (await store.ledger.spent(since=began + 1200 * n - 0.5)).cost == wanted
+        assert (await store.ledger.spent(model="model-0")).cost == sum(2**n for n in range(0, 12, 2))
+        assert (await store.ledger.spent(session=SessionKey("s1"))).cost == sum(2**n for n in range(1, 12, 3))
+        both = await store.ledger.spent(since=began + 1200 * 7, session=SessionKey("s1"), model="model-0")
+        assert both.cost == 2**10
