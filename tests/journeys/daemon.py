@@ -1,0 +1,108 @@
+"""The daemon with a platform and tools, and a moment at which it dies: what the journeys start beside `hob serve`.
+
+`daemon.py PLATFORM [BOUNDARY[:NTH]]`. PLATFORM is a directory: what was sent lies in it, what the tools did stands in
+`never.log` and `again.log`, and `door` is the socket through which the platform's people write.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from hob.app.admission import OwnerOnly
+from hob.app.daemon import run_daemon, set_up_logging
+from hob.app.home import own
+from hob.app.opening import Extras
+from hob.app.sections import read_config
+from hob.core.errors import HobError
+from hob.core.ports.accept import Accept
+from hob.core.tools import Restart
+from hob.testing.channel import SpoolChannel, message
+from hob.testing.crash import (
+    Crash,
+    CrashingAccept,
+    CrashingChannel,
+    CrashingJournal,
+    CrashingModel,
+    CrashingToolset,
+    die,
+)
+from hob.testing.toolset import AllowAll, FunctionTools, tool
+
+
+class Platform(SpoolChannel):
+    """A spool with a door: `{"key", "chat", "text"}` a line comes in, and each line is answered once it is accepted."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self._door = directory / "door"
+
+    @asynccontextmanager
+    async def _run(self, accept: Accept) -> AsyncIterator[None]:
+        async def come_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            async for line in reader:
+                sent = json.loads(line)
+                inbound = message(sent["text"], key=sent["key"], channel=self.name, chat=sent["chat"])
+                try:
+                    accepted = await accept(inbound)
+                except HobError as error:
+                    told = {"error": str(error)}
+                else:
+                    told = {"id": accepted.id}
+                writer.write(json.dumps(told).encode() + b"\n")
+            writer.close()
+
+        self._door.unlink(missing_ok=True)
+        async with await asyncio.start_unix_server(come_in, self._door):
+            yield
+
+
+def tools_of(platform: Path) -> FunctionTools:
+    """Tools whose effects can be counted, and one that is poison."""
+
+    def noting(log: str, *, seconds: float = 0.0) -> Any:
+        async def note(arguments: Mapping[str, Any]) -> str:
+            with (platform / log).open("a") as out:
+                out.write(f"{arguments['mark']}\n")
+            await asyncio.sleep(seconds)
+            return f"did {arguments['mark']}"
+
+        return note
+
+    async def poison(_: Mapping[str, Any]) -> str:
+        die()
+        return ""
+
+    return FunctionTools(
+        tool("never", noting("never.log")),
+        tool("again", noting("again.log"), restart=Restart.AGAIN),
+        tool("slow", noting("slow.log", seconds=1.0)),
+        tool("poison", poison, restart=Restart.AGAIN),
+    )
+
+
+def main(directory: str, boundary: str = "") -> None:
+    platform, crash = Path(directory), Crash.parse(boundary)
+    platform.mkdir(exist_ok=True)
+    extras = Extras(
+        channels=(CrashingChannel(Platform(platform), crash),),
+        toolset=CrashingToolset(tools_of(platform), crash),
+        judge=AllowAll(),
+        admission=OwnerOnly(frozenset({"local", "api", "spool"})),
+        wrap_model=lambda model: CrashingModel(model, crash),
+        wrap_journal=lambda journal: CrashingJournal(journal, crash),
+        wrap_accept=lambda accept: CrashingAccept(accept, crash),
+    )
+    config = read_config()
+    set_up_logging()
+    with own(config.home, "serve"):
+        asyncio.run(
+            run_daemon(config.home, config, extras=extras, on_ready=lambda url: print(f"ready: {url}", flush=True))
+        )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,233 @@
+"""A home, a platform and a model server; daemons that are started, killed and started again in it."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from hob.testing.channel import SpoolChannel
+from hob.testing.openai_server import OpenAIServer
+
+TOKEN = "journeys-token-0123456789"
+HARNESS = str(Path(__file__).with_name("daemon.py"))
+LOST = (httpx2.TransportError, OSError)
+"""What a client sees of a process that dies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command line program said, and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+class Daemon:
+    """One process. `url` is its API's."""
+
+    def __init__(self, process: asyncio.subprocess.Process, url: str, errors: Path) -> None:
+        self.process = process
+        self.url = url
+        self._errors = errors
+        self.client = httpx2.AsyncClient(
+            base_url=url, headers={"authorization": f"Bearer {TOKEN}"}, timeout=60, trust_env=False
+        )
+
+    @property
+    def errors(self) -> str:
+        """What it said on standard error."""
+        return self._errors.read_text()
+
+    async def post(self, text: str, *, key: str = "", **fields: Any) -> httpx2.Response:
+        """Send a message and wait for its outcome. Raises one of LOST when the daemon dies meanwhile."""
+        headers = {"idempotency-key": key} if key else {}
+        return await self.client.post("/chat", json={"message": text, **fields}, headers=headers)
+
+    async def get(self, id: str, wait: float = 0) -> dict[str, Any]:
+        """What became of a message, after waiting so long for its end."""
+        return await self.ask(f"/chat/{id}", wait=wait)
+
+    async def ask(self, route: str, **query: Any) -> dict[str, Any]:
+        """Some view."""
+        body: dict[str, Any] = (await self.client.get(route, params=query)).raise_for_status().json()
+        return body
+
+    async def events(self, text: str, key: str, **fields: Any) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """Send a message and see its events. Raises one of LOST when the daemon dies meanwhile."""
+        headers = {"idempotency-key": key, "accept": "text/event-stream"}
+        body = {"message": text, **fields}
+        async with self.client.stream("POST", "/chat", json=body, headers=headers) as response:
+            name = ""
+            async for line in response.aiter_lines():
+                if line.startswith("event: "):
+                    name = line.removeprefix("event: ")
+                elif line.startswith("data: "):
+                    yield name, json.loads(line.removeprefix("data: "))
+
+    async def accepted(self, text: str, key: str, **fields: Any) -> str:
+        """Send a message and leave as soon as it is acknowledged; its id."""
+        async with aclosing(self.events(text, key, **fields)) as events:
+            async for name, data in events:
+                assert name == "accepted", data
+                return str(data["id"])
+        raise httpx2.ReadError("nothing came")
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number: signal.Signals) -> None:
+        """A signal, if it still lives."""
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+
+    async def gone(self, seconds: float = 10) -> int:
+        """Wait for its end; its exit status."""
+        async with asyncio.timeout(seconds):
+            return await self.process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Where daemons live."""
+
+    root: Path
+    model: OpenAIServer
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def platform(self) -> Path:
+        return self.root / "platform"
+
+    def environ(self, **more: str) -> dict[str, str]:
+        """What a process of this world is given: nothing of the tester's own settings."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HOB_", "OPENAI_"))}
+        return kept | {
+            "HOME": str(self.root),
+            "HOB_HOME": str(self.home),
+            "HOB_GATEWAY_PORT": "0",
+            "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
+            "HOB_MODEL_NAME": "fake-1",
+            "OPENAI_API_KEY": "sk-test",
+            "OPENAI_BASE_URL": self.model.url,
+            **more,
+        }
+
+    @asynccontextmanager
+    async def harness(self, crash: str = "", **environ: str) -> AsyncIterator[Daemon]:
+        """The daemon with platform and tools, that dies at this boundary."""
+        async with self._started([HARNESS, str(self.platform), crash], environ) as daemon:
+            yield daemon
+
+    @asynccontextmanager
+    async def serve(self, **environ: str) -> AsyncIterator[Daemon]:
+        """`hob serve`."""
+        async with self._started(["-m", "hob", "serve"], environ) as daemon:
+            yield daemon
+
+    @asynccontextmanager
+    async def _started(self, arguments: list[str], environ: Mapping[str, str]) -> AsyncIterator[Daemon]:
+        errors = self.root / "stderr.log"
+        with errors.open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *arguments, env=self.environ(**environ), stdout=subprocess.PIPE, stderr=log
+            )
+        try:
+            daemon = Daemon(process, await self._ready(process, errors), errors)
+            async with daemon.client:
+                yield daemon
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+    async def _ready(self, process: asyncio.subprocess.Process, errors: Path) -> str:
+        assert process.stdout is not None
+        async with asyncio.timeout(20):
+            line = (await process.stdout.readline()).decode()
+        found = re.search(r"ready: (http://[^\s,]+)", line)
+        assert found is not None, f"not ready: {line!r} {errors.read_text()}"
+        return found[1]
+
+    @asynccontextmanager
+    async def running(self, *arguments: str, **environ: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        """A `hob` command that runs while the block is open, at most."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "hob",
+            *arguments,
+            env=self.environ(**environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            yield process
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+    async def hob(self, *arguments: str, stdin: bytes | None = None, **environ: str) -> Said:
+        """Run a `hob` command to its end."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "hob",
+            *arguments,
+            env=self.environ(**environ),
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            async with asyncio.timeout(60):
+                out, err = await process.communicate(stdin)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.communicate()
+        return Said(process.returncode or 0, out.decode(), err.decode())
+
+    async def say(self, text: str, key: str, chat: str) -> str:
+        """Somebody writes on the platform; the id, once it is acknowledged. Raises one of LOST."""
+        reader, writer = await asyncio.open_unix_connection(self.platform / "door")
+        try:
+            writer.write(json.dumps({"text": text, "key": key, "chat": chat}).encode() + b"\n")
+            line = await reader.readline()
+        finally:
+            writer.close()
+        if not line:
+            raise ConnectionResetError("the platform's connection broke")
+        return str(json.loads(line)["id"])
+
+    def shown(self, chat: str | None = None) -> list[str]:
+        """What the people of the platform see, in one chat or in all."""
+        return [row["text"] for row in SpoolChannel(self.platform).shown() if chat in (None, row["chat"])]
+
+    def effects(self, log: str) -> list[str]:
+        """What a tool did, mark by mark."""
+        file = self.platform / f"{log}.log"
+        return file.read_text().split() if file.exists() else []
+
+
+async def until(condition: Any, seconds: float = 10) -> None:
+    """Wait for what another process brings about. Raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - nobody sets an event over there
+            await asyncio.sleep(0.01)
