@@ -39,6 +39,12 @@ async def test_a_completion_without_stream(client: openai.AsyncOpenAI) -> None:
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
 
 
+async def test_sections_that_the_system_text_names_are_filled(client: openai.AsyncOpenAI) -> None:
+    system: ChatCompletionMessageParam = {"role": "system", "content": "Reply with these sections:\n## Goals\n## Facts"}
+    answer = await client.chat.completions.create(model="m", messages=[system, *HI])
+    assert answer.choices[0].message.content == "## Goals\n- nothing of note\n\n## Facts\n- nothing of note"
+
+
 async def test_a_streamed_completion_with_usage(client: openai.AsyncOpenAI) -> None:
     stream = await client.chat.completions.create(
         model="m", messages=HI, stream=True, stream_options={"include_usage": True}

@@ -8,6 +8,7 @@ Without a script it behaves by what the last user message says in its first para
 * `CALL name {json}` (one or more lines) asks for these tool calls; with their results it says `The tool said: …`;
 * `FAULT name` fails as `Fault` names it; `FAULT name 2` does so for the first two requests of that text, then it says
   `ok`;
+* if the system text names sections by lines that begin with `## `, each of them gets a line: a summary is a summary;
 * anything else is answered by `You said: …`.
 
 Other processes can reach the script by `POST /_fake/script` (a JSON list of replies) and what was asked by
@@ -174,6 +175,8 @@ class OpenAIServer:
             return Reply(calls=tuple((word[1], word[2] if len(word) > 2 else "{}") for word in words))
         if paragraph.startswith("FAULT "):
             return self._fault_of(lines[0])
+        if headings := _headings(messages[0]):
+            return Reply("\n\n".join(f"{heading}\n- nothing of note" for heading in headings))
         return Reply(f"You said: {paragraph}")
 
     def _fault_of(self, line: str) -> Reply:
@@ -190,6 +193,12 @@ def text_of(message: Mapping[str, Any]) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(part["text"] for part in content if part.get("type") == "text")
+
+
+def _headings(message: Mapping[str, Any]) -> list[str]:
+    if message["role"] != "system":
+        return []
+    return [line for line in text_of(message).splitlines() if line.startswith("## ")]
 
 
 def _last_results(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
