@@ -10,6 +10,7 @@ from hob.agent.calls import clean
 from hob.agent.parts import Stopwatch
 from hob.agent.ports import BuiltPrompt
 from hob.agent.running import Running, request_hash
+from hob.agent.sessions import reset_due, resets
 from hob.agent.turn import WAITABLE
 from hob.agent.window import load_limit
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
@@ -21,6 +22,7 @@ from hob.core.sentences import Sentence, say
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
 from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall
+from hob.core.turns import View
 
 _FIRST_WAIT, _LONGEST_WAIT = 30.0, 900.0  # seconds background work waits where the server names no time
 
@@ -58,7 +60,7 @@ async def ask(run: Running) -> None:
 async def _build(run: Running) -> BuiltPrompt:
     settings, state = run.parts.settings, run.record.state
     if run.view is None:
-        run.view = await run.parts.transcript.load_view(run.turn.session, load_limit(settings))
+        run.view = await _load_view(run)
     return await run.parts.prompts.build(
         run.turn,
         run.record.steps,
@@ -68,6 +70,21 @@ async def _build(run: Running) -> BuiltPrompt:
         keep=state.keep,
         patience=settings.background_patience_seconds if state.background else settings.patience_seconds,
     )
+
+
+async def _load_view(run: Running) -> View:
+    """The session's history; empty where it is time to begin afresh."""
+    parts, session = run.parts, run.turn.session
+    view = await parts.transcript.load_view(session, load_limit(parts.settings))
+    if not resets(parts.settings) or run.record.steps or not view.entries:
+        return view
+    known = await parts.sessions.get(session)
+    # `updated` is already the arrival of this very message; what counts is when something was last said
+    reason = reset_due(replace(known, updated=view.entries[-1].at), parts.clock.now(), parts.settings)
+    if reason is None:
+        return view
+    await parts.sessions.reset(session, reason)
+    return await parts.transcript.load_view(session, load_limit(parts.settings))
 
 
 async def _hear(run: Running, request: ModelRequest) -> None:

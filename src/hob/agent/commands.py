@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from hob.agent.sessions import thread_session
-
 from hob.agent.settings import AgentSettings
 from hob.core.answers import Answer, answer
 from hob.core.clock import Clock

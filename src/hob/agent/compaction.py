@@ -16,18 +16,19 @@ from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.tokens import estimate_tokens
 from hob.agent.settings import AgentSettings
+from hob.agent.spending import Budget
 from hob.agent.summaries import INSTRUCTIONS, Draft, finish_text, judge_draft, read_draft
 from hob.agent.window import back_to_safe
 from hob.core.clock import Clock
-from hob.core.errors import ModelError
-from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.errors import BudgetExceeded, ModelError
+from hob.core.ids import SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
 from hob.core.models import Entry, ModelReply, ModelRequest, Stop, Usage, UserMessage
 from hob.core.ports.journal import Ledger, Transcript
 from hob.core.ports.memory import Remember
 from hob.core.ports.model import Model, Prices
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.core.turns import Summary, View
+from hob.core.turns import Summary, Turn, View
 
 _MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
 _ATTEMPTS = 2
@@ -74,6 +75,7 @@ class Compactor:
         prices: Prices,
         clock: Clock,
         remember: Remember | None = None,
+        budget: Budget | None = None,
         salt: bytes = b"",
     ) -> None:
         self._settings = settings
@@ -83,6 +85,7 @@ class Compactor:
         self._prices = prices
         self._clock = clock
         self._remember = remember
+        self._budget = budget
         self._marks = Marks(salt)
 
     def needed(self, view: View, prompt_tokens: int) -> str | None:
@@ -110,6 +113,8 @@ class Compactor:
             draft = await self._summarise(view, head, spending)
         except ModelError as error:
             return NotCompacted(f"the model gave no summary ({error.fault}: {error})")
+        except BudgetExceeded as error:
+            return NotCompacted(str(error))
         if isinstance(draft, str):
             return NotCompacted(draft)
         if not await self._is_unchanged(session, view, head):
@@ -161,6 +166,11 @@ class Compactor:
             max_tokens=min(self._settings.compact_tokens, self._settings.context_tokens // 4),
             patience=self._settings.compact_patience_seconds,
         )
+        if self._budget is not None:
+            # nothing to journal the reservation in: the session's turns and this call may overlap by one call's cost
+            turn = Turn(TurnId(""), spending.session, spending.trace, new_span_id(), ())
+            async with self._budget.reserved(turn, request, estimate_tokens(INSTRUCTIONS + question)):
+                pass
         began = self._clock.monotonic()
         reply: ModelReply | None = None
         status = "ok"

@@ -21,7 +21,7 @@ from hob.core.ports.notices import Progress, Settled
 from hob.core.ports.turns import Control
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
-from hob.core.steps import Cancelled, Stopped, ToolIntended
+from hob.core.steps import Cancelled, Steered, Stopped, ToolIntended
 from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
 
 log = logging.getLogger(__name__)
@@ -196,17 +196,33 @@ class Driver:
     async def _settle(self, run: Running, finish: Finish) -> Outcome:
         """Commit the finish, show it, and only then do what nobody waits for."""
         await run.parts.journal.finish(finish)
-        settled = Settled(run.turn.trace, finish.session, finish.turn, finish.state, finish.reply, finish.kind)
-        run.parts.notices.publish(settled)
+        ids = tuple(inbound.id for inbound in (*run.turn.inbounds, *run.joined))
+        steered = tuple(step.inbound for step in run.record.steps if isinstance(step, Steered))
+        inbounds = tuple(dict.fromkeys((*ids, *steered)))
+        trace, session = run.turn.trace, finish.session
+        run.parts.notices.publish(
+            Settled(trace, session, finish.turn, finish.state, finish.reply, finish.kind, inbounds)
+        )
+        await self._afterwards(run, finish)
+        return Finished(finish.state)
+
+    async def _afterwards(self, run: Running, finish: Finish) -> None:
+        if run.parts.afterwards is not None:
+            run.parts.afterwards(self._tidy(run, finish))
+            return
         try:
             await self._tidy(run, finish)
         except asyncio.CancelledError:  # the turn has ended; only the tidying is given up
             _absorb_cancellation()
-        except StoreError as error:
-            log.warning("tidying after turn %s failed: %s", finish.turn, error)
-        return Finished(finish.state)
 
     async def _tidy(self, run: Running, finish: Finish) -> None:
+        """What nobody waits for: hooks that look at the outcome, compaction. Given up at a shutdown."""
+        try:
+            await self._look_back(run, finish)
+        except StoreError as error:
+            log.warning("tidying after turn %s failed: %s", finish.turn, error)
+
+    async def _look_back(self, run: Running, finish: Finish) -> None:
         compactor = run.parts.compactor
         if run.parts.hooks:
             await run.parts.hooks.decide(AfterTurn(run.turn, finish.state, finish.reply))

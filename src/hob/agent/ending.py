@@ -9,6 +9,7 @@ from hob.agent.turn import Say
 from hob.core.chunks import split_text
 from hob.core.ids import outbox_id
 from hob.core.messages import Address, Outbound
+from hob.core.states import TurnState
 from hob.core.steps import Said
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish
@@ -36,7 +37,9 @@ def finish_of(run: Running, say: Say) -> Finish:
 
 
 def _outbounds(run: Running, say: Say) -> tuple[Outbound, ...]:
-    """The reply in chunks, once to each address that is waiting for it."""
+    """The reply in chunks, once to each address that is waiting for it; nothing where silence was chosen."""
+    if say.state is TurnState.SILENT:
+        return ()
     turn, previews = run.turn, run.record.state.trust.value == "trusted"
     addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *run.joined))
     chunks = _chunks(run, addresses, say.text)

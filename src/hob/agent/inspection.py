@@ -5,6 +5,7 @@ from typing import Any
 
 from hob.agent.prompt import PromptBuilder
 from hob.agent.settings import AgentSettings
+from hob.agent.window import load_limit
 from hob.core.ids import SessionKey
 from hob.core.ports.journal import Sessions, Transcript
 from hob.core.ports.tools import Toolset
@@ -32,7 +33,7 @@ class Inspector:
     async def inspect(self, session: SessionKey) -> dict[str, Any]:
         """Sections with bytes, tokens and whether they are cached; totals; the limit in tokens."""
         model = (await self._sessions.get(session)).model or self._default_model()
-        view = await self._transcript.load_view(session, self._settings.compact_above)
+        view = await self._transcript.load_view(session, load_limit(self._settings))
         prompt = await self._prompts.preview(session, view, self._toolset.specs(), model)
         return {
             "session": session,

@@ -1,7 +1,8 @@
 """All that a driver works with; the composition root fills it in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any
 
 from hob.agent.hooks import Hooks
 from hob.agent.ports import Approvals, Compacts, LimitOf, Prompts
@@ -22,7 +23,10 @@ from hob.core.turns import Turn
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The ports of a driver. `default_model` names the model where neither message nor session chose one."""
+    """The ports of a driver. `default_model` names the model where neither message nor session chose one.
+
+    `afterwards` takes what is to be done after a turn without anybody waiting; without one the turn's lane waits.
+    """
 
     model: Model
     journal: Journal
@@ -41,6 +45,7 @@ class Parts:
     default_model: Callable[[], str] = str
     approvals: Approvals | None = None
     compactor: Compacts | None = None
+    afterwards: Callable[[Coroutine[Any, Any, None]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,11 @@ def is_group(key: SessionKey) -> bool:
     return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in NAMED_CHANNELS
 
 
+def resets(settings: AgentSettings) -> bool:
+    """Whether sessions ever begin afresh by themselves."""
+    return settings.reset_idle_minutes > 0 or settings.reset_daily_hour >= 0
+
+
 def reset_due(session: Session, now: datetime, settings: AgentSettings) -> str | None:
     """Why the session should begin afresh before its next message: `idle`, `daily`, or None.
 

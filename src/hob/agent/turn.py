@@ -223,7 +223,8 @@ def decide(state: State, rules: Rules) -> Command:
 def _end(state: State, rules: Rules) -> Say | None:
     if state.said is not None:
         done = TurnState.DONE if state.said.kind is OutboundKind.REPLY else TurnState.FAILED
-        ended = TurnState.CANCELLED if state.cancelled is not None else done
+        silent = state.said.kind is OutboundKind.NOTICE and not state.said.text
+        ended = TurnState.CANCELLED if state.cancelled is not None else TurnState.SILENT if silent else done
         return Say(state.said.text, state.said.kind, ended, state.said.reason)
     if state.cancelled is not None:
         text = say(Sentence.CANCELLED, rules.language, reason=state.cancelled.reason)
@@ -250,8 +251,14 @@ def _after_failure(state: State, failed: ModelFailed, rules: Rules) -> Command:
     return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)
 
 
+NO_REPLY = "NO_REPLY"
+"""A reply of this word alone is silence, on purpose."""
+
+
 def _answer(reply: ModelReplied, rules: Rules) -> Say:
     text = reply.text
+    if text.strip() == NO_REPLY:
+        return Say("", OutboundKind.NOTICE, TurnState.SILENT, "the model chose to say nothing")
     if reply.stop is Stop.LENGTH:
         text = f"{text.rstrip()}\n\n{say(Sentence.REPLY_CUT, rules.language)}"
     return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is Stop.LENGTH else "")

@@ -3,6 +3,7 @@
 `open_app` opens everything in dependency order and closes it backwards. Nothing else sees two peers at once.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from hob.agent import (
     SpendingSettings,
 )
 from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
+from hob.app.afterwards import open_afterwards
 from hob.app.desk import Desk
 from hob.app.routing import ChatRouting
 from hob.app.sections import model_settings
@@ -41,7 +43,9 @@ from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
 from hob.providers import SettingsPrices, model_name, open_model
 from hob.store import Store, StoreSettings, open_store
-from hob.workspace import BootstrapFiles, WorkspaceSettings
+from hob.workspace import BootstrapFiles, WorkspaceSettings, seed
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ async def open_app(
         hub = Hub()
         gateway = config[GatewaySettings]
         token = ensure_token(home, gateway.auth_token)
-        peers = await _open_peers(stack, config, store, hub, extras, token, on_hand_over)
+        peers = await _open_peers(stack, config, store, hub, extras, token, own_only, on_hand_over)
         bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
         peers.desk.bind(bus)
         accept = extras.wrap_accept(bus.accept)
@@ -115,6 +119,7 @@ async def _open_peers(
     hub: Hub,
     extras: Extras,
     token: str,
+    own_only: bool,
     on_hand_over: Callable[[], None] | None,
 ) -> _Peers:
     settings, clock = config[AgentSettings], extras.clock
@@ -123,13 +128,19 @@ async def _open_peers(
     opened = await stack.enter_async_context(open_model(connection, clock, blobs=store.blobs))
     model = extras.wrap_model(opened)
     default_model = partial(model_name, connection)
-    prompts = PromptBuilder(settings, clock, BootstrapFiles(config[WorkspaceSettings].path), salt=token.encode())
+    workspace = config[WorkspaceSettings]
+    if workspace.seed and not own_only:
+        seed_workspace(workspace.path)
+    files = BootstrapFiles(workspace.path)
+    prompts = PromptBuilder(settings, clock, files, salt=token.encode())
+    budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
         settings,
         model=model,
         transcript=store.transcript,
         ledger=store.ledger,
         prices=prices,
+        budget=budget,
         clock=clock,
     )
     driver = Driver(
@@ -142,11 +153,12 @@ async def _open_peers(
             judge=extras.judge,
             prompts=prompts,
             notices=hub,
-            budget=Budget(config[SpendingSettings], store.ledger, prices, clock),
+            budget=budget,
             blobs=store.blobs,
             clock=clock,
             hooks=Hooks(extras.hooks, clock, settings.hook_seconds),
             limit_of=_limits(extras.channels),
+            afterwards=await stack.enter_async_context(open_afterwards()),
             settings=settings,
             default_model=default_model,
             compactor=compactor,
@@ -188,3 +200,11 @@ def _limits(channels: tuple[Channel, ...]) -> Callable[[Address], int]:
     limits = {(channel.name, channel.account): channel.text_limit for channel in channels}
     # the terminal and the API take a reply of any length in one piece
     return lambda address: limits.get((address.channel, address.account), 10_000_000)
+
+
+def seed_workspace(path: Path) -> None:
+    """The templates at the first start. A folder that cannot be written is no reason not to start."""
+    try:
+        seed(path)
+    except OSError as error:
+        log.warning("the workspace %s cannot be made: %s; see workspace.path", path, error)

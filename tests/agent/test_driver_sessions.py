@@ -1,0 +1,97 @@
+"""What a turn does to its session: silence, beginning afresh, what is done afterwards."""
+
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hob.agent.compaction import Compactor, NotCompacted
+from hob.agent.driver import Driver
+from hob.agent.settings import AgentSettings
+from hob.agent.spending import Budget, SpendingSettings
+from hob.core.ports.notices import Settled
+from hob.core.states import TurnState
+from hob.core.turns import Finished
+from hob.store import StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.model import ScriptedModel, calls
+from hob.testing.turns import SESSION, make_turn, put_message
+
+from .test_driver import Desk, Known
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        yield Desk(store, clock)
+
+
+async def test_silence_is_an_outcome_with_its_reason_and_owes_nothing(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("fyi"))
+    assert await Driver(desk.parts("NO_REPLY")).run(turn, desk.control) == Finished(TurnState.SILENT)
+    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+    assert result is not None
+    assert (result.state, result.reply) == ("silent", "")
+    assert "chose to say nothing" in result.reason
+    assert (await desk.store.outbox.counts()).open == 0
+
+
+async def test_a_word_about_silence_is_a_reply(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("what does NO_REPLY mean?"))
+    outcome = await Driver(desk.parts("NO_REPLY means silence.")).run(turn, desk.control)
+    assert outcome == Finished(TurnState.DONE)
+
+
+@pytest.mark.parametrize(("minutes", "texts"), [(29, ["I am Ada", "Hello.", "Who?"]), (31, ["Who?"])])
+async def test_a_session_begins_afresh_after_its_idle_time(desk: Desk, minutes: int, texts: list[str]) -> None:
+    driver = Driver(desk.parts("Hello.", "Ada.", settings=AgentSettings(reset_idle_minutes=30)))
+    await driver.run(await make_turn(desk.store, message("I am Ada")), desk.control)
+    await desk.clock.advance(minutes * 60)
+    await driver.run(await make_turn(desk.store, message("Who?")), desk.control)
+    shown = [item.text.split("\n", 1)[0] for item in desk.model.requests[1].messages]
+    assert shown == texts
+
+
+async def test_everybody_who_shares_an_outcome_is_named_in_its_notice(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("first"))
+    late = message("and this")
+    await put_message(desk.store, late)
+    desk.control.waits = True
+    # a tool that is not there makes a second round, before which the message joins
+    await Driver(desk.parts(calls(("nothing", "{}")), "done")).run(turn, desk.control)
+    settled = desk.notices.of(Settled)[-1]
+    assert isinstance(settled, Settled)
+    assert settled.inbounds == (turn.inbounds[0].id, late.id)
+
+
+async def test_the_lane_does_not_wait_for_what_comes_afterwards(desk: Desk) -> None:
+    later: list[Coroutine[Any, Any, None]] = []
+    parts = desk.parts("hi")
+    driver = Driver(replace(parts, afterwards=later.append))
+    assert await driver.run(await make_turn(desk.store, message("hi")), desk.control) == Finished(TurnState.DONE)
+    assert len(later) == 1
+    await later[0]
+
+
+async def test_compaction_stops_before_spending_what_is_not_there(desk: Desk) -> None:
+    driver = Driver(desk.parts(*["fine"] * 6))
+    for n in range(6):
+        await driver.run(await make_turn(desk.store, message(f"message {n}")), desk.control)
+    model = ScriptedModel()
+    compactor = Compactor(
+        AgentSettings(window=4),
+        model=model,
+        transcript=desk.store.transcript,
+        ledger=desk.store.ledger,
+        prices=Known(),
+        budget=Budget(SpendingSettings(daily=0.000001), desk.store.ledger, Known(), desk.clock),
+        clock=desk.clock,
+    )
+    done = await compactor.compact(SESSION, reason="test", model="priced")
+    assert isinstance(done, NotCompacted)
+    assert "spending.daily" in done.reason
+    assert model.requests == []
