@@ -87,6 +87,7 @@ async def open_bus(
                     slots=asyncio.Semaphore(settings.slots),
                     owed=courier.owed,
                     limit_of=courier.limit_of,
+                    own=set() if own_only else None,
                     mine=set() if own_only else None,
                 )
             )
@@ -99,12 +100,13 @@ async def open_bus(
                 settings=settings,
                 clock=clock,
                 arrived=lanes.arrived,
+                adopt=lanes.adopt if own_only else None,
                 questions=questions,
                 language=language,
             )
             bus = Bus(accept, lanes, courier, hub, Children(clock), clock)
-            courier.start()
             await lanes.start()
+            courier.start()  # after the recovery, which may have left it something to deliver
             try:
                 yield bus
             finally:

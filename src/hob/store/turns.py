@@ -39,6 +39,12 @@ _INBOUNDS = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
     " WHERE i.turn = ? AND b.text IS NOT NULL"
 )
+# How far a turn `t` has come. A turn that is resumed asks the model once more for the answer it never got: that step
+# alone is no progress, else a message that kills while the model is asked would never be set aside.
+_PLACE = (
+    "(SELECT count(*) FROM steps s WHERE s.turn = t.id AND NOT (kind = 'model_asked' AND EXISTS (SELECT 1 FROM steps e"
+    " WHERE e.turn = s.turn AND e.n = s.n - 1 AND e.kind = 'model_asked')))"
+)
 # What stands after the last finished work of a turn; a retry does not carry it over.
 _TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
 
@@ -256,7 +262,7 @@ class TurnRows:
             elif _stumble(connection, turn, say, at) is TurnState.SET_ASIDE:
                 aside.append(turn)
         sql = (
-            "SELECT id, attempts > 0 AND position = crash_position FROM turns"  # noqa: S608
+            f"SELECT id, attempts > 0 AND {_PLACE} = crash_position FROM turns t"  # noqa: S608
             f" WHERE {_OPEN} AND state = 'ready' ORDER BY seq"
         )
         found = [(TurnId(id), bool(suspect)) for id, suspect in all_rows(connection, sql)]
@@ -282,12 +288,13 @@ class TurnRows:
 
 
 def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float) -> TurnState:
-    row = find_row(connection, "SELECT position, crash_position, attempts FROM turns WHERE id = ?", (turn,))
+    sql = f"SELECT {_PLACE}, crash_position, attempts FROM turns t WHERE id = ?"  # noqa: S608
+    row = find_row(connection, sql, (turn,))
     if row is None:
         raise NotFound(f"There is no turn {turn}.")
-    position, crash_position, attempts = row
-    attempts = attempts + 1 if position == crash_position else 1
-    connection.execute("UPDATE turns SET attempts = ?, crash_position = ? WHERE id = ?", (attempts, position, turn))
+    place, crash_position, attempts = row
+    attempts = attempts + 1 if place == crash_position else 1
+    connection.execute("UPDATE turns SET attempts = ?, crash_position = ? WHERE id = ?", (attempts, place, turn))
     if attempts >= MOST_ATTEMPTS:
         _set_aside(connection, turn, say(turn), at)
         return TurnState.SET_ASIDE
