@@ -14,17 +14,21 @@ Afterwards = Callable[[Coroutine[Any, Any, None]], None]
 @asynccontextmanager
 async def open_afterwards() -> AsyncIterator[Afterwards]:
     """Something that takes such work while the block is open; what has not ended then is given up."""
-    async with asyncio.TaskGroup() as group:
-        tasks: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
+    try:
+        async with asyncio.TaskGroup() as group:
 
-        def take(work: Coroutine[Any, Any, None]) -> None:
-            task = group.create_task(_walled(work))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
+            def take(work: Coroutine[Any, Any, None]) -> None:
+                task = group.create_task(_walled(work))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
 
-        yield take
-        for task in tasks:
-            task.cancel()
+            yield take
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as failed:
+        # the tasks never raise: what broke the block is the block's own error, to be seen as it is
+        raise failed.exceptions[0] from None
 
 
 async def _walled(work: Coroutine[Any, Any, None]) -> None:

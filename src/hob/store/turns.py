@@ -343,6 +343,9 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
         connection.execute(sql, (new.id, n, kind, version, command, when, body))
     connection.execute("UPDATE turns SET position = ? WHERE id = ?", (len(steps), new.id))
     connection.execute("UPDATE turns SET retried_by = ? WHERE id = ?", (new.id, old))
+    # the new turn writes the messages again, at the place where they are answered
+    sql = "UPDATE transcript SET hidden = 1 WHERE session = ? AND turn = ?"
+    connection.execute(sql, (session, old))
     connection.execute("UPDATE inbox SET turn = ? WHERE turn = ?", (new.id, old))
     connection.execute("UPDATE tasks SET turn = ? WHERE turn = ?", (new.id, old))
     follow_turn(connection, new.id, TurnState.READY, at)

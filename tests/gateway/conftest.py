@@ -1,0 +1,53 @@
+"""The real application in this process, its model scripted, its API reached without sockets."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from hob.app.opening import App, Extras, open_app
+from hob.app.sections import SECTIONS
+from hob.config import load_config
+from hob.gateway.asgi import Door, build_api
+from hob.testing.model import Line, ScriptedModel
+
+TOKEN = "a-token-of-more-than-sixteen"
+
+
+@dataclass
+class Machine:
+    app: App
+    model: ScriptedModel
+    tcp: httpx2.AsyncClient
+    unix: httpx2.AsyncClient
+
+
+@asynccontextmanager
+async def machine(home: Path, *script: Line, **environ: str) -> AsyncIterator[Machine]:
+    settings = {
+        "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
+        "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
+        "HOB_MODEL_NAME": "scripted",
+        "HOB_WORKSPACE_PATH": str(home / "workspace"),
+        "HOB_WORKSPACE_SEED": "false",
+    }
+    config = load_config(SECTIONS, home=home, environ=settings | environ)
+    model = ScriptedModel(*script)
+    async with open_app(home, config, extras=Extras(wrap_model=lambda _: model)) as app:
+        api = build_api(app.api)
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        door = httpx2.ASGITransport(Door(api, TOKEN))
+        async with (
+            httpx2.AsyncClient(transport=door, base_url="http://hob", headers=headers) as tcp,
+            httpx2.AsyncClient(transport=httpx2.ASGITransport(api), base_url="http://hob") as unix,
+        ):
+            yield Machine(app, model, tcp, unix)
+
+
+@pytest.fixture
+async def hob(tmp_path: Path) -> AsyncIterator[Machine]:
+    async with machine(tmp_path) as made:
+        yield made

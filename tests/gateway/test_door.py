@@ -1,0 +1,66 @@
+"""Who may call."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import TOKEN, Machine
+from hob.core.errors import NotConfigured
+from hob.core.settings import Secret
+from hob.gateway.tokens import bearer_matches, ensure_token, token_file
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer ", "Basic " + TOKEN, f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"]
+)
+async def test_without_the_token_nothing_is_told(hob: Machine, header: str) -> None:
+    for method, route in (("POST", "/chat"), ("GET", "/health"), ("GET", "/nothing"), ("GET", "/status")):
+        response = await hob.tcp.request(method, route, headers={"authorization": header})
+        assert (response.status_code, response.json()["error"]["code"]) == (401, "unauthorized")
+    assert hob.model.requests == []
+
+
+async def test_the_unix_socket_needs_no_token(hob: Machine) -> None:
+    assert (await hob.unix.get("/health")).json()["status"] == "ok"
+
+
+@pytest.mark.parametrize("route", ["/backup", "/hand-over"])
+async def test_what_touches_the_machine_is_for_the_unix_socket_alone(hob: Machine, route: str) -> None:
+    assert (await hob.tcp.post(route)).status_code == 403
+
+
+async def test_the_daemon_hands_over_to_nobody(hob: Machine) -> None:
+    assert (await hob.unix.post("/hand-over")).status_code == 403
+
+
+async def test_unknown_routes_and_methods_answer_as_json(hob: Machine) -> None:
+    for method, route, status in (("GET", "/nothing", 404), ("DELETE", "/chat", 405)):
+        response = await hob.tcp.request(method, route)
+        assert response.status_code == status
+        assert response.json()["error"]["message"]
+
+
+@given(st.text())
+def test_no_other_header_is_taken_for_the_token(header: str) -> None:
+    assert not bearer_matches(header, TOKEN) or header.partition(" ")[2].strip() == TOKEN
+
+
+def test_a_token_is_made_once_and_kept_private(tmp_path: Path) -> None:
+    token = ensure_token(tmp_path, None)
+    assert len(token) >= 32
+    assert ensure_token(tmp_path, None) == token
+    assert stat.S_IMODE(token_file(tmp_path).stat().st_mode) == 0o600
+
+
+def test_a_token_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotConfigured, match="shorter than 16"):
+        ensure_token(tmp_path, Secret.of("secret"))
+
+
+def test_an_unreadable_token_file_says_what_to_do(tmp_path: Path) -> None:
+    token_file(tmp_path).mkdir(parents=True)
+    with pytest.raises(NotConfigured, match="remove the file"):
+        ensure_token(tmp_path, None)

@@ -1,0 +1,85 @@
+"""Views: status, tasks, timeline, prompt, export, retry, backup."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Machine, machine
+from hob.core.errors import ModelError, ModelFault
+
+
+async def test_tasks_show_open_ones_and_on_demand_all(hob: Machine) -> None:
+    sent = (await hob.tcp.post("/chat", json={"message": "buy tea"})).json()
+    assert (await hob.tcp.get("/tasks")).json()["tasks"] == []
+    [task] = (await hob.tcp.get("/tasks", params={"all": "1"})).json()["tasks"]
+    assert (task["id"], task["state"], task["title"]) == (sent["id"], "done", "buy tea")
+
+
+async def test_a_trace_holds_everything_that_belongs_to_a_message(hob: Machine) -> None:
+    sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
+    events = (await hob.tcp.get("/timeline", params={"trace": sent["trace_id"]})).json()["events"]
+    assert {event["kind"] for event in events} == {"inbound", "model", "outbound", "turn"}
+    spans = {event["span_id"] for event in events}
+    parents = {event["parent_span_id"] for event in events} - {None}
+    assert parents
+    assert parents <= spans
+
+
+async def test_the_prompt_is_shown_by_section(hob: Machine) -> None:
+    await hob.tcp.post("/chat", json={"message": "hi"})
+    seen = (await hob.tcp.get("/prompt", params={"session": "api:main"})).json()
+    names = [section["name"] for section in seen["sections"]]
+    assert "identity" in names
+    assert "history" in names
+    assert seen["bytes"] == sum(section["bytes"] for section in seen["sections"])
+
+
+async def test_an_export_begins_with_its_metadata(hob: Machine) -> None:
+    await hob.tcp.post("/chat", json={"message": "hi", "session": "tea"})
+    lines = [json.loads(line) for line in (await hob.tcp.get("/export")).text.splitlines()]
+    assert lines[0]["type"] == "hob-export"
+    assert [line["role"] for line in lines[1:]] == ["user", "assistant"]
+
+
+async def test_a_failed_message_is_brought_back_and_answered(tmp_path: Path) -> None:
+    async with machine(tmp_path, ModelError(ModelFault.AUTH), "here I am") as hob:
+        sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
+        response = await hob.tcp.post(f"/retry/{sent['id']}")
+        assert response.status_code == 202
+        again = (await hob.tcp.get(f"/chat/{sent['id']}", params={"wait": 10})).json()
+        assert (again["state"], again["reply"]) == ("done", "here I am")
+
+
+async def test_the_model_is_shown_a_retried_message_once(tmp_path: Path) -> None:
+    async with machine(tmp_path, ModelError(ModelFault.AUTH), "here I am", "and again") as hob:
+        sent = (await hob.tcp.post("/chat", json={"message": "only once"})).json()
+        await hob.tcp.post(f"/retry/{sent['id']}")
+        await hob.tcp.get(f"/chat/{sent['id']}", params={"wait": 10})
+        await hob.tcp.post("/chat", json={"message": "next"})
+        texts = "\n".join(message.text for message in hob.model.requests[-1].messages)
+        assert texts.count("only once") == 1
+
+
+async def test_nothing_to_retry_is_not_found(hob: Machine) -> None:
+    assert (await hob.tcp.post("/retry/m_nothing")).status_code == 404
+
+
+@pytest.mark.parametrize("limit", ["0", "1001", "many", "-1"])
+async def test_a_wrong_limit_is_refused(hob: Machine, limit: str) -> None:
+    assert (await hob.tcp.get("/tasks", params={"limit": limit})).status_code == 400
+
+
+async def test_a_backup_is_one_file(hob: Machine, tmp_path: Path) -> None:
+    target = tmp_path / "copy.db"
+    response = await hob.unix.post("/backup", params={"file": str(target)})
+    assert response.json()["bytes"] == target.stat().st_size > 0
+
+
+async def test_a_backup_needs_a_whole_path(hob: Machine) -> None:
+    assert (await hob.unix.post("/backup", params={"file": "copy.db"})).status_code == 400
+
+
+async def test_the_status_names_the_model_and_counts(hob: Machine) -> None:
+    seen = (await hob.tcp.get("/status")).json()
+    assert (seen["model"], seen["running"], seen["waiting"], seen["store"]) == ("scripted", 0, 0, "ok")
