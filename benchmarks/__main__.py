@@ -1,0 +1,51 @@
+"""`python -m benchmarks`: measure, print, and exit with 1 when a limit does not hold."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping
+
+from benchmarks import history, load, memory, prompt, startup, turn
+from benchmarks.bench import Bench, open_bench
+from benchmarks.rows import Row, render
+
+SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
+    "startup": startup.measure,
+    "turn": turn.measure,
+    "load": load.measure,
+    "history": history.measure,
+    "memory": memory.measure,
+    "prompt": prompt.measure,
+}
+
+
+def main() -> int:
+    """The program."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What Hob costs on this machine.")
+    parser.add_argument("--only", choices=SUBJECTS, action="append", metavar="NAME", help=", ".join(SUBJECTS))
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--quick", action="store_true", help="measure less often; the figures are rough")
+    options = parser.parse_args()
+    rows: list[Row] = []
+    with open_bench(quick=options.quick) as bench:
+        for name in options.only or SUBJECTS:
+            if not options.json:
+                print(f"measuring {name} ...", file=sys.stderr, flush=True)
+            rows += SUBJECTS[name](bench)
+    if options.json:
+        print(json.dumps({"machine": machine(), "rows": [row.view() for row in rows]}, indent=2))
+    else:
+        print(f"{machine()}; load {os.getloadavg()[0]:.1f}\n")
+        print(render(rows, colour=sys.stdout.isatty()))
+    return 0 if all(row.holds for row in rows) else 1
+
+
+def machine() -> str:
+    """What this was measured on."""
+    return f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

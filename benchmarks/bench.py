@@ -1,0 +1,133 @@
+"""Where the measuring happens: empty homes, a model server of its own, daemons, and a client that talks to them."""
+
+import http.client
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchmarks.processes import python, running
+
+HOB = str(Path(python()).with_name("hob"))
+TOKEN = "a-token-of-the-benchmarks"
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """A running Hob, or a baseline that speaks the same HTTP. `ready` is how many seconds it took to start."""
+
+    pid: int
+    url: str
+    ready: float
+
+    def client(self) -> "Client":
+        """A connection of its own."""
+        return Client(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One invocation. `quick` measures less often: good for finding mistakes, not for quoting."""
+
+    root: Path
+    model: str
+    model_pid: int
+    quick: bool = False
+
+    def times(self, many: int, few: int) -> int:
+        """How often to measure."""
+        return few if self.quick else many
+
+    def home(self) -> Path:
+        """A new, empty one."""
+        return Path(tempfile.mkdtemp(prefix="home-", dir=self.root))
+
+    def environ(self, home: Path) -> dict[str, str]:
+        """What a Hob of this home sees. Compiled modules are kept apart from the working tree."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        return kept | {
+            "HOB_HOME": str(home),
+            "HOB_WORKSPACE_PATH": str(home / "workspace"),
+            "HOB_GATEWAY_PORT": "0",
+            "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
+            "OPENAI_API_KEY": "benchmark",
+            "OPENAI_BASE_URL": self.model,
+            "PYTHONPYCACHEPREFIX": str(self.root / "compiled"),
+        }
+
+    @contextmanager
+    def daemon(self, home: Path, command: Sequence[str] = (HOB, "serve")) -> Iterator[Daemon]:
+        """`hob serve` on this home."""
+        with running(command, self.environ(home), "ready: ") as (pid, line, seconds):
+            yield Daemon(pid, line.partition("ready: ")[2].partition(",")[0], seconds)
+
+    @contextmanager
+    def program(self, name: str, *arguments: str) -> Iterator[Daemon]:
+        """One of `benchmarks.programs` that serves; its first line is its URL."""
+        command = (python(), "-m", f"benchmarks.programs.{name}", *arguments)
+        with running(command, self.environ(self.root)) as (pid, line, seconds):
+            yield Daemon(pid, line, seconds)
+
+    def asked(self) -> list[bytes]:
+        """The bodies of the questions the model server got since this was last called."""
+        client = Client(self.model.removesuffix("/v1"))
+        rows = client.get("/_fake/requests")
+        client.call("DELETE", "/_fake/requests")
+        return [row["body"].encode() for row in rows if row["method"] == "POST"]
+
+
+class Client:
+    """One connection that is kept open, as a program that talks to Hob would."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        assert parts.hostname is not None
+        self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120)
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The JSON of the answer. Raises RuntimeError unless the status is 200."""
+        headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
+        self._connection.request(method, path, None if body is None else json.dumps(body), headers)
+        response = self._connection.getresponse()
+        text = response.read()
+        if response.status != 200:
+            raise RuntimeError(f"{method} {path}: {response.status} {text[:300]!r}")
+        return json.loads(text)
+
+    def get(self, path: str) -> Any:
+        """The JSON there."""
+        return self.call("GET", path)
+
+    def say(self, text: str, session: str = "main") -> dict[str, Any]:
+        """A message and its result. Raises RuntimeError unless it was answered."""
+        result: dict[str, Any] = self.call("POST", "/chat", {"message": text, "session": session})
+        if not result["reply"]:
+            raise RuntimeError(f"no reply: {result}")
+        return result
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@contextmanager
+def open_bench(*, quick: bool) -> Iterator[Bench]:
+    """A place to measure in, gone when the block ends."""
+    with tempfile.TemporaryDirectory(prefix="hob-bench-") as name:
+        root = Path(name)
+        environ = {"PATH": os.environ.get("PATH", ""), "PYTHONPYCACHEPREFIX": str(root / "compiled")}
+        command = (python(), "-m", "hob.testing.openai_server", "--keep", "100")
+        with running(command, environ, "http") as (pid, url, _):
+            yield Bench(root, url, pid, quick)
+
+
+def seconds_of(client: Client, text: str) -> float:
+    """Wall seconds from sending a message to having its answer."""
+    began = time.perf_counter()
+    client.say(text)
+    return time.perf_counter() - began

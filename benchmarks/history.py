@@ -1,0 +1,99 @@
+"""Whether a turn gets dearer as a conversation gets longer."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from benchmarks.bench import Bench, Client, Daemon
+from benchmarks.processes import cpu_of
+from benchmarks.rows import Row
+from hob.core.clock import SystemClock
+from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, OWNER_LABEL
+from hob.core.messages import Inbound
+from hob.core.models import Entry
+from hob.core.states import TurnState
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Finish, Summary, Turn
+from hob.store import InboxLimits, Store, StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.samples import chunk_of, event_of
+
+SIZES = (20, 2_000, 100_000)
+SESSION = SessionKey("api:main")
+_AT_ONCE = 50
+_NO_LIMITS = InboxLimits(lane=10**9, sender=10**9, total=10**9, self_made_per_hour=10**9)
+_WORDS = "The kettle is on the hob, and the {number}th story is about somebody who came home late and found it warm."
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """CPU per turn in one session of 20, 2,000 and 100,000 messages, by turns so that the load is the same."""
+    rounds, turns = bench.times(8, 3), 20
+    with ExitStack() as stack:
+        running: list[tuple[Daemon, Client]] = []
+        for size in SIZES:
+            home = bench.home()
+            asyncio.run(fill(home, size))
+            daemon = stack.enter_context(bench.daemon(home))
+            running.append((daemon, daemon.client()))
+        costs: list[list[float]] = [[] for _ in SIZES]
+        for _ in range(rounds + 1):
+            for (daemon, client), found in zip(running, costs, strict=True):
+                before = cpu_of(daemon.pid)
+                for number in range(turns):
+                    client.say(f"message {number}")
+                found.append((cpu_of(daemon.pid) - before) / turns * 1000)
+    short, *long = (median(found[1:]) for found in costs)
+    for size, cost in zip(SIZES[1:], long, strict=True):
+        beside = f"with {SIZES[0]} messages"
+        yield Row(f"a turn after {size:,} messages", cost, "ms CPU", 1.2 * short, baseline=short, beside=beside)
+
+
+async def fill(home: Path, messages: int) -> None:
+    """Let a home look as if so many messages had been exchanged in its main session, and summarised as Hob does."""
+    home.mkdir(exist_ok=True)
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        exchanges = messages // 2
+        for first in range(0, exchanges, _AT_ONCE):
+            await _exchange(store, range(first, min(first + _AT_ONCE, exchanges)))
+        if messages > 20:
+            await _summarise(store, messages - 20)
+
+
+async def _exchange(store: Store, numbers: range) -> None:
+    """That many messages and their answers, in one turn: each is accepted as always, which is most of the rows."""
+    inbounds = [message(_WORDS.format(number=number), channel="api", chat="main") for number in numbers]
+    async with asyncio.TaskGroup() as group:
+        for inbound in inbounds:
+            group.create_task(_accept(store, inbound))
+    turn = await store.inbox.claim(SESSION, [inbound.id for inbound in inbounds])
+    await store.journal.finish(_finish(turn))
+
+
+async def _accept(store: Store, inbound: Inbound) -> None:
+    await store.inbox.accept(inbound, session=SESSION, limits=_NO_LIMITS, event=event_of(inbound))
+
+
+def _finish(turn: Turn) -> Finish:
+    entries: list[Entry] = []
+    for inbound in turn.inbounds:
+        entries.append(Entry(0, "user", inbound.text, OWNER_LABEL, turn.id, 1.0))
+        entries.append(Entry(0, "assistant", f"You said: {inbound.text}", HOB_LABEL, turn.id, 2.0))
+    return Finish(
+        turn=turn.id,
+        session=turn.session,
+        state=TurnState.DONE,
+        entries=tuple(entries),
+        outbounds=(chunk_of(turn, "That was a lot."),),
+        events=tuple(event_of(inbound, EventKind.TURN) for inbound in turn.inbounds),
+        reply="That was a lot.",
+    )
+
+
+async def _summarise(store: Store, upto: int) -> None:
+    event = TimelineEvent(
+        new_event_id(), new_trace_id(), new_span_id(), None, 1.0, EventKind.COMPACTION, "messages", session=SESSION
+    )
+    await store.transcript.summarise(SESSION, Summary(upto, "## Goals\n- tell stories", HOB_LABEL), event)

@@ -1,0 +1,46 @@
+"""What Hob holds and does while nobody talks to it, and whether it grows."""
+
+import time
+from collections.abc import Iterator
+
+from benchmarks.bench import Bench, Client
+from benchmarks.processes import Memory, cpu_of, memory_of, wakeups_of
+from benchmarks.rows import Row
+
+BARE = "bare asyncio HTTP server, nothing kept"
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """Idle memory, CPU and wake-ups; growth over a thousand turns."""
+    turns = bench.times(1_000, 200)
+    with bench.daemon(bench.home()) as daemon, bench.program("echo") as echo:
+        fresh = memory_of(daemon.pid)
+        client, bare = daemon.client(), echo.client()
+        client.say("hi")
+        bare.say("hi")
+        seconds = bench.times(20, 5)
+        cpu, wakes, least = _idle(daemon.pid, echo.pid, seconds)
+        idle, small = memory_of(daemon.pid), memory_of(echo.pid)
+        yield Row("idle after the start", fresh.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
+        yield Row("idle after a turn", idle.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
+        yield Row(f"idle for {seconds} s", cpu, "% CPU", 0.1, baseline=least, beside=BARE)
+        yield Row(f"idle for {seconds} s", wakes, "wake-ups")
+        after = _talk(client, turns, daemon.pid)
+        growth, bare_growth = after.rss - idle.rss, _talk(bare, turns, echo.pid).rss - small.rss
+        yield Row(f"growth over {turns:,} turns", growth, "MiB RSS", 5, baseline=max(0.0, bare_growth), beside=BARE)
+        yield Row(f"after {turns:,} turns", after.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
+
+
+def _idle(pid: int, echo: int, seconds: float) -> tuple[float, float, float]:
+    """Percent of a core that the daemon uses, its wake-ups, and the percent of the baseline."""
+    time.sleep(2)  # what a turn leaves to be done afterwards
+    before, wakes, least = cpu_of(pid), wakeups_of(pid), cpu_of(echo)
+    time.sleep(seconds)
+    percent = 100 / seconds
+    return (cpu_of(pid) - before) * percent, wakeups_of(pid) - wakes, (cpu_of(echo) - least) * percent
+
+
+def _talk(client: Client, turns: int, pid: int) -> Memory:
+    for number in range(turns):
+        client.say(f"message {number}", f"session-{number % 10}")
+    return memory_of(pid)

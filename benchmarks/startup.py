@@ -1,0 +1,59 @@
+"""What it takes to get going: short commands, one question without and with a daemon, the daemon itself."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from statistics import median
+
+from benchmarks.bench import HOB, Bench, seconds_of
+from benchmarks.processes import cpu_of, python, run_often
+from benchmarks.rows import Row
+
+LIBRARIES = "import asyncio, httpx2, apsw"
+SERVER = "import asyncio, apsw, httptools, starlette.applications, uvicorn"
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """CPU seconds of commands, wall seconds of the daemon's start and its first turn."""
+    times = bench.times(11, 3)
+    home = bench.home()
+    environ = bench.environ(home)
+
+    def cpu(*command: str) -> float:
+        return run_often(command, environ, times).cpu
+
+    nothing = cpu(python(), "-c", "pass")
+    libraries = cpu(python(), "-c", LIBRARIES)
+    client = cpu(python(), "-c", "import http.client, json")
+    yield Row("hob --version", cpu(HOB, "--version"), "s CPU", 0.06, baseline=nothing, beside="python -c pass")
+    yield Row("hob --help", cpu(HOB, "--help"), "s CPU", 0.15, baseline=nothing, beside="python -c pass")
+    alone = run_often((HOB, "ask", "hi"), environ, times)
+    beside = f"python -c '{LIBRARIES}'"
+    yield Row("hob ask hi, no daemon", alone.cpu, "s CPU", 0.5, baseline=libraries, beside=beside)
+    yield Row("hob ask hi, no daemon, until the answer", alone.wall, "s", baseline=libraries, beside=beside)
+    with bench.daemon(home):
+        attached = cpu(HOB, "ask", "hi")
+    beside = "python -c 'import http.client, json'"
+    yield Row("hob ask hi, to the daemon", attached, "s CPU", 0.15, baseline=client, beside=beside)
+    yield from _daemon(bench, times)
+
+
+def _daemon(bench: Bench, times: int) -> Iterator[Row]:
+    """Start daemons on empty homes: each sees its first message ever."""
+    ready: list[float] = []
+    cpu: list[float] = []
+    first: list[float] = []
+    least: list[float] = []
+    for _ in range(times):
+        with ExitStack() as stack:
+            daemon = stack.enter_context(bench.daemon(bench.home()))
+            ready.append(daemon.ready)
+            cpu.append(cpu_of(daemon.pid))
+            first.append(seconds_of(daemon.client(), "hi"))
+            echo = stack.enter_context(bench.program("echo"))
+            least.append(seconds_of(echo.client(), "hi"))
+    libraries = run_often((python(), "-c", SERVER), bench.environ(bench.root), times)
+    beside = f"python -c '{SERVER}'"
+    yield Row("hob serve, until ready", median(ready), "s", 0.5, baseline=libraries.wall, beside=beside)
+    yield Row("hob serve, until ready", median(cpu), "s CPU", baseline=libraries.cpu, beside=beside)
+    beside = "bare asyncio HTTP server, nothing kept"
+    yield Row("first turn after the start", median(first), "s", 0.2, baseline=median(least), beside=beside)

@@ -1,0 +1,41 @@
+"""What one turn costs the daemon, every commit durable."""
+
+from collections.abc import Callable, Iterator
+
+from benchmarks.bench import Bench, Daemon
+from benchmarks.processes import cpu_of, python, run_once
+from benchmarks.rows import Row
+
+COMMITS, TOOL_COMMITS = 2, 4
+"""The fewest commits that keep the promises: accepted and finished; with a tool its intent and its receipt too."""
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """CPU milliseconds of a plain turn and of one that calls a tool, in a session that is compacted as it grows."""
+    rounds, turns = bench.times(8, 3), 40
+    with bench.daemon(bench.home()) as daemon:
+        plain = least_cpu(daemon, lambda number: f"message {number}", rounds, turns)
+    beside = f"{COMMITS} commits with bare apsw"
+    yield Row("a turn", plain, "ms CPU", 15, baseline=_bare(bench, COMMITS), beside=beside)
+    command = (python(), "-m", "benchmarks.programs.tools")
+    with bench.daemon(bench.home(), command) as daemon:
+        called = least_cpu(daemon, lambda _: "CALL clock {}", rounds, turns)
+    beside = f"{TOOL_COMMITS} commits with bare apsw"
+    yield Row("a turn with a tool call", called, "ms CPU", 25, baseline=_bare(bench, TOOL_COMMITS), beside=beside)
+
+
+def least_cpu(daemon: Daemon, text: Callable[[int], str], rounds: int, turns: int) -> float:
+    """The median over rounds of what a turn costs, in milliseconds of CPU. A round before them warms up."""
+    client = daemon.client()
+    costs: list[float] = []
+    for _ in range(rounds + 1):
+        before = cpu_of(daemon.pid)
+        for number in range(turns):
+            client.say(text(number))
+        costs.append((cpu_of(daemon.pid) - before) / turns * 1000)
+    return sorted(costs[1:])[rounds // 2]
+
+
+def _bare(bench: Bench, commits: int) -> float:
+    command = (python(), "-m", "benchmarks.programs.commits", str(commits), str(bench.times(500, 100)), str(bench.root))
+    return float(run_once(command, bench.environ(bench.root))[1]) * 1000
