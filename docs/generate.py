@@ -1,0 +1,478 @@
+"""Writes `docs/reference/` from the code. Run by `make docs`; `tests/docs` compares the result with what is committed.
+
+Texts come from docstrings and tables. Where a thing has no docstring of its own (an event's name, a field of an
+answer), its sentence stands here, in a table that must have one for each: a new name without a sentence is a KeyError.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import io
+import json
+import pkgutil
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from markdown import cell, doc, fenced, field_table, signature
+
+import hob
+from hob.agent.commands import COMMANDS as SLASH_COMMANDS
+from hob.agent.commands import Moment
+from hob.app.cli import COMMANDS, build
+from hob.app.sections import SECTIONS
+from hob.config import reference
+from hob.core import errors, hooks, states, steps
+from hob.core.ids import EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.labels import OWNER_LABEL
+from hob.core.messages import OutboundKind
+from hob.core.models import Usage
+from hob.core.sentences import OF_FAULT, texts_of
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.gateway.api import Api, failure_of
+from hob.gateway.asgi import LOCAL_ONLY, build_api
+from hob.gateway.events import Event
+from hob.gateway.inbound import CHANNELS, FIELDS
+from hob.gateway.views import chat_status, chat_view, event_view, usage_view
+from hob.store import Result
+
+HERE = Path(__file__).parent / "reference"
+WIDTH = 100
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its file name in `docs/reference/`."""
+    made: dict[str, Callable[[], str]] = {
+        "settings.md": lambda: reference(SECTIONS),
+        "commands.md": commands,
+        "states.md": state_machines,
+        "steps.md": journalled_steps,
+        "timeline.md": timeline,
+        "errors.md": error_tree,
+        "api.md": api,
+        "hooks.md": hook_values,
+        "testing.md": testing,
+    }
+    return {name: _with_note(write()) for name, write in made.items()}
+
+
+def _with_note(text: str) -> str:
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n<!-- Written by `make docs` from the code; do not edit. -->\n{rest.rstrip()}\n"
+
+
+# Pages
+
+
+def commands() -> str:
+    """The command line and the slash commands."""
+    app = build()
+    lines = ["# Commands", "", "## `hob`", "", *fenced(_help(app, []))]
+    for name, where, _ in COMMANDS:
+        module, _, attribute = where.partition(":")
+        target = getattr(importlib.import_module(f"hob.app.commands.{module}"), attribute)
+        lines += ["", f"### `hob {name}`", "", *fenced(_help(app, [name]))]
+        if inspect.isfunction(target):
+            lines += _more_of(target)
+        else:
+            for inner in sorted(target):
+                if not inner.startswith("-"):
+                    lines += ["", f"#### `hob {name} {inner}`", "", *fenced(_help(app, [name, inner]))]
+    lines += [
+        "",
+        "## Exit status",
+        "",
+        "| status | meaning |",
+        "|---|---|",
+        "| 0 | it worked; from `ask`: there is an answer |",
+        "| 1 | it failed; from `ask`: there is an error instead of an answer |",
+        "| 2 | wrong use, or wrong settings (then nothing was started) |",
+        "| 75 | `ask` only: the message is kept and not answered yet; `hob ask --resume ID` waits for it |",
+        "| 130 | Ctrl-C |",
+        "",
+        "## Slash commands",
+        "",
+        "Answered without a model, in the chat and over the API alike. Those that act on arrival do not wait for a",
+        "running turn; the others run in order with the messages. A space before the slash makes it a message.",
+        "",
+        "| command | what it does | acts | who |",
+        "|---|---|---|---|",
+    ]
+    acts = {Moment.ARRIVAL: "on arrival", Moment.LANE: "in order"}
+    for command in SLASH_COMMANDS:
+        who = "owner" if command.owner else "everybody"
+        lines.append(f"| `{cell(command.usage)}` | {cell(command.english)} | {acts[command.moment]} | {who} |")
+    return "\n".join(lines)
+
+
+def state_machines() -> str:
+    """The tables of `hob.core.states` as diagrams."""
+    lines = ["# States", "", "A move that is not drawn never happens: the store refuses it.", ""]
+    tables: tuple[tuple[type[StrEnum], Mapping[Any, frozenset[Any]]], ...] = (
+        (states.InboxState, states.INBOX_MOVES),
+        (states.TurnState, states.TURN_MOVES),
+        (states.TaskState, states.TASK_MOVES),
+        (states.OutboxState, states.OUTBOX_MOVES),
+        (states.ApprovalState, states.APPROVAL_MOVES),
+    )
+    for kind, moves in tables:
+        lines += [f"## {kind.__name__.removesuffix('State')}", "", doc(kind), "", "```mermaid", "stateDiagram-v2"]
+        lines.append(f"    [*] --> {next(iter(kind)).value}")
+        for old in kind:
+            lines += [f"    {old.value} --> {new.value}" for new in kind if new in moves[old]]
+            if not moves[old]:
+                lines.append(f"    {old.value} --> [*]")
+        lines += ["```", ""]
+    lines += [
+        "From `failed`, `set_aside` and `dead` only `hob retry` leads on.",
+        "",
+        "## What a turn's state is to the user",
+        "",
+        "| turn | task |",
+        "|---|---|",
+        *(f"| {turn.value} | {task.value} |" for turn, task in states.TASK_OF_TURN.items()),
+    ]
+    return "\n".join(lines)
+
+
+def journalled_steps() -> str:
+    """The kinds of steps a turn's journal holds."""
+    lines = [
+        "# Steps",
+        "",
+        f"What a turn's journal holds, in the order in which it happened. A step is stored as kind, version (now"
+        f" {steps.VERSION}) and JSON.",
+        "Readers take every older version. A missing field gets its default, an unknown one is passed over.",
+        "[How a turn uses them](../explanation/turn.md).",
+    ]
+    for cls in get_args(steps.Step):
+        lines += ["", f"## `{steps.kind_of(object.__new__(cls))}`", "", doc(cls), "", *field_table(cls)]
+    return "\n".join(lines)
+
+
+EVENT_KINDS: Mapping[EventKind, str] = {
+    EventKind.INBOUND: "a message was accepted; `name` is its channel",
+    EventKind.OUTBOUND: "what a turn says; `name` is the channel, `status` says reply, error, notice or question",
+    EventKind.TURN: "a turn as a whole, written at its end; `name` is the model",
+    EventKind.MODEL: "one call of a model, with tokens and cost; `status` is `ok` or the fault",
+    EventKind.TOOL: "one call of a tool, or why it was not made",
+    EventKind.APPROVAL: "the owner was asked",
+    EventKind.POLICY: "a call was not allowed; `status` is the rule",
+    EventKind.STEER: "a message joined a running turn",
+    EventKind.COMMAND: "a slash command was answered; `name` is the command",
+    EventKind.SESSION: "a session began afresh",
+    EventKind.COMPACTION: "a summary stands for older messages; `name` is the reason",
+    EventKind.DELIVERY: "a chunk reached its channel, could not, or waits for you",
+    EventKind.SYSTEM: "Hob itself",
+}
+
+
+def timeline() -> str:
+    """Event kinds, fields and the form in which machines get them."""
+    sample = TimelineEvent(
+        EventId("e_7f3k9q2x0b1d4h"), TraceId("5d7af05d3bec94b84abfaba4544a469f"), SpanId("9c1d0f2e3b4a5968"), None,
+        1_767_225_600.0, EventKind.INBOUND, "api", session=SessionKey("api:main"), sender_id="owner",
+        classification="owner", label=OWNER_LABEL, text="hello",
+    )  # fmt: skip
+    return "\n".join(
+        [
+            "# Timeline",
+            "",
+            "What happened, append-only. One trace is all that came of one message. Text and media can be erased, the",
+            "rest of an event stays. `hob timeline` shows it, `GET /timeline` gives it as JSON.",
+            "",
+            "## Kinds",
+            "",
+            "| kind | written when |",
+            "|---|---|",
+            *(f"| `{kind.value}` | {EVENT_KINDS[kind]} |" for kind in EventKind),
+            "",
+            "## Fields",
+            "",
+            doc(TimelineEvent),
+            "",
+            *field_table(TimelineEvent),
+            "",
+            "## As JSON",
+            "",
+            *fenced(json.dumps(event_view(sample), indent=2), "json"),
+        ]
+    )
+
+
+def error_tree() -> str:
+    """Errors by who must act, what they are over HTTP, and the faults of models."""
+    lines = [
+        "# Errors",
+        "",
+        "## The tree",
+        "",
+        "Every error Hob raises on purpose. The sentence is its default message.",
+        "",
+        *_tree(errors.HobError, 0),
+        "",
+        "## Over HTTP",
+        "",
+        'The body is `{"error": {"code": ..., "message": ...}}`. Where waiting helps there is `Retry-After`.',
+        "Nothing was accepted.",
+        "",
+        "| error | status | code | Retry-After |",
+        "|---|---|---|---|",
+    ]
+    for error in _samples():
+        failure = failure_of(error)
+        wait = "" if failure.retry_after is None else f"{failure.retry_after} s"
+        scope = ""
+        if isinstance(error, errors.Busy):
+            scope, wait = f" ({error.scope.value})", "by what waits"
+        lines.append(f"| {type(error).__name__}{scope} | {failure.status} | `{failure.code}` | {wait} |")
+    lines += [
+        "| no or a wrong token | 401 | `unauthorized` | |",
+        "| a route for the Unix socket only | 403 | `not_allowed` | |",
+        "| no such route | 404 | `not_found` | |",
+        "| wrong method | 405 | `method_not_allowed` | |",
+        "",
+        "## Why a model gave no answer",
+        "",
+        "The message was accepted and its turn has failed: `error.code` of the answer, the status of `POST /chat`, and",
+        "what people are told. `GET /chat/{id}` is 200 all the same: it was asked what became of it, and says so.",
+        "",
+        "| code | status | sentence |",
+        "|---|---|---|",
+    ]
+    for fault in errors.ModelFault:
+        text = texts_of(OF_FAULT[fault])["en"].replace("\n", " ")
+        lines.append(f"| `{fault.value}` | {_status_of(fault.value)} | {cell(text)} |")
+    lines += [
+        "",
+        "## Why a turn ended otherwise",
+        "",
+        "| code | status | meaning |",
+        "|---|---|---|",
+        *(f"| `{code}` | {_status_of(code)} | {text} |" for code, text in REASONS.items()),
+    ]
+    return "\n".join(lines)
+
+
+REASONS: Mapping[str, str] = {
+    "iteration_limit": "more model calls than `agent.max_rounds`",
+    "run_timeout": "longer than `agent.run_seconds`",
+    "loop": "the model went in circles",
+    "hook": "a hook stopped it",
+}
+
+
+def _status_of(code: str) -> int:
+    return chat_status({"state": "failed", "error": {"code": code, "message": ""}})
+
+
+def _samples() -> Iterator[errors.HobError]:
+    yield errors.InvalidRequest()
+    yield errors.NotAllowed()
+    yield errors.NotFound()
+    for scope in errors.BusyScope:
+        yield errors.Busy(scope, 1.0)
+    yield errors.Stopping()
+    yield errors.StoreFull()
+    yield errors.StoreError()
+    yield errors.NotConfigured()
+    yield errors.HobError()
+
+
+CHAT_FIELDS: Mapping[str, str] = {
+    "message": "the text; required",
+    "session": "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
+    "model": "the model that answers, instead of the session's",
+    "quoted": "text that comes along as data: it is marked as untrusted and not obeyed",
+    "channel": "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
+    "wait": "seconds to wait for the answer; at most and by default `gateway.wait_seconds`",
+}
+ANSWER_FIELDS: Mapping[str, str] = {
+    "id": "the message's id; also its task's",
+    "session": "the session it belongs to",
+    "trace_id": "what `hob timeline --trace` takes",
+    "state": "`waiting`, or the state of its turn (see [states](states.md#turn))",
+    "reply": "the answer, and nothing else; null while there is none and where there is an error",
+    "usage": "tokens and dollars of its turn; `cost_usd` is null where a price is unknown",
+    "error": "only where it failed: `code` and `message` ([errors](errors.md))",
+    "merged_into": "only where it joined another message's turn: that message's id",
+}
+EVENTS: Mapping[str, tuple[str, str]] = {
+    "accepted": ("the message is durable", '`{"id", "session", "trace_id"}`'),
+    "delta": ("a piece of the answer", '`{"text"}`'),
+    "reasoning": ("a piece of the model's reasoning, not part of the answer", '`{"text"}`'),
+    "retracted": ("what was streamed since the last round is void; it is written anew", "`{}`"),
+    "progress": ("a tool began or ended, the model is slow, the turn waits", '`{"what", "name", "text"}`'),
+    "result": ("last: what became of it", "as `GET /chat/{id}`"),
+    "error": ("last: nothing was accepted, or it could not be followed", '`{"error": {"code", "message"}}`'),
+}
+
+
+def api() -> str:
+    """Routes, requests, answers and the event stream."""
+    app = build_api(cast(Api, None))
+    lines = [
+        "# API",
+        "",
+        "HTTP and JSON on `gateway.host` and `gateway.port`, and on the Unix socket `hob.sock` in the home. Over TCP",
+        "every call carries `Authorization: Bearer TOKEN` (`hob token show`); the socket is the owner's alone and asks",
+        "for none.",
+        "[How to use it](../how-to/talk-to-the-api.md).",
+        "",
+        "## Routes",
+        "",
+    ]
+    for route in cast(Any, app).routes:
+        methods = ", ".join(sorted(route.methods - {"HEAD"}))
+        only = " (Unix socket only)" if route.path in LOCAL_ONLY else ""
+        lines += [f"### `{methods} {route.path}`{only}", "", inspect.getdoc(route.endpoint) or "", ""]
+    lines += ["## What `POST /chat` takes", "", "As a JSON object, or as query parameters.", ""]
+    lines += ["| field | meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {text} |" for name, text in CHAT_FIELDS.items()]
+    _complete(CHAT_FIELDS, FIELDS)
+    _complete(dict.fromkeys(("api", "local")), CHANNELS)
+    lines += [
+        "",
+        "| header | meaning |",
+        "|---|---|",
+        "| `Idempotency-Key` | 1 to 255 characters; the same key again, at any time, joins the same message |",
+        "| `Accept: text/event-stream` | follow the message instead of waiting for it |",
+        "",
+        "## What `/chat` answers",
+        "",
+        "| field | meaning |",
+        "|---|---|",
+        *(f"| `{name}` | {text} |" for name, text in ANSWER_FIELDS.items()),
+        "",
+        "An answer, and a failure:",
+        "",
+    ]
+    views = [chat_view(result) for result in _results()]
+    _complete(ANSWER_FIELDS, {name for view in views for name in view})
+    for view in views[:2]:
+        lines += [*fenced(json.dumps(view, indent=2), "json"), ""]
+    lines += [
+        "| status of `POST /chat` | meaning |",
+        "|---|---|",
+        "| 200 | there is an outcome: an answer, a command's answer, a silence with its reason, or it was cancelled |",
+        "| 202 | it takes longer than `wait`; `Location` says where to ask |",
+        "| 400, 403, 429, 503, 507 | nothing was accepted ([errors](errors.md#over-http)) |",
+        "| 402, 429, 502, 503, 504, and an `id` | accepted, failed ([errors](errors.md#why-a-model-gave-no-answer)) |",
+        "",
+        "## Events",
+        "",
+        "Server-sent events, one JSON object each. The stream ends with `result` or `error`.",
+        "",
+        "| event | meaning | data |",
+        "|---|---|---|",
+    ]
+    names = re.findall(r"\b[a-z]+\b", doc(Event).partition(":")[2])
+    _complete(EVENTS, set(names) - {"and", "last", "or"})
+    lines += [f"| `{name}` | {meaning} | {data} |" for name, (meaning, data) in EVENTS.items()]
+    lines += ["", "## Usage", "", *fenced(json.dumps(usage_view(Usage(404, 3), None), indent=2), "json")]
+    return "\n".join(lines)
+
+
+def _results() -> Iterator[Result]:
+    answered = Result(
+        InboundId("m_7f3k9q2x0b1d4h"), SessionKey("api:main"), TraceId("5d7af05d3bec94b84abfaba4544a469f"),
+        TurnId("t_2x0b1d4h7f3k9q"), "done", "Hello.", OutboundKind.REPLY, "", Usage(404, 3), 210, None, 0.0, 1.0, True,
+    )  # fmt: skip
+    yield answered
+    sentence = texts_of(OF_FAULT[errors.ModelFault.AUTH])["en"]
+    yield dataclasses.replace(
+        answered, state="failed", kind=OutboundKind.ERROR, reason="auth", reply=sentence, usage=Usage(), cost=0
+    )
+    yield dataclasses.replace(answered, merged_into=InboundId("m_1d4h7f3k9q2x0b"))
+
+
+def hook_values() -> str:
+    """What a hook gets and what it may decide."""
+    lines = ["# Hooks", "", *(inspect.getdoc(hooks) or "").splitlines(), "", "## What a hook gets"]
+    for cls in get_args(hooks.HookEvent):
+        lines += ["", f"### `{cls.__name__}`", "", doc(cls), "", *field_table(cls)]
+    lines += ["", "## What it decides"]
+    for cls in get_args(hooks.Decision):
+        lines += ["", f"### `{cls.__name__}`", "", doc(cls)]
+        if dataclasses.fields(cls):
+            lines += ["", *field_table(cls)]
+    return "\n".join(lines)
+
+
+def testing() -> str:
+    """The public twins and contract checks."""
+    package = importlib.import_module("hob.testing")
+    lines = [
+        "# Testing",
+        "",
+        "`hob.testing` is part of the product: twins of what surrounds your code, and functions that check a promise",
+        "on any implementation. How to use the checks: [a channel](../how-to/write-a-channel.md),",
+        "[a toolset](../how-to/write-a-toolset.md).",
+    ]
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        module = importlib.import_module(f"hob.testing.{info.name}")
+        lines += ["", f"## `hob.testing.{info.name}`", "", inspect.getdoc(module) or ""]
+        for name, thing in vars(module).items():
+            own = getattr(thing, "__module__", "") == module.__name__
+            if own and not name.startswith("_") and (inspect.isclass(thing) or inspect.isfunction(thing)):
+                lines += ["", f"- **`{signature(name, thing)}`**", "", textwrap.indent(doc(thing), "  ")]
+                if inspect.isclass(thing) and issubclass(thing, StrEnum):
+                    lines += ["", textwrap.indent(", ".join(f"`{each.value}`" for each in thing), "  ")]
+    return "\n".join(lines)
+
+
+# Parts of pages
+
+
+def _help(app: Any, tokens: list[str]) -> str:
+    from rich.console import Console  # what cyclopts writes to
+
+    out = io.StringIO()
+    app.help_print(tokens, console=Console(file=out, width=WIDTH))
+    return "\n".join(line.rstrip() for line in out.getvalue().strip().splitlines())
+
+
+def _more_of(function: Callable[..., Any]) -> list[str]:
+    """What the docstring says beyond the first line and the parameters."""
+    said = (inspect.getdoc(function) or "").split("\n\nParameters\n")[0]
+    more = said.split("\n\n", 1)[1:]
+    return ["", *more] if more else []
+
+
+def _tree(cls: type[errors.HobError], depth: int) -> Iterator[str]:
+    for info in pkgutil.walk_packages(hob.__path__, "hob."):
+        if depth == 0 and not info.name.endswith("__main__"):
+            importlib.import_module(info.name)  # a class exists only once its module is loaded
+    where = "" if cls.__module__ == errors.__name__ else f" (`{cls.__module__}`)"
+    yield f"{'  ' * depth}- **{cls.__name__}**{where}: {doc(cls)}"
+    for below in sorted(cls.__subclasses__(), key=lambda each: (each.__module__ != errors.__name__, _line(each))):
+        if below.__module__.startswith("hob."):
+            yield from _tree(below, depth + 1)
+
+
+def _line(cls: type) -> tuple[str, int]:
+    return cls.__module__, inspect.getsourcelines(cls)[1]
+
+
+def _complete(table: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Raises KeyError for a name without a sentence and a sentence without a name."""
+    if wrong := set(table) ^ set(names):
+        raise KeyError(f"docs/generate.py and the code differ about {', '.join(sorted(wrong))}")
+
+
+def main() -> None:
+    """Write the pages; tell which changed."""
+    HERE.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        file = HERE / name
+        if not file.exists() or file.read_text("utf-8") != text:
+            file.write_text(text, "utf-8")
+            sys.stdout.write(f"{file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Pieces of Markdown about things in the code. Types and defaults are shown as the source has them."""
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def field_table(cls: type) -> list[str]:
+    """A dataclass's fields as a table."""
+    rows = ["| field | type | default |", "|---|---|---|"]
+    for name, kind, default in _declared(cls):
+        rows.append(f"| `{name}` | {cell(kind)} | {f'`{cell(default)}`' if default else ''} |")
+    return rows
+
+
+def _declared(cls: type) -> Iterator[tuple[str, str, str]]:
+    """Name, type and default of a dataclass's fields, as its source has them (the run time shows aliases resolved)."""
+    for node in _source_of(cls).body:
+        if isinstance(node, ast.AnnAssign):
+            default = "" if node.value is None else ast.unparse(node.value)
+            yield ast.unparse(node.target), ast.unparse(node.annotation), default
+
+
+def signature(name: str, thing: Any) -> str:
+    """How a class is made or a function called."""
+    node = _source_of(thing)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        before = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
+        result = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+        return f"{before}{name}({_arguments(node)}){result.removesuffix(' -> None')}"
+    if inspect.isclass(thing) and dataclasses.is_dataclass(thing):
+        fields = (f"{field}: {kind}{default and f' = {default}'}" for field, kind, default in _declared(thing))
+        return f"{name}({', '.join(fields)})"
+    for inner in node.body:
+        if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
+            return f"{name}({_arguments(inner).removeprefix('self').removeprefix(', ')})"
+    return name
+
+
+def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    return ast.unparse(node.args)
+
+
+def _source_of(thing: Any) -> Definition:
+    node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    if not isinstance(node, Definition):
+        raise TypeError(f"{thing} is neither a class nor a function")
+    return node
+
+
+def doc(thing: Any) -> str:
+    """Its docstring on one line."""
+    return inspect.cleandoc(thing.__doc__ or "").replace("\n\n", "\n").replace("\n", " ").strip()
+
+
+def cell(text: str) -> str:
+    """Text that may stand in a table."""
+    return text.replace("|", "\\|")
+
+
+def fenced(text: str, language: str = "text") -> list[str]:
+    """The text as a code block."""
+    return [f"```{language}", *text.splitlines(), "```"]
