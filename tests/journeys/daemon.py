@@ -1,7 +1,8 @@
 """The daemon with a platform and tools, and a moment at which it dies: what the journeys start beside `hob serve`.
 
-`daemon.py PLATFORM [BOUNDARY[:NTH]]`. PLATFORM is a directory: what was sent lies in it, what the tools did stands in
-`never.log` and `again.log`, and `door` is the socket through which the platform's people write.
+`daemon.py PLATFORM [BOUNDARY[:NTH]] [POISON]`. PLATFORM is a directory: what was sent lies in it, what the tools did
+stands in `never.log` and `again.log`, and `door` is the socket through which the platform's people write. To think about
+a message that holds the text POISON is death.
 """
 
 import asyncio
@@ -73,8 +74,9 @@ def tools_of(platform: Path) -> FunctionTools:
         return note
 
     async def poison(_: Mapping[str, Any]) -> str:
-        die()
-        return ""
+        if not (platform / "antidote").exists():
+            die()
+        return "nothing"
 
     return FunctionTools(
         tool("never", noting("never.log")),
@@ -84,7 +86,7 @@ def tools_of(platform: Path) -> FunctionTools:
     )
 
 
-def main(directory: str, boundary: str = "") -> None:
+def main(directory: str, boundary: str = "", poison: str = "") -> None:
     platform, crash = Path(directory), Crash.parse(boundary)
     platform.mkdir(exist_ok=True)
     extras = Extras(
@@ -92,7 +94,7 @@ def main(directory: str, boundary: str = "") -> None:
         toolset=CrashingToolset(tools_of(platform), crash),
         judge=AllowAll(),
         admission=OwnerOnly(frozenset({"local", "api", "spool"})),
-        wrap_model=lambda model: CrashingModel(model, crash),
+        wrap_model=lambda model: CrashingModel(model, crash, poison),
         wrap_journal=lambda journal: CrashingJournal(journal, crash),
         wrap_accept=lambda accept: CrashingAccept(accept, crash),
     )

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,7 @@ class Daemon:
         body: dict[str, Any] = (await self.client.get(route, params=query)).raise_for_status().json()
         return body
 
-    async def events(self, text: str, key: str, **fields: Any) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    async def events(self, text: str, key: str, **fields: Any) -> AsyncGenerator[tuple[str, dict[str, Any]], None]:
         """Send a message and see its events. Raises one of LOST when the daemon dies meanwhile."""
         headers = {"idempotency-key": key, "accept": "text/event-stream"}
         body = {"message": text, **fields}
@@ -128,9 +128,9 @@ class World:
         }
 
     @asynccontextmanager
-    async def harness(self, crash: str = "", **environ: str) -> AsyncIterator[Daemon]:
-        """The daemon with platform and tools, that dies at this boundary."""
-        async with self._started([HARNESS, str(self.platform), crash], environ) as daemon:
+    async def harness(self, crash: str = "", poison: str = "", **environ: str) -> AsyncIterator[Daemon]:
+        """The daemon with platform and tools, that dies at this boundary, and whenever it thinks about poison."""
+        async with self._started([HARNESS, str(self.platform), crash, poison], environ) as daemon:
             yield daemon
 
     @asynccontextmanager

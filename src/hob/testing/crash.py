@@ -13,7 +13,7 @@ from typing import Self, cast
 
 from hob.core.ids import TurnId
 from hob.core.messages import Inbound, Outbound
-from hob.core.models import ModelEvent, ModelRequest, TextDelta
+from hob.core.models import ModelEvent, ModelRequest, TextDelta, UserMessage
 from hob.core.ports.accept import Accept, Accepted
 from hob.core.ports.channel import Channel, Delivered
 from hob.core.ports.journal import Journal
@@ -128,13 +128,17 @@ class CrashingJournal:
 
 
 class CrashingModel:
-    """Wraps `Model`."""
+    """Wraps `Model`. A newest user message that holds the poison, if there is one, always kills."""
 
-    def __init__(self, model: Model, crash: Crash) -> None:
+    def __init__(self, model: Model, crash: Crash, poison: str = "") -> None:
         self._model = model
         self._crash = crash
+        self._poison = poison
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        said = [message.text for message in request.messages if isinstance(message, UserMessage)]
+        if self._poison and said and self._poison in said[-1]:
+            die()
         # every model's stream is an asynchronous generator; closing it ends the request
         events = self._model.stream(request)
         async with aclosing(cast(AsyncGenerator[ModelEvent, None], events)) as stream:
