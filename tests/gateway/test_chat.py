@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Machine, machine
+from tests.gateway.conftest import Machine, machine
 from hob.core.errors import ModelError, ModelFault
 from hob.testing.model import Silence
 

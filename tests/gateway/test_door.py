@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import TOKEN, Machine
+from tests.gateway.conftest import TOKEN, Machine
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
 from hob.gateway.tokens import bearer_matches, ensure_token, token_file

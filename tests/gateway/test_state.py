@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Machine, machine
+from tests.gateway.conftest import Machine, machine
 from hob.core.errors import ModelError, ModelFault
 
 

@@ -23,7 +23,8 @@ class Shown:
 class Platform(Protocol):
     """The other side of a channel, faithful enough to test against; `channel` is the adapter connected to it."""
 
-    channel: Channel
+    @property
+    def channel(self) -> Channel: ...
 
     def shown(self) -> Sequence[Shown]:
         """Everything people were shown, in order."""
