@@ -7,6 +7,7 @@ and on disk. Blobs travel in a table of their own that exists in backups alone.
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -54,7 +55,8 @@ def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Pa
     except OSError as error:
         raise StoreFull(f"{file} cannot be written: {error.strerror}.") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _put_blobs_in(file: Path, folder: Path) -> None:

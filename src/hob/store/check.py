@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from hob.store.database import quick_check
+from hob.store.faults import close_quietly
 
 PENDING, OK = "pending", "ok"
 _log = logging.getLogger(__name__)
@@ -76,4 +77,4 @@ class BackgroundCheck:
         finally:
             with self._lock:
                 self._connection = None
-                connection.close(True)
+                close_quietly(connection)

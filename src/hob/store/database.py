@@ -11,7 +11,7 @@ import apsw
 from hob import __version__
 from hob.core.errors import StoreDamaged, StoreFull
 from hob.store.disk import make_private, move_database, stamp
-from hob.store.faults import DAMAGE, translate
+from hob.store.faults import DAMAGE, close_quietly, translate
 from hob.store.migration import backup_hint, migrate
 from hob.store.rows import find_row
 from hob.store.settings import StoreSettings
@@ -133,4 +133,4 @@ def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDama
 
 def _close(connection: apsw.Connection | None) -> None:
     if connection is not None:
-        connection.close()
+        close_quietly(connection)

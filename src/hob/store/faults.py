@@ -1,5 +1,7 @@
 """SQLite's errors as Hob's."""
 
+from contextlib import suppress
+
 import apsw
 
 from hob.core.errors import StoreDamaged, StoreError, StoreFull
@@ -17,3 +19,9 @@ def translate(error: apsw.Error) -> StoreError:
     if isinstance(error, _UNWRITABLE):
         return StoreFull(f"{StoreFull()} ({error})")
     return StoreError(f"The database cannot be used ({error}).")
+
+
+def close_quietly(connection: apsw.Connection) -> None:
+    """Close it; what a failing disk has to say about that helps nobody any more."""
+    with suppress(apsw.Error):
+        connection.close(True)

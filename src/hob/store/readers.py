@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import apsw
 
 from hob.core.errors import StoreError
-from hob.store.faults import translate
+from hob.store.faults import close_quietly, translate
 from hob.store.jobs import Failed, attempt
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class Readers:
                 result = Failed(failure)
             self._deliver(asked, result)
         if connection is not None:
-            connection.close(True)
+            close_quietly(connection)
 
     def _deliver(self, asked: _Asked, result: Any) -> None:
         try:

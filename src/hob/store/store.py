@@ -23,6 +23,7 @@ from hob.store.decisions import Decisions
 from hob.store.disk import SIDES, free_bytes
 from hob.store.erasure import Erasure
 from hob.store.export import Export
+from hob.store.faults import close_quietly
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
@@ -156,7 +157,7 @@ class Store:
         except apsw.Error as error:
             _log.warning("the log could not be folded into the database: %s", error)
         finally:
-            self._connection.close(True)
+            close_quietly(self._connection)
 
 
 @asynccontextmanager

@@ -174,7 +174,8 @@ class _File(apsw.VFSFile):
         return False
 
     def _remember(self, change: _Change) -> None:
-        self._platter.unsynced.setdefault(self._name, []).append(change)
+        if self._name:  # a temporary file has none, and nobody looks for it after a power cut
+            self._platter.unsynced.setdefault(self._name, []).append(change)
 
 
 def _forget(path: Path, changes: list[_Change], choice: Random | None) -> None:

@@ -1,0 +1,229 @@
+"""Backups, restores, exports."""
+
+import asyncio
+import json
+import shutil
+import stat
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreNewer
+from hob.core.ids import CallId, SessionKey
+from hob.core.labels import HOB_LABEL
+from hob.core.models import Entry
+from hob.core.tools import ToolCall
+from hob.core.turns import Summary
+from hob.store import Store, StoreSettings, open_store, restore
+from hob.store.database import NAME
+from hob.testing.channel import message
+from hob.testing.samples import event_of, finish_of
+from hob.testing.turns import SESSION, make_turn, put_message
+
+SETTINGS = StoreSettings()
+CLOCK = SystemClock()
+
+
+async def talk(store: Store, *texts: str, session: SessionKey = SESSION) -> None:
+    for text in texts:
+        turn = await make_turn(store, message(text), session=session)
+        await store.journal.finish(finish_of(turn, text.upper()))
+
+
+async def waiting(store: Store) -> list[str]:
+    return [row.inbound.text for row in await store.inbox.waiting(SESSION)]
+
+
+async def test_a_backup_is_one_private_file_with_everything_in_it(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "deep" / "copy.db"
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        await talk(store, "hello")
+        blob = await store.blobs.put(b"picture", "image/png")
+        await store.backup(file)
+    assert [path.name for path in file.parent.iterdir()] == ["copy.db"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    shutil.rmtree(home)
+    assert restore(home, file) is None
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert (await store.transcript.load_view(SESSION, 9)).total == 2
+        assert await store.blobs.load(blob) == b"picture"
+
+
+async def test_a_backup_is_taken_while_others_write(tmp_path: Path) -> None:
+    async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
+        await talk(store, "hello")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(store.backup(tmp_path / "copy.db"))
+            for n in range(15):
+                group.create_task(put_message(store, message(f"number {n}")))
+    connection = apsw.Connection(str(tmp_path / "copy.db"))
+    assert connection.execute("PRAGMA integrity_check").get == "ok"
+    (inbox, tasks, dedup) = connection.execute(
+        "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM tasks), (SELECT count(*) FROM dedup)"
+    ).get
+    assert inbox == tasks == dedup
+
+
+async def test_a_backup_replaces_a_file_only_when_told_to(tmp_path: Path) -> None:
+    file = tmp_path / "copy.db"
+    file.write_text("precious")
+    async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
+        with pytest.raises(InvalidRequest):
+            await store.backup(file)
+        assert file.read_text() == "precious"
+        await store.backup(file, force=True)
+    assert file.read_bytes().startswith(b"SQLite format 3")
+
+
+async def test_a_backup_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "wall").write_text("")
+    async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
+        with pytest.raises(StoreError):
+            await store.backup(tmp_path / "wall" / "copy.db")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "wall"]
+
+
+async def saved(home: Path, file: Path) -> None:
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        await put_message(store, message("before"))
+        await store.backup(file)
+        await put_message(store, message("after"))
+
+
+async def test_a_restore_keeps_what_was_there(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await saved(home, file)
+    kept = restore(home, file)
+    assert kept is not None
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await waiting(store) == ["before"]
+    restore(home, kept)
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await waiting(store) == ["before", "after"]
+
+
+async def test_a_restore_after_a_crash_keeps_what_only_the_log_held(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await saved(home, file)
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        await put_message(store, message("in the log"))
+        for side in ("", "-wal"):
+            shutil.copy(home / f"{NAME}{side}", tmp_path / f"{NAME}{side}")
+    for side in ("", "-wal"):
+        shutil.copy(tmp_path / f"{NAME}{side}", home / f"{NAME}{side}")
+    kept = restore(home, file)
+    assert kept is not None
+    restore(home, kept)
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await waiting(store) == ["before", "after", "in the log"]
+
+
+async def test_a_restore_works_beside_a_damaged_database(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await saved(home, file)
+    (home / NAME).write_bytes(b"garbage" * 5000)
+    kept = restore(home, file)
+    assert kept is not None
+    assert kept.read_bytes().startswith(b"garbage")
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await waiting(store) == ["before"]
+
+
+def not_a_database(file: Path) -> None:
+    file.write_bytes(b"x" * 9000)
+
+
+def torn(file: Path) -> None:
+    with file.open("r+b") as handle:
+        handle.seek(4096 * 5)
+        handle.write(b"\xa5" * 4096 * 10)
+
+
+def foreign(file: Path) -> None:
+    file.unlink()
+    connection = apsw.Connection(str(file))
+    connection.execute("CREATE TABLE other (id)")
+    connection.close()
+
+
+def newer(file: Path) -> None:
+    connection = apsw.Connection(str(file))
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        (not_a_database, StoreDamaged), (torn, StoreDamaged), (foreign, InvalidRequest), (newer, StoreNewer),
+        (Path.unlink, NotFound),
+    ],
+)  # fmt: skip
+async def test_a_bad_backup_is_refused_and_nothing_changes(tmp_path: Path, spoil: Any, error: type[Exception]) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await saved(home, file)
+    spoil(file)
+    with pytest.raises(error):
+        restore(home, file)
+    assert [path.name for path in home.iterdir()] == [NAME]
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await waiting(store) == ["before", "after"]
+
+
+async def test_a_restore_does_not_touch_a_database_in_use(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await saved(home, file)
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        await put_message(store, message("open"))
+        with pytest.raises(StoreError, match="in use"):
+            restore(home, file)
+        assert await waiting(store) == ["before", "after", "open"]
+
+
+async def lines(store: Store, session: SessionKey | None = None) -> list[dict[str, Any]]:
+    exported = store.export_all() if session is None else store.export_session(session)
+    return [json.loads(line) async for line in exported]
+
+
+async def test_an_export_begins_with_metadata_and_holds_everything(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, "Hällo\nthere", "second")
+        turn = await make_turn(store, message("third"))
+        calls = (ToolCall(CallId("c"), "clock", "{}"),)
+        finish = finish_of(turn, "")
+        entry = Entry(0, "assistant", "", HOB_LABEL, turn.id, 3.0, calls=calls)
+        object.__setattr__(finish, "entries", (entry,))
+        await store.journal.finish(finish)
+        await store.transcript.summarise(SESSION, Summary(2, "so far", HOB_LABEL), event_of(message("")))
+        await store.transcript.hide_last_turn(SESSION)
+        head, summary, *entries = await lines(store, SESSION)
+    assert (head["type"], head["version"], head["session"], head["title"]) == ("hob-export", 1, SESSION, "Hällo")
+    assert (summary["type"], summary["upto"], summary["text"]) == ("summary", 2, "so far")
+    assert [entry["n"] for entry in entries] == [1, 2, 3, 4, 5]
+    assert entries[0]["text"] == "Hällo\nthere"
+    assert entries[0]["label"] == {"origin": "owner", "trust": "trusted"}
+    assert entries[4]["calls"] == [{"id": "c", "name": "clock", "arguments": "{}"}]
+    assert entries[4]["hidden"]
+
+
+async def test_a_long_session_is_exported_in_order(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, message("hello"))
+        finish = finish_of(turn, "hi")
+        many = tuple(Entry(0, "user", str(n), HOB_LABEL, turn.id, 0.0) for n in range(450))
+        object.__setattr__(finish, "entries", many)
+        await store.journal.finish(finish)
+        assert [line["text"] for line in (await lines(store, SESSION))[1:]] == [str(n) for n in range(450)]
+
+
+async def test_everything_is_exported_session_by_session(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        for key in ("one", "two"):
+            await talk(store, key, session=SessionKey(key))
+        exported = await lines(store)
+        assert [line["type"] for line in exported] == ["hob-export", "entry", "entry"] * 2
+        with pytest.raises(NotFound):
+            await lines(store, SessionKey("unknown"))

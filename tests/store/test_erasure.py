@@ -1,0 +1,169 @@
+"""Forgetting: content goes everywhere, facts and tombstones stay."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import BlobId, CallId, SessionKey
+from hob.core.labels import HOB_LABEL
+from hob.core.messages import Attachment, Inbound
+from hob.core.states import OutboxState
+from hob.core.steps import ToolReceived
+from hob.core.tools import ToolResult
+from hob.core.turns import Summary
+from hob.store import Store, StoreSettings, open_store, restore
+from hob.testing.channel import message
+from hob.testing.samples import ASKED, event_of, finish_of
+from hob.testing.turns import SESSION, make_turn, put_message
+
+SETTINGS = StoreSettings()
+CLOCK = SystemClock()
+SECRET = "xyzzy-the-secret-word"
+
+
+async def talk(store: Store, inbound: Inbound, reply: str) -> None:
+    """A turn whose reply was delivered."""
+    turn = await make_turn(store, inbound)
+    await store.journal.append(turn.id, [ASKED])
+    await store.journal.finish(finish_of(turn, reply))
+    await store.outbox.picked_up(turn.id, ["memory"])
+
+
+def spilled(home: Path) -> list[str]:
+    """The files of the home in which the secret can be read."""
+    return [path.name for path in home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+
+
+async def test_an_erased_message_is_in_no_file_and_its_facts_stay(tmp_path: Path) -> None:
+    inbound = message(f"remember {SECRET} " * 300)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, message("kept"), "KEPT")
+        await talk(store, inbound, f"I know {SECRET}")
+        assert spilled(tmp_path)
+        assert await store.erasure.erase_trace(inbound.trace, "asked to") > 3
+        assert spilled(tmp_path) == []
+        events = await store.timeline.trace(inbound.trace)
+        assert [event.text for event in events] == ["", ""]
+        view = await store.transcript.load_view(SESSION, 10)
+        assert ([entry.text for entry in view.entries], view.total) == (["kept", "KEPT"], 2)
+        result = await store.inbox.find_result(inbound.id)
+        assert result is not None
+        assert (result.state, result.reply, result.cost) == ("done", "", 200)
+        task = await store.tasks.get(inbound.id)
+        assert task is not None
+        assert task.title == ""
+    assert spilled(tmp_path) == []
+
+
+async def test_the_key_of_an_erased_message_is_still_known(tmp_path: Path) -> None:
+    inbound = message(SECRET, key="same")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, inbound, "hi")
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        first = await store.inbox.find_key("memory", "", "same")
+        assert first is not None
+        assert first.id == inbound.id
+
+
+async def test_a_summary_of_an_erased_turn_goes_with_it(tmp_path: Path) -> None:
+    inbound = message(SECRET)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, inbound, "hi")
+        summary = Summary(2, f"the word is {SECRET}", HOB_LABEL)
+        await store.transcript.summarise(SESSION, summary, event_of(message("")))
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        assert (await store.transcript.load_view(SESSION, 5)).summary is None
+        assert spilled(tmp_path) == []
+
+
+async def test_an_erased_session_leaves_no_title_and_no_blob(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        pictures = [await store.blobs.put(f"{SECRET} {n}".encode(), "image/png") for n in range(3)]
+        attached = replace(message(SECRET), attachments=(Attachment("image/png", blob=pictures[0]),))
+        turn = await make_turn(store, attached)
+        result = ToolResult(CallId("c"), SECRET, rest=pictures[1])
+        await store.journal.append(turn.id, [ASKED, ToolReceived(result)])
+        await store.journal.finish(finish_of(turn, "hi"))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        await store.erasure.erase_session(SESSION, "asked to")
+        assert (await store.sessions.get(SESSION)).title == ""
+        assert await store.blobs.load(pictures[2])
+        for blob in pictures[:2]:
+            with pytest.raises(NotFound):
+                await store.blobs.load(blob)
+        assert spilled(tmp_path) == [pictures[2]]
+        assert await store.blobs.put(f"{SECRET} 0".encode(), "image/png") == pictures[0]
+        assert await store.blobs.load(pictures[0])
+
+
+async def test_a_message_merged_into_a_turn_takes_the_turn_with_it(tmp_path: Path) -> None:
+    first, second = message("innocent"), message(SECRET)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, first, second)
+        await store.journal.finish(finish_of(turn, f"both, {SECRET}"))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        await store.erasure.erase_trace(second.trace, "asked to")
+        assert spilled(tmp_path) == []
+
+
+async def test_other_sessions_keep_the_same_words(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, message("yes"), "ok")
+        other = replace(message("yes"), session=SessionKey("other"))
+        turn = await make_turn(store, other, session=SessionKey("other"))
+        await store.journal.finish(finish_of(turn, "ok"))
+        await store.erasure.erase_session(SESSION, "asked to")
+        view = await store.transcript.load_view(SessionKey("other"), 5)
+        assert [entry.text for entry in view.entries] == ["yes", "ok"]
+
+
+async def test_what_is_in_progress_is_not_erased(tmp_path: Path) -> None:
+    waiting, owed = message("waiting"), message("owed")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, owed)
+        await store.journal.finish(finish_of(turn, "not sent yet"))
+        await put_message(store, waiting)
+        for inbound in (waiting, owed):
+            with pytest.raises(InvalidRequest):
+                await store.erasure.erase_trace(inbound.trace, "asked to")
+        with pytest.raises(InvalidRequest):
+            await store.erasure.erase_session(SESSION, "asked to")
+        (row,) = await store.outbox.next("memory", "", 1e12)
+        assert (row.outbound.text, row.state) == ("not sent yet", OutboxState.READY)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+async def test_a_restored_backup_is_erased_again(tmp_path: Path, lost: bool) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    inbound = replace(message(SECRET), key="k")
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        blob = await store.blobs.put(SECRET.encode(), "image/png")
+        await talk(store, replace(inbound, attachments=(Attachment("image/png", blob=BlobId(blob)),)), SECRET)
+        await talk(store, message("kept"), "KEPT")
+        await store.backup(file)
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+    if lost:
+        (home / "hob.db").unlink()
+    kept = restore(home, file)
+    assert spilled(home) == []
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert [entry.text for entry in (await store.transcript.load_view(SESSION, 9)).entries] == ["kept", "KEPT"]
+        assert await store.inbox.find_key("memory", "", "k") is not None
+    assert spilled(home) == []
+    assert (kept is None) == lost
+
+
+async def test_an_export_names_what_was_erased(tmp_path: Path) -> None:
+    inbound = message(SECRET)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, inbound, "hi")
+        await talk(store, message("kept"), "KEPT")
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        lines = [json.loads(line) async for line in store.export_session(SESSION)]
+    assert [line["type"] for line in lines] == ["hob-export", "tombstone", "tombstone", "entry", "entry"]
+    assert lines[1]["erased"] > 0
+    assert SECRET not in json.dumps(lines)
