@@ -8,10 +8,13 @@ from tests.architecture.sources import Source, functions, sources
 
 SQL = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA|BEGIN|COMMIT)\b")
 WALLS = {
-    "agent/hooks.py",  # the hook call
-    "agent/calls.py",  # the tool call
-    "bus/courier.py",  # the channel
-    "bus/lanes.py",  # the job
+    "agent/hooks.py": "the hook call",
+    "agent/calls.py": "the tool call",
+    "bus/courier.py": "the channel",
+    "bus/performing.py": "the job: one turn's defect is not the others'",
+    "bus/commanding.py": "the job: a command",
+    "app/afterwards.py": "the job: what nobody waits for",
+    "store/jobs.py": "the job of a database thread, whose error goes to its caller",
 }
 HTTP = {"httpx2", "starlette", "uvicorn", "httptools"}
 
@@ -52,7 +55,7 @@ def test_everything_is_caught_at_the_walls_alone() -> None:
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ExceptHandler) and _is_broad(node)
     }
-    assert broad <= WALLS
+    assert broad <= WALLS.keys()
 
 
 def _is_broad(handler: ast.ExceptHandler) -> bool:
@@ -104,8 +107,9 @@ def test_nothing_is_imported_for_type_checkers_only() -> None:
         for source in sources()
         for node in ast.walk(source.tree)
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        # a package's lazy exports need the names twice: once for type checkers, once at run time
-        if source.path.name != "__init__.py"
+        # a package's lazy exports need the names twice: once for type checkers, once at run time; the same goes for
+        # the adapter that is loaded with the first request
+        if source.path.name != "__init__.py" and source.name not in {"providers/opening.py"}
     ]
     assert found == []
 
@@ -119,7 +123,7 @@ def test_other_packages_are_imported_from_their_front_door() -> None:
     """`from hob.store import Store`, never `from hob.store.inbox import ...` (core is the shared vocabulary)."""
     found = []
     for source in sources():
-        if source.row in {"app", "testing"}:
+        if source.row in {"app", "testing", "__main__.py"}:
             continue
         for node in ast.walk(source.tree):
             for name in _imported(node):
