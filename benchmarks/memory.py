@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from benchmarks.bench import Bench, Client
+from benchmarks.bench import Bench, Daemon
 from benchmarks.processes import Memory, cpu_of, memory_of, wakeups_of
 from benchmarks.rows import Row
 
@@ -15,9 +15,8 @@ def measure(bench: Bench) -> Iterator[Row]:
     turns = bench.times(1_000, 200)
     with bench.daemon(bench.home()) as daemon, bench.program("echo") as echo:
         fresh = memory_of(daemon.pid)
-        client, bare = daemon.client(), echo.client()
-        client.say("hi")
-        bare.say("hi")
+        daemon.client().say("hi")
+        echo.client().say("hi")
         seconds = bench.times(20, 5)
         cpu, wakes, least = _idle(daemon.pid, echo.pid, seconds)
         idle, small = memory_of(daemon.pid), memory_of(echo.pid)
@@ -25,8 +24,8 @@ def measure(bench: Bench) -> Iterator[Row]:
         yield Row("idle after a turn", idle.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
         yield Row(f"idle for {seconds} s", cpu, "% CPU", 0.1, baseline=least, beside=BARE)
         yield Row(f"idle for {seconds} s", wakes, "wake-ups")
-        after = _talk(client, turns, daemon.pid)
-        growth, bare_growth = after.rss - idle.rss, _talk(bare, turns, echo.pid).rss - small.rss
+        after = _talk(daemon, turns)
+        growth, bare_growth = after.rss - idle.rss, _talk(echo, turns).rss - small.rss
         yield Row(f"growth over {turns:,} turns", growth, "MiB RSS", 5, baseline=max(0.0, bare_growth), beside=BARE)
         yield Row(f"after {turns:,} turns", after.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
 
@@ -40,7 +39,8 @@ def _idle(pid: int, echo: int, seconds: float) -> tuple[float, float, float]:
     return (cpu_of(pid) - before) * percent, wakeups_of(pid) - wakes, (cpu_of(echo) - least) * percent
 
 
-def _talk(client: Client, turns: int, pid: int) -> Memory:
+def _talk(daemon: Daemon, turns: int) -> Memory:
+    client = daemon.client()
     for number in range(turns):
         client.say(f"message {number}", f"session-{number % 10}")
-    return memory_of(pid)
+    return memory_of(daemon.pid)

@@ -61,7 +61,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     limit = "" if row.limit is None else f"{'≥' if row.at_least else '≤'} {_number(row.limit)}"
     holds = "" if row.limit is None else "holds" if row.holds else "MISSED"
     baseline = "" if row.baseline is None else _number(row.baseline)
-    ratio = "" if row.ratio is None else f"x {row.ratio:.1f}"
+    ratio = "" if row.ratio is None else f"x {row.ratio:.3g}"
     return row.name, f"{_number(row.value)} {row.unit}", limit, holds, baseline, ratio, row.beside
 
 

@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Sequence
-
-from cyclopts import App
+from typing import Any
 
 from hob.core.errors import HobError, HomeTaken, NotConfigured
 
+ABOUT = "A personal assistant that loses nothing. Without a command: chat."
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("chat", "chat:chat", "Talk; the same as no command at all."),
     ("ask", "ask:ask", "Ask one question; the answer goes to stdout."),
@@ -24,11 +24,20 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def build() -> App:
-    """The commands; `hob` alone is a chat."""
+def overview() -> str:
+    """What `hob --help` says, made without loading anything."""
+    lines = [f"  {name:10} {text}" for name, _, text in COMMANDS]
+    options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Which Hob this is."
+    return "\n".join((f"Usage: hob [COMMAND]\n\n{ABOUT}\n\nCommands:", *lines, "\nOptions:", options))
+
+
+def build() -> Any:
+    """The commands, as a `cyclopts.App`; `hob` alone is a chat."""
+    from cyclopts import App  # a tenth of a second that the list of commands does not need
+
     app = App(
         name="hob",
-        help="A personal assistant that loses nothing. Without a command: chat.",
+        help=ABOUT,
         help_formatter="plain",
         version_flags=["--version", "-V"],
         result_action="return_value",
@@ -40,6 +49,9 @@ def build() -> App:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command; its exit status. 2 means wrong use or wrong configuration, 1 that it failed."""
+    if list(arguments) in (["--help"], ["-h"]):
+        print(overview())
+        return 0
     try:
         status = build()(arguments or ["chat"])
         return status if isinstance(status, int) else 0

@@ -1,6 +1,5 @@
 """Reaching the home's state from a command: through its owner if there is one, else by owning it for a moment."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ def reach(
     try:
         answer = call(socket_of(home), method, route, query)
     except NobodyThere:
-        return asyncio.run(_answer_here(home, here))
+        return _answer_here(home, here)
     if "error" in answer.body:
         error = answer.body["error"]
         raise _RAISED.get(error["code"], HobError)(error["message"])
@@ -48,15 +47,21 @@ def reach_lines(
         async def collect(app: Any) -> Mapping[str, Any]:
             return {"lines": [line async for line in here(app)]}
 
-        yield from asyncio.run(_answer_here(home, collect))["lines"]
+        yield from _answer_here(home, collect)["lines"]
 
 
-async def _answer_here(home: Path, here: "Callable[[Any], Awaitable[Mapping[str, Any]]]") -> Mapping[str, Any]:
+def _answer_here(home: Path, here: "Callable[[Any], Awaitable[Mapping[str, Any]]]") -> Mapping[str, Any]:
     # only a command that finds no owner pays for loading the application
+    import asyncio
+
     from hob.app.opening import open_app
     from hob.app.sections import read_config
 
     config = read_config()
-    with own(home, "command"):
+
+    async def answer() -> Mapping[str, Any]:
         async with open_app(home, config, own_only=True) as app:
             return await here(app)
+
+    with own(home, "command"):
+        return asyncio.run(answer())

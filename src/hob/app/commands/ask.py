@@ -1,6 +1,5 @@
 """`hob ask`: one question, its answer on standard output, everything else on standard error."""
 
-import asyncio
 import os
 import sys
 import time
@@ -93,7 +92,10 @@ def deliver(home: Path, body: dict[str, Any], resume: str | None, show: Callable
             return
         except NobodyThere:
             if until == 0.0:
-                from hob.app.oneshot import one_shot  # loads the application, which an attached command never needs
+                # these load the application, which an attached command never needs
+                import asyncio
+
+                from hob.app.oneshot import one_shot
 
                 asyncio.run(one_shot(body, key, resume, show))
                 return
