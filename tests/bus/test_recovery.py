@@ -302,3 +302,31 @@ async def test_a_start_over_a_broken_store_fails_at_once(tmp_path: Path) -> None
                 admission=OpenDoor(), settings=BusSettings(), clock=clock, hub=Hub(),
             ) as bus:  # fmt: skip
                 assert isinstance(bus, Bus)
+
+
+async def test_a_one_shot_owner_runs_its_own_message_only(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
+        left = [await bench.say(text, chat=chat) for text, chat in (("slow", "a"), ("old", "a"), ("slow", "b"))]
+        await until(lambda: bench.turns.active == 2)
+        await bench.crash()
+    async with open_bench(tmp_path, own_only=True) as bench:
+        assert await bench.replies(await bench.say("mine", chat="a")) == ["mine"]
+        assert len(bench.turns.begun) == 1
+        await bench.bus.lanes.adopt(left[0].id)
+        assert await bench.replies(left[0]) == ["slow"]
+    async with open_bench(tmp_path) as bench:
+        assert await bench.replies(*left) == ["slow", "old", "slow"]
+        assert sorted(turn.inbounds[0].text for turn in bench.turns.begun) == ["old", "slow"]
+
+
+async def test_a_one_shot_owner_runs_an_old_message_whose_key_it_is_given(tmp_path: Path) -> None:
+    async with open_bench(tmp_path) as bench:
+        await bench.bus.lanes.pause(SessionKey("chat"))
+        old = await bench.say("old", key="k")
+        await bench.crash()
+    async with open_bench(tmp_path, own_only=True) as bench:
+        await bench.bus.lanes.resume(SessionKey("chat"))
+        assert bench.turns.begun == []
+        again = await bench.say("old", key="k")
+        assert again.id == old.id
+        assert await bench.replies(again) == ["old"]

@@ -1,7 +1,7 @@
 """The one way in: who is it, may it come in, and then durable before anybody says so."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from hob.bus.commanding import command_event, run_command
 from hob.bus.settings import BusSettings
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, Stopping
-from hob.core.ids import SessionKey, new_event_id, new_span_id
+from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.messages import Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
@@ -45,9 +45,11 @@ class Acceptor:
         settings: BusSettings,
         clock: Clock,
         arrived: Arrived,
+        adopt: Callable[[InboundId], Awaitable[bool]] | None = None,
         questions: Questions | None = None,
         language: str = "en",
     ) -> None:
+        """`adopt` is told when somebody asks for a message again that came in before, perhaps in an earlier run."""
         self._inbox = inbox
         self._sessions = sessions
         self._admission = admission
@@ -56,6 +58,7 @@ class Acceptor:
         self._settings = settings
         self._clock = clock
         self._arrived = arrived
+        self._adopt = adopt
         self._questions = questions
         self._language = language
         self._limits = InboxLimits(
@@ -120,6 +123,8 @@ class Acceptor:
         )
         if not accepted.duplicate:
             self._arrived(inbound, accepted.session, command)
+        elif self._adopt is not None:
+            await self._adopt(accepted.id)
         return accepted
 
     async def _answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted:

@@ -87,7 +87,6 @@ async def open_bus(
                     slots=asyncio.Semaphore(settings.slots),
                     owed=courier.owed,
                     limit_of=courier.limit_of,
-                    own=set() if own_only else None,
                     mine=set() if own_only else None,
                 )
             )

@@ -80,9 +80,17 @@ class Lanes:
         around.mine.add(id)
         if result.turn is None:
             self._hint(result.session)
-            return True
-        await around.store.turns.recover(around.say_set_aside)
-        return await self.wake(result.turn)
+        elif result.turn not in around.hands and await self._revive(result.turn):
+            await self.wake(result.turn)
+        return True
+
+    async def _revive(self, turn: TurnId) -> bool:
+        """Whether the turn of an earlier run may be run; a crash may have left it running, which counts against it."""
+        turns = self._around.store.turns
+        row = await turns.find(turn)
+        if row is None or row.state is not TurnState.RUNNING:
+            return row is not None
+        return await turns.stumble(turn, self._around.say_set_aside) is TurnState.READY
 
     def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
         """A message is in the inbox of this session."""

@@ -1,9 +1,12 @@
 """What can be tuned about delivery."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hob.core.settings import setting
-from hob.core.turns import QueueMode
+
+if TYPE_CHECKING:  # every command loads the settings; the words of turns cost it 30 ms
+    from hob.core.turns import QueueMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +20,10 @@ class BusSettings:
     self_made_per_hour: int = setting(60, "Messages Hob may send itself in an hour.", at_least=0)
     max_hops: int = setting(5, "Self-made messages in a row after a person's.", at_least=0)
     slots: int = setting(8, "Turns that run at once.", at_least=1, at_most=256)
-    queue_mode: QueueMode = setting(
-        QueueMode.STEER,
+    queue_mode: str = setting(
+        "steer",
         "What a message does that arrives while its session's turn runs.",
-        one_of=[mode.value for mode in QueueMode],
+        one_of=("steer", "followup", "collect", "interrupt"),
     )
     queue_mode_by_channel: dict[str, str] = setting({}, "Queue modes of single channels, by the channel's name.")
     debounce_seconds: float = setting(0.0, "Wait this long for more text before a turn begins.", at_least=0, at_most=60)
@@ -37,8 +40,10 @@ class BusSettings:
     send_pause_seconds: float = setting(1.0, "First pause after a failed send; it doubles each time.", at_least=0)
     send_pause_most_seconds: float = setting(1_800.0, "Longest pause between two sends.", at_least=0)
 
-    def mode_of(self, channel: str) -> QueueMode:
-        """The queue mode of a channel's sessions where they have chosen none."""
+    def mode_of(self, channel: str) -> "QueueMode":
+        """The queue mode of a channel's sessions where they have chosen none. Raises ValueError for an unknown one."""
+        from hob.core.turns import QueueMode  # see above
+
         return QueueMode(self.queue_mode_by_channel.get(channel, self.queue_mode))
 
     def debounce_of(self, channel: str) -> float:

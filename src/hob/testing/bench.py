@@ -58,6 +58,7 @@ async def open_bench(
     channels: Sequence[Channel] = (),
     settings: BusSettings | None = None,
     clock: Clock | None = None,
+    own_only: bool = False,
 ) -> AsyncIterator[Bench]:
     """A run in this home, continuing what earlier runs left."""
     clock = clock or SystemClock()
@@ -74,6 +75,7 @@ async def open_bench(
             settings=settings or BusSettings(failure_seconds=0.01),
             clock=clock,
             hub=hub,
+            own_only=own_only,
         ) as bus:
             yield Bench(store, bus, turns)
 
