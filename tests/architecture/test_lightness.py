@@ -31,3 +31,18 @@ def test_the_client_of_the_commands_is_light() -> None:
 
 def test_the_turn_loads_no_http_and_no_database() -> None:
     assert loaded("import hob.agent.driver").isdisjoint({"httpx2", "starlette", "uvicorn", "apsw", "json_repair"})
+
+
+def test_the_overview_of_commands_loads_no_command_line_library() -> None:
+    assert loaded("from hob.app.cli import run; run(['--help'])").isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("command", ["ask", "status", "tasks", "timeline", "retry", "prompt", "backup"])
+def test_a_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
+    found = loaded(f"import hob.app.commands.{command}")
+    assert found.isdisjoint({"asyncio", "httpx2", "apsw", "starlette", "uvicorn", "hob.app.opening"})
+
+
+def test_a_lonely_one_shot_loads_no_http_server() -> None:
+    found = loaded("import hob.app.oneshot")
+    assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.asgi"})

@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from hob.app.draining import drain
 from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
-from hob.bus import BusSettings
 from hob.config import Config
 from hob.gateway.asgi import Door, build_api
-from hob.gateway.listener import bind_tcp, bind_unix, serve
+from hob.gateway.listener import serve
 from hob.gateway.settings import GatewaySettings
+from hob.gateway.sockets import bind_tcp, bind_unix
 
 log = logging.getLogger(__name__)
 
@@ -54,18 +55,6 @@ async def run_daemon(
             await stop.gentle.wait()
         finally:
             await drain(app, stop.forced)
-
-
-async def drain(app: App, forced: asyncio.Event) -> None:
-    """Let running turns end, for as long as the settings say or until `forced`."""
-    seconds = app.config[BusSettings].drain_seconds
-    async with asyncio.TaskGroup() as group:
-        draining = group.create_task(app.bus.drain(seconds))
-        forcing = group.create_task(forced.wait())
-        await asyncio.wait({draining, forcing}, return_when=asyncio.FIRST_COMPLETED)
-        if not draining.done():
-            await app.bus.drain(0)
-        forcing.cancel()
 
 
 @asynccontextmanager

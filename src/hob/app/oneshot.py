@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from hob.app.daemon import drain
+from hob.app.draining import drain
 from hob.app.home import own, socket_of
 from hob.app.opening import App, open_app
 from hob.app.sections import read_config
@@ -14,7 +14,7 @@ from hob.core.ids import InboundId
 from hob.gateway.events import Event
 from hob.gateway.following import follow, follow_again
 from hob.gateway.inbound import owners_inbound
-from hob.gateway.listener import bind_unix
+from hob.gateway.sockets import bind_unix
 
 
 async def one_shot(body: dict[str, Any], key: str, resume: str | None, show: Callable[[Event], None]) -> None:

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from hob.app.daemon import drain, listening
+from hob.app.daemon import listening
+from hob.app.draining import drain
 from hob.app.home import own
 from hob.app.opening import open_app
 from hob.app.sections import read_config

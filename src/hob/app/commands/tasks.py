@@ -1,9 +1,11 @@
 """`hob tasks`."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from hob.app.commands.output import line, print_json, state, when
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
-from hob.gateway.views import tasks_view
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # noqa: A002 - the option's name
@@ -18,9 +20,15 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # 
     json:
         Print JSON.
     """
+
+    async def here(app: Any) -> Mapping[str, Any]:
+        from hob.gateway.views import tasks_view  # brings the database library, which an attached command never needs
+
+        return await tasks_view(app.store, limit, everything=all)
+
     query = {"limit": str(limit)} | ({"all": "1"} if all else {})
     home = find_home(process_environment())
-    seen = reach(home, "GET", "/tasks", query, lambda app: tasks_view(app.store, limit, everything=all))
+    seen = reach(home, "GET", "/tasks", query, here)
     if json:
         print_json(seen)
         return 0

@@ -6,7 +6,6 @@ from typing import Any
 from hob.app.commands.output import line, paint, print_json, when
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
-from hob.gateway.views import timeline_view
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
 
@@ -25,15 +24,15 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     json:
         Print JSON.
     """
+
+    async def here(app: Any) -> Mapping[str, Any]:
+        from hob.gateway.views import timeline_view  # brings the database library, which an attached command never needs
+
+        return await timeline_view(app.store, trace=trace, session=session, limit=limit)
+
     query = {"limit": str(limit)} | {k: v for k, v in (("trace", trace), ("session", session)) if v}
     home = find_home(process_environment())
-    seen = reach(
-        home,
-        "GET",
-        "/timeline",
-        query,
-        lambda app: timeline_view(app.store, trace=trace, session=session, limit=limit),
-    )
+    seen = reach(home, "GET", "/timeline", query, here)
     if json:
         print_json(seen)
         return 0

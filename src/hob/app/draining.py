@@ -1,0 +1,18 @@
+"""Letting running work end before Hob does."""
+
+import asyncio
+
+from hob.app.opening import App
+from hob.bus import BusSettings
+
+
+async def drain(app: App, forced: asyncio.Event) -> None:
+    """Let running turns end, for as long as the settings say or until `forced`."""
+    seconds = app.config[BusSettings].drain_seconds
+    async with asyncio.TaskGroup() as group:
+        draining = group.create_task(app.bus.drain(seconds))
+        forcing = group.create_task(forced.wait())
+        await asyncio.wait({draining, forcing}, return_when=asyncio.FIRST_COMPLETED)
+        if not draining.done():
+            await app.bus.drain(0)
+        forcing.cancel()

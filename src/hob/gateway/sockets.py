@@ -1,0 +1,52 @@
+"""The sockets Hob listens on. Who only listens loads no HTTP server."""
+
+import socket
+from pathlib import Path
+
+from hob.core.errors import NotConfigured
+
+
+def bind_tcp(host: str, port: int) -> socket.socket:
+    """A listening TCP socket. Raises NotConfigured when the address is taken or not ours."""
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, proto)
+    except OSError as error:
+        raise NotConfigured(f"gateway.host {host!r}: {error}") from error
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(512)
+    except OSError as error:
+        listener.close()
+        raise NotConfigured(
+            f"cannot listen on {host}:{port}: {error.strerror}; choose another with `hob config set gateway.port N`"
+        ) from error
+    listener.setblocking(False)
+    return listener
+
+
+def bind_unix(path: Path) -> socket.socket:
+    """A listening Unix socket, 0600 from the first moment; a dead one in its place is replaced.
+
+    Only the holder of the home's lock may call this: that is why a socket found there must be dead.
+    """
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # bound under a name nobody knows yet, made private, then renamed: it never stands open for a moment
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    listener.bind(_short(fresh))
+    fresh.chmod(0o600)
+    listener.listen(128)
+    fresh.rename(path)
+    listener.setblocking(False)
+    return listener
+
+
+def _short(path: Path) -> str:
+    """A path the 108 bytes of sockaddr_un can hold, through the directory's own descriptor where need be."""
+    text = str(path)
+    if len(text.encode()) < 100:
+        return text
+    raise NotConfigured(f"HOB_HOME is too long for a Unix socket: {text}; choose a shorter directory")
