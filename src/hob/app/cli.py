@@ -1,5 +1,6 @@
 """The command line: which commands there are. Each is loaded only when it is used."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -54,6 +55,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     try:
         status = build()(arguments or ["chat"])
+        sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except NotConfigured as error:
         print(error, file=sys.stderr)
@@ -65,6 +67,8 @@ def run(arguments: Sequence[str]) -> int:
         print(f"hob: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
+        # whoever read has seen enough; the interpreter must not find out again when it flushes at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130

@@ -22,7 +22,7 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # 
     """
 
     async def here(app: Any) -> Mapping[str, Any]:
-        from hob.gateway.views import tasks_view  # brings the database library, which an attached command never needs
+        from hob.gateway.views import tasks_view  # brings the database, needed without a daemon only
 
         return await tasks_view(app.store, limit, everything=all)
 

@@ -26,7 +26,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     """
 
     async def here(app: Any) -> Mapping[str, Any]:
-        from hob.gateway.views import timeline_view  # brings the database library, which an attached command never needs
+        from hob.gateway.views import timeline_view  # brings the database, needed without a daemon only
 
         return await timeline_view(app.store, trace=trace, session=session, limit=limit)
 
