@@ -23,7 +23,7 @@ from markdown import cell, doc, fenced, field_table, signature
 import hob
 from hob.agent.commands import COMMANDS as SLASH_COMMANDS
 from hob.agent.commands import Moment
-from hob.app.cli import COMMANDS, build
+from hob.app.cli import COMMANDS, build, overview
 from hob.app.sections import SECTIONS
 from hob.config import reference
 from hob.core import errors, hooks, states, steps
@@ -71,7 +71,7 @@ def _with_note(text: str) -> str:
 def commands() -> str:
     """The command line and the slash commands."""
     app = build()
-    lines = ["# Commands", "", "## `hob`", "", *fenced(_help(app, []))]
+    lines = ["# Commands", "", "## `hob`", "", *fenced(overview())]
     for name, where, _ in COMMANDS:
         module, _, attribute = where.partition(":")
         target = getattr(importlib.import_module(f"hob.app.commands.{module}"), attribute)
