@@ -11,7 +11,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import BlobId, CallId, SessionKey
 from hob.core.labels import HOB_LABEL
 from hob.core.messages import Attachment, Inbound
-from hob.core.states import OutboxState
+from hob.core.states import OutboxState, TurnState
 from hob.core.steps import ToolReceived
 from hob.core.tools import ToolResult
 from hob.core.turns import Summary
@@ -98,6 +98,16 @@ async def test_an_erased_session_leaves_no_title_and_no_blob(tmp_path: Path) -> 
         assert spilled(tmp_path) == [pictures[2]]
         assert await store.blobs.put(f"{SECRET} 0".encode(), "image/png") == pictures[0]
         assert await store.blobs.load(pictures[0])
+
+
+async def test_what_was_erased_is_not_retried(tmp_path: Path) -> None:
+    inbound = message(SECRET)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, inbound)
+        await store.journal.finish(finish_of(turn, "no", state=TurnState.FAILED))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        assert await store.turns.retry(turn.id) is None
 
 
 async def test_a_message_merged_into_a_turn_takes_the_turn_with_it(tmp_path: Path) -> None:

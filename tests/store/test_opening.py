@@ -108,7 +108,6 @@ async def test_damage_found_by_the_check_stops_writing_and_the_next_start_moves_
             await store.settings.put("a", "b")
     with pytest.raises(StoreDamaged, match="moved to"):
         await opened(tmp_path)
-    await fill(tmp_path, "begins afresh")
 
 
 async def opened(home: Path) -> None:
@@ -133,6 +132,16 @@ async def test_a_damaged_file_is_moved_aside_and_the_newest_backup_named(tmp_pat
     (aside,) = tmp_path.glob("hob.db.damaged-*")
     assert aside.read_bytes() == before
     assert not (tmp_path / NAME).exists()
+
+
+async def test_after_damage_nothing_begins_anew_until_the_owner_has_decided(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"this is no database")
+    for _ in range(3):
+        with pytest.raises(StoreDamaged):
+            await opened(tmp_path)
+    (aside,) = tmp_path.glob("hob.db.damaged-*")
+    aside.rename(tmp_path / "elsewhere")
+    await fill(tmp_path, "begins anew")
 
 
 async def test_a_damaged_file_without_backups_says_how_to_go_on(tmp_path: Path) -> None:

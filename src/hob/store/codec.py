@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
@@ -81,6 +82,7 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
     )
 
 
+@cache  # there are few labels, and every row has one
 def load_label(origin: str, trust: str) -> Label:
     """The label that was stored."""
     return Label(Origin(origin), Trust(trust))

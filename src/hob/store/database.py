@@ -10,7 +10,7 @@ import apsw
 
 from hob import __version__
 from hob.core.errors import StoreDamaged, StoreFull
-from hob.store.disk import make_private, move_database, stamp
+from hob.store.disk import SIDES, make_private, move_database, stamp
 from hob.store.faults import DAMAGE, close_quietly, translate
 from hob.store.migration import backup_hint, migrate
 from hob.store.rows import find_row
@@ -68,6 +68,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
     Raises StoreDamaged (the file was moved aside), StoreNewer, StoreFull and other StoreErrors.
     """
     path = home / NAME
+    _need_decision(home, path)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
@@ -105,6 +106,18 @@ def _begin_run(connection: apsw.Connection, now: datetime) -> tuple[int, bool]:
     run = connection.last_insert_rowid()
     connection.execute("COMMIT")
     return run, last is not None and last[0] is None
+
+
+def _need_decision(home: Path, path: Path) -> None:
+    # A supervisor starts Hob again after it has refused a damaged file: beginning with nothing would look like loss.
+    if path.exists():
+        return
+    damaged = sorted(file for file in home.glob(f"{NAME}.damaged-*") if not file.name.endswith(SIDES))
+    if damaged:
+        raise StoreDamaged(
+            f"The database was damaged and is now {damaged[-1]}. {backup_hint(home)}"
+            " To begin with an empty one instead, move the damaged file elsewhere."
+        )
 
 
 def _looks_right(path: Path) -> bool:

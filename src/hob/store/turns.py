@@ -330,7 +330,7 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
     if row is not None:
         return TurnId(row[0]) if revive(connection, id) and row[0] is not None else None
     found = _retriable(connection, id)
-    if found is None:
+    if found is None or not load_inbounds(connection, TurnId(found[0]), steered=True):  # nothing there, or erased
         return None
     old, session, trace = found
     new = Turn(new_turn_id(), SessionKey(session), TraceId(trace), new_span_id(), ())
