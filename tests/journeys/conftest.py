@@ -1,19 +1,13 @@
 """A world of its own for each journey."""
 
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-from hob.testing.openai_server import OpenAIServer
-
-from .world import World
+from .world import World, open_world
 
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    # not tmp_path: a Unix socket's path has to be short
-    with tempfile.TemporaryDirectory(prefix="hob") as root:
-        async with OpenAIServer() as model:
-            yield World(Path(root), model)
+    async with open_world() as opened:
+        yield opened

@@ -1,8 +1,8 @@
 """The daemon with a platform and tools, and a moment at which it dies: what the journeys start beside `hob serve`.
 
 `daemon.py PLATFORM [BOUNDARY[:NTH]] [POISON]`. PLATFORM is a directory: what was sent lies in it, what the tools did
-stands in `never.log` and `again.log`, and `door` is the socket through which the platform's people write. To think about
-a message that holds the text POISON is death.
+stands in `never.log` and `again.log`, and `door` is the socket through which the platform's people write. To think
+about a message that holds the text POISON is death.
 """
 
 import asyncio

@@ -1,12 +1,14 @@
 """A home, a platform and a model server; daemons that are started, killed and started again in it."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -90,12 +92,18 @@ class Daemon:
     def signal(self, number: signal.Signals) -> None:
         """A signal, if it still lives."""
         if self.process.returncode is None:
-            self.process.send_signal(number)
+            send(self.process, number)
 
     async def gone(self, seconds: float = 10) -> int:
         """Wait for its end; its exit status."""
         async with asyncio.timeout(seconds):
             return await self.process.wait()
+
+
+def send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """A signal to a child; unlike its own `kill` this never takes the exit status away from who waits for it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +147,18 @@ class World:
         async with self._started(["-m", "hob", "serve"], environ) as daemon:
             yield daemon
 
+    async def stillborn(self, seconds: float) -> None:
+        """`hob serve`, killed so long after it was started."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "hob", "serve", env=self.environ(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await process.wait()
+        if process.returncode is None:
+            send(process, signal.SIGKILL)
+        await process.communicate()
+
     @asynccontextmanager
     async def _started(self, arguments: list[str], environ: Mapping[str, str]) -> AsyncIterator[Daemon]:
         errors = self.root / "stderr.log"
@@ -152,7 +172,7 @@ class World:
                 yield daemon
         finally:
             if process.returncode is None:
-                process.kill()
+                send(process, signal.SIGKILL)
             await process.communicate()
 
     async def _ready(self, process: asyncio.subprocess.Process, errors: Path) -> str:
@@ -180,7 +200,7 @@ class World:
             yield process
         finally:
             if process.returncode is None:
-                process.kill()
+                send(process, signal.SIGKILL)
             await process.communicate()
 
     async def hob(self, *arguments: str, stdin: bytes | None = None, **environ: str) -> Said:
@@ -200,7 +220,7 @@ class World:
                 out, err = await process.communicate(stdin)
         finally:
             if process.returncode is None:
-                process.kill()
+                send(process, signal.SIGKILL)
                 await process.communicate()
         return Said(process.returncode or 0, out.decode(), err.decode())
 
@@ -224,6 +244,15 @@ class World:
         """What a tool did, mark by mark."""
         file = self.platform / f"{log}.log"
         return file.read_text().split() if file.exists() else []
+
+
+@asynccontextmanager
+async def open_world(*, delay: float = 0.0) -> AsyncIterator[World]:
+    """A world whose model thinks for so many seconds before each answer."""
+    # not pytest's directory: a Unix socket's path has to be short
+    with tempfile.TemporaryDirectory(prefix="hob") as root:
+        async with OpenAIServer(delay=delay) as model:
+            yield World(Path(root), model)
 
 
 async def until(condition: Any, seconds: float = 10) -> None:

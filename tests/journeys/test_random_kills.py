@@ -1,0 +1,156 @@
+"""Killed at random moments under load: nothing acknowledged is lost, nothing is done or shown twice."""
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import pytest
+
+from hob.testing.channel import SpoolChannel
+
+from .world import LOST, Daemon, World, open_world, until
+
+SECONDS = 3.0
+"""After so long each answer must be there, counted from when the daemon says that it is ready."""
+
+TALKERS, MESSAGES = 5, 6
+
+
+@dataclass(slots=True)
+class Sent:
+    """One message. `id` is known once it was acknowledged; `alone` says that no other one is in its session."""
+
+    text: str
+    key: str
+    session: str
+    alone: bool
+    platform: bool
+    id: str | None = None
+
+
+@dataclass(slots=True)
+class Load:
+    """What is written while a daemon lives: `open` is to be answered, `answered` was, with what was shown."""
+
+    world: World
+    random: Random
+    tools: bool
+    open: list[Sent] = field(default_factory=list)
+    answered: list[tuple[Sent, dict[str, Any]]] = field(default_factory=list)
+    count: int = 0
+
+    def fresh(self, session: str | None, *, platform: bool = False) -> Sent:
+        self.count += 1
+        mark = f"n{self.count}"
+        kinds = [f"hello {mark}"]
+        if self.tools:
+            kinds += [f'CALL {name} {{"mark": "{mark}"}}' for name in ("never", "again")]
+        alone = session is None
+        sent = Sent(self.random.choice(kinds), f"key {mark}", session or f"chat {mark}", alone, platform)
+        self.open.append(sent)
+        return sent
+
+    async def talk(self, daemon: Daemon, session: str | None) -> None:
+        """Send message after message, sometimes waiting for the answer, until the daemon is gone."""
+        with suppress(*LOST):
+            for _ in range(MESSAGES):
+                sent = self.fresh(session)
+                if self.random.random() < 0.5:
+                    sent.id = await daemon.accepted(sent.text, sent.key, session=sent.session)
+                else:
+                    await self.send(daemon, sent)
+
+    async def write(self) -> None:
+        """The same on the platform."""
+        with suppress(*LOST):
+            for _ in range(MESSAGES):
+                sent = self.fresh(None, platform=True)
+                sent.id = await self.world.say(sent.text, sent.key, sent.session)
+
+    async def send(self, daemon: Daemon, sent: Sent) -> str:
+        """Send it, for the first time or once more; its id."""
+        if sent.platform:
+            sent.id = await self.world.say(sent.text, sent.key, sent.session)
+            return sent.id
+        response = await daemon.post(sent.text, key=sent.key, session=sent.session)
+        assert response.status_code == 200, response.text
+        sent.id = id = str(response.json()["id"])
+        return id
+
+    async def check(self, daemon: Daemon) -> None:
+        """Everything acknowledged is answered by itself in time; the rest is when it is sent again."""
+        began = time.monotonic()
+        async with asyncio.TaskGroup() as group:
+            for sent in self.open:
+                if sent.id is not None:
+                    group.create_task(self._check_one(daemon, sent, sent.id, began))
+        for sent in self.open:
+            if sent.id is None:
+                id = await self.send(daemon, sent)
+                await self._check_one(daemon, sent, id, time.monotonic())
+        self.open.clear()
+
+    async def _check_one(self, daemon: Daemon, sent: Sent, id: str, began: float) -> None:
+        view = await daemon.get(id, wait=max(0.0, began + SECONDS - time.monotonic()))
+        assert view["state"] == "done", (sent, view, daemon.errors)
+        assert time.monotonic() - began < SECONDS, sent
+        if sent.alone:
+            mark = sent.key.removeprefix("key ")
+            assert mark in view["reply"] or "is unknown" in view["reply"], view
+            events = (await daemon.ask("/timeline", trace=view["trace_id"]))["events"]
+            kinds = Counter(event["kind"] for event in events)
+            assert (kinds["inbound"], kinds["outbound"], kinds["turn"]) == (1, 1, 1), events
+        self.answered.append((sent, view))
+
+
+@pytest.mark.parametrize("stream", range(4))
+async def test_nothing_acknowledged_is_lost_and_nothing_happens_twice(
+    stream: int, rounds: Callable[[int, int], int]
+) -> None:
+    seed = int(os.environ.get("HOB_TEST_SEED", time.time_ns() % 1_000_000))
+    print(f"HOB_TEST_SEED={seed}")
+    random = Random(f"{seed}.{stream}")
+    tools = stream % 2 == 1
+    async with open_world(delay=0.02) as world:
+        load = Load(world, random, tools)
+        for _ in range(rounds(8, 250)):
+            if random.random() < 0.25:
+                await world.stillborn(random.uniform(0.1, 0.8))
+            async with world.harness() if tools else world.serve() as daemon:
+                await load.check(daemon)
+                async with asyncio.TaskGroup() as group:
+                    for n in range(TALKERS):
+                        group.create_task(load.talk(daemon, "shared" if n < 2 else None))
+                    if tools:
+                        group.create_task(load.write())
+                    await asyncio.sleep(random.uniform(0.0, 0.5))  # the moment, not a synchronisation
+                    daemon.kill()
+        async with world.harness() if tools else world.serve() as daemon:
+            await load.check(daemon)
+            await same_again(load, daemon)
+            await shown_once(load)
+    never = Counter(world.effects("never"))
+    print(f"{len(load.answered)} messages")
+    assert set(never.values()) <= {1}
+
+
+async def same_again(load: Load, daemon: Daemon) -> None:
+    """The same key gets the same answer."""
+    for sent, view in load.random.sample(load.answered, min(20, len(load.answered))):
+        if not sent.platform:
+            again = await daemon.post(sent.text, key=sent.key, session=sent.session)
+            assert again.json() == view
+
+
+async def shown_once(load: Load) -> None:
+    """On the platform each message has one answer."""
+    chats = sorted(sent.session for sent, _ in load.answered if sent.platform)
+    await until(lambda: len(load.world.shown()) >= len(chats))
+    rows = SpoolChannel(load.world.platform).shown()
+    assert sorted(row["chat"] for row in rows) == chats
