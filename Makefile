@@ -40,20 +40,23 @@ clean:
 	rm -rf .venv dist build
 
 .venv/ready: pyproject.toml uv.lock
+	@echo "Setting up Hob in .venv ..."
 ifeq ($(UV),)
-	@test -n "$(PYTHON)" || { echo "Hob needs Python 3.11 or newer"; exit 1; }
-	test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --upgrade pip
-	.venv/bin/python -m pip install --quiet --editable .
+	@test -n "$(PYTHON)" || { echo "Hob needs Python 3.11 or newer: install it, or name it with make PYTHON=..."; exit 1; }
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv || { \
+		echo "Python cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@.venv/bin/python -m pip install --quiet --editable .
 else
-	uv sync --quiet --no-dev --inexact
+	@uv sync --quiet --no-dev --inexact
 endif
 	@touch $@
 
 .venv/dev: .venv/ready
+	@echo "Adding what the tests need ..."
 ifeq ($(UV),)
-	.venv/bin/python -m pip install --quiet --editable . --group dev
+	@.venv/bin/python -m pip install --quiet --editable . --group dev
 else
-	uv sync --quiet
+	@uv sync --quiet
 endif
 	@touch $@
