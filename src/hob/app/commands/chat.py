@@ -49,7 +49,8 @@ def _talk(connection: "Connection", body: dict[str, Any]) -> int:
         except EOFError:
             if sys.stdin.isatty():
                 print()
-            return int(failed)
+                return 0
+            return int(failed)  # a script wants to know about the last answer
         except KeyboardInterrupt:
             print()
             continue
