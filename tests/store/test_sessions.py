@@ -37,6 +37,12 @@ async def test_what_was_chosen_for_a_session_is_kept_when_it_is_used(store: Stor
     assert replace(found, updated=0.0) == chosen
 
 
+async def test_a_session_that_was_switched_to_takes_its_title_from_its_first_message(store: Store) -> None:
+    await store.sessions.switch("chat", SESSION)
+    await put_message(store, message("Plan the garden"))
+    assert (await store.sessions.get(SESSION)).title == "Plan the garden"
+
+
 async def test_a_session_takes_its_title_from_its_first_message(store: Store) -> None:
     await put_message(store, message("\n  Plan  the\tgarden \nwith roses " + "x" * 80))
     await put_message(store, message("second"))

@@ -38,10 +38,12 @@ def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: Ses
 
 
 def touch_session(connection: apsw.Connection, keep: Keep, key: SessionKey, chat: str, text: str, at: float) -> None:
-    """The session is in use; a new one gets its title from the text."""
-    connection.execute("UPDATE sessions SET updated = ? WHERE key = ?", (at, key))
-    if not connection.changes():
+    """The session is in use; one without a title gets it from the text."""
+    found = all_rows(connection, "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL", (at, key))
+    if not found:
         connection.execute(_INSERT, (key, chat, keep.maybe(title_of(text)), at, at))
+    elif found[0][0] and text:
+        connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (keep.maybe(title_of(text)), key))
 
 
 def next_entries(connection: apsw.Connection, key: SessionKey, count: int, at: float) -> int:

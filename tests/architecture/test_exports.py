@@ -1,0 +1,49 @@
+"""What each package exports, name by name: a wider API is a visible line in a diff."""
+
+from importlib import import_module
+
+import pytest
+
+
+EXPORTS = {
+    "hob.agent": """
+        AgentSettings Budget Compacted Compactor Driver Hooks Inspector NotCompacted Parts Prompt PromptBuilder
+        Section SlashCommands SpendingSettings named_key reset_due session_of thread_session
+    """,
+    "hob.bus": """
+        Acceptor Bus BusSettings Children Courier Hub Lanes Questions Subscription open_bus
+    """,
+    "hob.config": """
+        Config ConfigInvalid Layer Place Problem Source UnknownKey find_home load_config process_environment
+        reference set_value unset_value
+    """,
+    "hob.providers": """
+        ModelSettings NotConnected PriceSetting Retrying SettingsPrices is_connected model_name open_model
+        settings_from_environ
+    """,
+    "hob.store": """
+        Approval Approvals Decisions Erasure FileBlobs Health IllegalMove Inbox InboxCounts InboxLimits Outbox
+        OutboxCounts OutboxRow PolicyDecision Recovered Result Store StoreSettings StoredChannelState StoredJournal
+        StoredLedger StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow
+        TurnRows Waiting open_store restore
+    """,
+    "hob.testing": """
+        AllowAll Cut FaultyDisk FunctionTools ManualClock MemoryChannel OpenAIServer ScriptedModel Silence
+        SpoolChannel calls check_channel check_model check_toolset memory_store message tool
+    """,
+    "hob.workspace": """
+        BootstrapFiles WorkspaceSettings seed
+    """,
+}
+
+
+@pytest.mark.parametrize("package", EXPORTS)
+def test_a_package_exports_what_is_listed_here(package: str) -> None:
+    module = import_module(package)
+    assert sorted(module.__all__) == EXPORTS[package].split()
+
+
+@pytest.mark.parametrize("package", EXPORTS)
+def test_every_exported_name_is_there(package: str) -> None:
+    module = import_module(package)
+    assert [name for name in module.__all__ if getattr(module, name, None) is None] == []
