@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from .world import LOST, Daemon, World
+from hob.testing.openai_replies import Reply
+
+from .world import LOST, Daemon, World, until
 
 SECONDS = 3.0
 """After so long the answer must be there, counted from the start of the process."""
@@ -126,12 +128,28 @@ async def agree_when_delivered(daemon: Daemon, view: dict[str, Any]) -> list[str
             await asyncio.sleep(0.01)
 
 
-async def test_three_kills_at_three_places_are_no_poison(world: World) -> None:
+async def test_a_message_that_gets_further_each_time_is_no_poison(world: World) -> None:
     text = 'CALL never {"mark": "x"}'
     id = await killed(world, "model_asked", text)
-    for boundary in ("tool_intent", "model_asked", "mid_stream", "finished"):
+    for boundary in ("tool_intent", "model_asked", "finished"):
         async with world.harness(boundary) as daemon:
             assert await daemon.gone() == -9
     view = await revived(world, id, text)
     assert UNKNOWN in view["reply"]
     assert world.effects("never") == []
+
+
+async def test_who_joined_a_turn_from_elsewhere_is_answered_after_a_kill_too(world: World) -> None:
+    # The addresses of those who joined used to be known to the process alone.
+    world.model.script.extend([Reply(calls=(("slow", '{"mark": "x"}'),)), Reply("both of you")])
+    async with world.harness("mid_stream") as daemon:
+        first = await daemon.accepted("hello", "key", session="spool:anna")
+        await until(lambda: world.effects("slow"))
+        second = await world.say("me too", "other", "anna")
+        assert await daemon.gone() == -9
+    world.model.script.extend([Reply("both of you")])
+    async with world.harness() as daemon:
+        assert (await daemon.get(first, wait=3))["reply"] == "both of you"
+        view = await daemon.get(second, wait=3)
+        assert (view["merged_into"], view["reply"]) == (first, "both of you")
+        await until(lambda: world.shown("anna") == ["both of you"])

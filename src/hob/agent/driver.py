@@ -68,7 +68,7 @@ class Driver:
         model = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
         if model is None:
             model = (await parts.sessions.get(turn.session)).model or parts.default_model()
-        return Running(parts, turn, control, record, model, Stopwatch.start(parts.clock))
+        return Running(parts, turn, control, record, model, Stopwatch.start(parts.clock), joined=list(turn.joined))
 
     async def _perform(self, run: Running) -> Outcome:
         if run.parts.hooks:

@@ -19,7 +19,7 @@ class Hand:
         self.poked = asyncio.Event()
         """Set when the turn is stopped, so that a pause before its next attempt ends."""
         self._may_join = set(may_join)
-        self._joined: set[InboundId] = set()
+        self._joined = {inbound.id for inbound in turn.joined}
         self._reason: str | None = None
         self._task: asyncio.Task[Any] | None = None
 

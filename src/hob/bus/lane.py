@@ -212,7 +212,7 @@ class Lane:
         finally:
             del self.around.hands[hand.turn.id]
             self.hand = None
-            self._origins.update(inbound.origin for inbound in hand.turn.inbounds)
+            self._origins.update(inbound.origin for inbound in (*hand.turn.inbounds, *hand.turn.joined))
             self.around.owed(self._origins)
             self._origins.clear()
 

@@ -90,7 +90,7 @@ async def end_as_cancelled(around: Surroundings, hand: Hand, reason: str) -> Non
     """End a turn that could not do it itself, and tell its people. Raises StoreErrors."""
     turn = hand.turn
     text = say(Sentence.CANCELLED, around.language, reason=reason)
-    addresses = dict.fromkeys(inbound.origin for inbound in turn.inbounds)
+    addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *turn.joined))
     event = TimelineEvent(
         id=new_event_id(),
         trace=turn.trace,

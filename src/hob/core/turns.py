@@ -14,7 +14,10 @@ from hob.core.timeline import TimelineEvent
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The work of one or more inbounds of one session. `attempt` counts unclean ends at the same position."""
+    """The work of one or more inbounds of one session. `attempt` counts unclean ends at the same position.
+
+    `joined` are messages that joined it while it ran: their texts are in its steps, their senders are answered too.
+    """
 
     id: TurnId
     session: SessionKey
@@ -22,6 +25,7 @@ class Turn:
     span: SpanId
     inbounds: tuple[Inbound, ...]
     attempt: int = 0
+    joined: tuple[Inbound, ...] = ()
 
 
 class WaitsFor(StrEnum):

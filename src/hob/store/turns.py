@@ -151,7 +151,7 @@ class TurnRows:
         return self._clock.now().timestamp()
 
     async def start(self, turn: TurnId) -> Turn:
-        """Take a ready turn in hand; its messages are those it began with (later ones are in its steps)."""
+        """Take a ready turn in hand, with the messages it began with and those that joined it."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> Turn:
@@ -160,7 +160,9 @@ class TurnRows:
             sql = "SELECT session, trace_id, span_id, attempts FROM turns WHERE id = ?"
             session, trace, span, attempts = all_rows(connection, sql, (turn,))[0]
             inbounds = load_inbounds(connection, turn, steered=False)
-            return Turn(turn, SessionKey(session), TraceId(trace), SpanId(span), inbounds, attempts)
+            everybody = load_inbounds(connection, turn, steered=True)
+            joined = tuple(inbound for inbound in everybody if inbound not in inbounds)
+            return Turn(turn, SessionKey(session), TraceId(trace), SpanId(span), inbounds, attempts, joined)
 
         return await self._writer.write(job)
 
