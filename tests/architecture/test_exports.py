@@ -4,7 +4,6 @@ from importlib import import_module
 
 import pytest
 
-
 EXPORTS = {
     "hob.agent": """
         AgentSettings Budget Compacted Compactor Driver Hooks Inspector NotCompacted Parts Prompt PromptBuilder

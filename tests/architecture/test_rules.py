@@ -4,6 +4,7 @@ import ast
 import re
 
 import pytest
+
 from tests.architecture.sources import Source, functions, sources
 
 SQL = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA|BEGIN|COMMIT)\b")
