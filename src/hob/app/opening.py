@@ -99,6 +99,7 @@ async def open_app(
     extras = extras or Extras()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock))
+        config = config.with_stored(await store.settings.load())
         hub = Hub()
         gateway = config[GatewaySettings]
         token = ensure_token(home, gateway.auth_token)
