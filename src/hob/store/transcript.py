@@ -31,8 +31,9 @@ _ENTRIES = (
     " ORDER BY t.n DESC LIMIT ?"
 )
 _HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidden = 1"
+# The index is named since SQLite prefers the one over all turns of the session, and reads every one of them.
 _PARKED = (
-    "SELECT c.text FROM turns t JOIN content c ON c.id = t.line WHERE session = ?"
+    "SELECT c.text FROM turns t INDEXED BY turns_open JOIN content c ON c.id = t.line WHERE session = ?"
     " AND state IN ('ready', 'running', 'parked') AND state = 'parked' ORDER BY t.seq"
 )
 
