@@ -35,7 +35,10 @@ from hob.testing.toolset import AllowAll, FunctionTools, tool
 
 
 class Platform(SpoolChannel):
-    """A spool with a door: `{"key", "chat", "text"}` a line comes in, and each line is answered once it is accepted."""
+    """A spool with a door: `{"key", "chat", "text"}` a line comes in, and each line is answered once it is accepted.
+
+    The text `BREAK` is a defect of the channel itself.
+    """
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
@@ -46,6 +49,9 @@ class Platform(SpoolChannel):
         async def come_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             async for line in reader:
                 sent = json.loads(line)
+                if sent["text"] == "BREAK":
+                    broken.set()
+                    break
                 inbound = message(sent["text"], key=sent["key"], channel=self.name, chat=sent["chat"])
                 try:
                     accepted = await accept(inbound)
@@ -56,9 +62,16 @@ class Platform(SpoolChannel):
                 writer.write(json.dumps(told).encode() + b"\n")
             writer.close()
 
+        async def break_down() -> None:
+            await broken.wait()
+            raise RuntimeError("a defect of the channel")
+
+        broken = asyncio.Event()
         self._door.unlink(missing_ok=True)
-        async with await asyncio.start_unix_server(come_in, self._door):
+        async with asyncio.TaskGroup() as group, await asyncio.start_unix_server(come_in, self._door):
+            defect = group.create_task(break_down())
             yield
+            defect.cancel()
 
 
 def tools_of(platform: Path) -> FunctionTools:
