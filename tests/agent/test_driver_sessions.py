@@ -1,5 +1,6 @@
 """What a turn does to its session: silence, beginning afresh, what is done afterwards."""
 
+import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from hob.core.turns import Finished
 from hob.store import StoreSettings, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
-from hob.testing.model import ScriptedModel, calls
+from hob.testing.model import ScriptedModel, Silence, calls
 from hob.testing.turns import SESSION, make_turn, put_message
 
 from .test_driver import Desk, Known
@@ -95,3 +96,14 @@ async def test_compaction_stops_before_spending_what_is_not_there(desk: Desk) ->
     assert isinstance(done, NotCompacted)
     assert "spending.daily" in done.reason
     assert model.requests == []
+
+
+async def test_a_limit_shorter_than_the_notice_holds(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    settings = AgentSettings(idle_seconds=6, idle_notice_seconds=20)
+    driver = Driver(desk.parts(Silence(), settings=settings))
+    running = asyncio.ensure_future(driver.run(turn, desk.control))
+    while not desk.clock.sleepers():
+        await asyncio.sleep(0.001)
+    await desk.clock.advance(6.1)
+    assert await running == Finished(TurnState.FAILED)

@@ -195,7 +195,9 @@ async def _watched(run: Running) -> AsyncIterator[_Pulse]:
                     if silent >= settings.idle_notice_seconds and noticed != pulse.last:
                         noticed = pulse.last
                         _notice_silence(run, silent)
-                    bound = settings.idle_seconds if noticed == pulse.last else settings.idle_notice_seconds
+                    bound = settings.idle_seconds
+                    if noticed != pulse.last:
+                        bound = min(bound, settings.idle_notice_seconds)
                     await clock.sleep(max(0.001, min(pulse.last + bound, last_moment) - now))
 
             timer = group.create_task(watch())

@@ -6,10 +6,12 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from hob.app.client import ConnectionLost
 from hob.app.draining import drain
 from hob.app.home import own, socket_of
 from hob.app.opening import App, open_app
 from hob.app.sections import read_config
+from hob.bus import BusSettings
 from hob.core.ids import InboundId
 from hob.gateway.events import Event
 from hob.gateway.following import follow, follow_again
@@ -21,7 +23,8 @@ async def one_shot(body: dict[str, Any], key: str, resume: str | None, show: Cal
     """Own the home, run this message (or resume that one) and nothing older, and show its life.
 
     Others may attach to `hob.sock` meanwhile; what they send is run too. A daemon that starts is handed the home as
-    soon as the work in hand has ended. Raises HomeTaken, ConfigInvalid, StoreErrors.
+    soon as the work in hand has ended, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
+    resumes the turn. Raises HomeTaken, ConfigInvalid, StoreErrors.
     """
     logging.basicConfig(level=logging.ERROR)
     config = read_config()
@@ -31,9 +34,33 @@ async def one_shot(body: dict[str, Any], key: str, resume: str | None, show: Cal
             open_app(config.home, config, own_only=True, on_hand_over=handed_over.set) as app,
             on_demand(app),
         ):
-            async for event in await _life(app, body, key, resume):
-                show(event)
+            told = await _tell(app, await _life(app, body, key, resume), show, handed_over)
             await drain(app, asyncio.Event())
+    if not told:
+        raise ConnectionLost  # whoever takes the home over resumes the turn and knows the key
+
+
+async def _tell(
+    app: App, events: AsyncIterator[Event], show: Callable[[Event], None], handed_over: asyncio.Event
+) -> bool:
+    """Show the events to their end; False when the home had to be handed over before that."""
+
+    async def tell() -> None:
+        async for event in events:
+            show(event)
+
+    async with asyncio.TaskGroup() as group:
+        telling = group.create_task(tell())
+        called = group.create_task(handed_over.wait())
+        await asyncio.wait({telling, called}, return_when=asyncio.FIRST_COMPLETED)
+        if not telling.done():
+            # the turn may still end within the drain; what is shown after it would be no outcome
+            await app.bus.lanes.drain(app.config[BusSettings].drain_seconds)
+            await asyncio.wait({telling}, timeout=0.5)
+        called.cancel()
+        told = telling.done()
+        telling.cancel()
+    return told
 
 
 async def _life(app: App, body: dict[str, Any], key: str, resume: str | None) -> AsyncIterator[Event]:
@@ -71,6 +98,7 @@ async def on_demand(app: App) -> AsyncIterator[None]:
             if not knocked.is_set():
                 door.cancel()
     finally:
-        loop.remove_reader(listener)
+        if not knocked.is_set():
+            loop.remove_reader(listener)
         listener.close()
         path.unlink(missing_ok=True)

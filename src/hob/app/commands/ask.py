@@ -87,26 +87,28 @@ def deliver(home: Path, body: dict[str, Any], resume: str | None, show: Callable
     until = 0.0
     while True:
         try:
-            for event in stream_again(path, resume) if resume else stream_chat(path, body, key):
-                show(event)
+            try:
+                for event in stream_again(path, resume) if resume else stream_chat(path, body, key):
+                    show(event)
+            except NobodyThere:
+                if until:
+                    raise ConnectionLost from None
+                _deliver_here(body, key, resume, show)
             return
-        except NobodyThere:
-            if until == 0.0:
-                # these load the application, which an attached command never needs
-                import asyncio
-
-                from hob.app.oneshot import one_shot
-
-                asyncio.run(one_shot(body, key, resume, show))
-                return
-            if time.monotonic() > until:
-                raise ConnectionLost from None
         except ConnectionLost:
             # the owner was killed or handed over; whoever owns the home next knows the key
             if until and time.monotonic() > until:
                 raise
             until = until or time.monotonic() + REJOIN_SECONDS
-        time.sleep(0.1)
+            time.sleep(0.1)
+
+
+def _deliver_here(body: dict[str, Any], key: str, resume: str | None, show: Callable[[Event], None]) -> None:
+    import asyncio  # nor does an attached command need these
+
+    from hob.app.oneshot import one_shot
+
+    asyncio.run(one_shot(body, key, resume, show))
 
 
 class Telling:
