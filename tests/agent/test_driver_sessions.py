@@ -21,7 +21,7 @@ from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel, Silence, calls
 from hob.testing.turns import SESSION, make_turn, put_message
 
-from .test_driver import Desk, Known
+from .test_driver import Desk, Known, until_asked
 
 
 @pytest.fixture
@@ -101,9 +101,8 @@ async def test_compaction_stops_before_spending_what_is_not_there(desk: Desk) ->
 async def test_a_limit_shorter_than_the_notice_holds(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("hi"))
     settings = AgentSettings(idle_seconds=6, idle_notice_seconds=20)
-    driver = Driver(desk.parts(Silence(), settings=settings))
-    running = asyncio.ensure_future(driver.run(turn, desk.control))
-    while not desk.clock.sleepers():
-        await asyncio.sleep(0.001)
-    await desk.clock.advance(6.1)
-    assert await running == Finished(TurnState.FAILED)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(desk.parts(Silence(), settings=settings)).run(turn, desk.control))
+        await until_asked(desk)
+        await desk.clock.advance(6)
+    assert task.result() == Finished(TurnState.FAILED)
