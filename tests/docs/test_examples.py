@@ -1,0 +1,124 @@
+"""The code on the pages runs."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from hob.testing.openai_server import OpenAIServer
+
+from .pages import page
+
+TOKEN = "a-token-for-the-examples"
+
+
+def program(name: str) -> str:
+    """All Python of a page, as one program."""
+    return "\n\n".join(page(name).blocks("python"))
+
+
+def load(name: str) -> ModuleType:
+    module = ModuleType("example")
+    exec(compile(program(name), name, "exec"), vars(module))  # noqa: S102 - our own page
+    return module
+
+
+@pytest.mark.parametrize("name", ["docs/how-to/write-a-channel.md", "docs/how-to/write-a-toolset.md"])
+async def test_what_the_page_checks_holds(name: str) -> None:
+    checks = [thing for key, thing in vars(load(name)).items() if key.startswith("test_")]
+    assert checks
+    for check in checks:
+        await check()
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    # not tmp_path: a Unix socket's path has to be short
+    with tempfile.TemporaryDirectory(prefix="hob") as directory:
+        yield Path(directory)
+
+
+def surroundings(root: Path, server: OpenAIServer) -> dict[str, str]:
+    return {
+        "HOB_HOME": str(root / "home"),
+        "HOB_GATEWAY_PORT": "0",
+        "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
+        "HOME": str(root),
+        "OPENAI_BASE_URL": server.url,
+        "PATH": os.environ["PATH"],
+    }
+
+
+@asynccontextmanager
+async def running(environ: Mapping[str, str], *command: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(process.communicate(), 20)
+
+
+async def appear(folder: Path, pattern: str) -> list[Path]:
+    async with asyncio.timeout(20):
+        while not (found := list(folder.glob(pattern))):  # noqa: ASYNC110 - nobody sets an event over there
+            await asyncio.sleep(0.01)
+    return found
+
+
+async def test_the_channel_of_the_page_answers(root: Path) -> None:
+    source = root / "program.py"
+    source.write_text(program("docs/how-to/write-a-channel.md"), "utf-8")
+    async with OpenAIServer() as server, running(surroundings(root, server), sys.executable, str(source)):
+        folder = root / "hob-folder"
+        await appear(folder, "out")
+        part = folder / "in" / ".hello"
+        part.write_text("hello", "utf-8")
+        part.rename(folder / "in" / "hello.txt")
+        replies = await appear(folder, "out/*.txt")
+    assert [reply.read_text("utf-8") for reply in replies] == ["You said: hello"]
+
+
+async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
+    source = root / "program.py"
+    source.write_text(program("docs/how-to/write-a-toolset.md"), "utf-8")
+    note = root / "shelf" / "shopping.txt"
+    note.parent.mkdir()
+    note.write_text("milk\n", "utf-8")
+    async with OpenAIServer() as server:
+        environ = surroundings(root, server)
+        async with running(environ, sys.executable, str(source)):
+            await appear(root, "home/hob.sock")
+            said = 'CALL add_to_note {"name": "shopping", "line": "tea"}'
+            asking = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "hob", "ask", said, env=environ, stdout=subprocess.PIPE
+            )
+            out, _ = await asyncio.wait_for(asking.communicate(), 20)
+    assert b"added" in out
+    assert note.read_text("utf-8") == "milk\ntea\n"
+
+
+async def test_the_client_of_the_page_gets_its_answers(root: Path) -> None:
+    source = root / "client.py"
+    source.write_text(program("docs/how-to/talk-to-the-api.md"), "utf-8")
+    async with OpenAIServer() as server:
+        environ = surroundings(root, server)
+        async with running(environ, sys.executable, "-m", "hob", "serve") as daemon:
+            assert daemon.stdout is not None
+            ready = (await asyncio.wait_for(daemon.stdout.readline(), 20)).decode()
+            url = ready.partition("ready: ")[2].partition(",")[0]
+            client = await asyncio.create_subprocess_exec(
+                sys.executable, str(source), env=environ | {"HOB_URL": url, "HOB_TOKEN": TOKEN}, stdout=subprocess.PIPE
+            )
+            out, _ = await asyncio.wait_for(client.communicate(), 30)
+    assert out.decode().splitlines() == ["You said: hello", "done You said: take your time", "done"]
