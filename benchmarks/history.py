@@ -1,7 +1,7 @@
 """Whether a turn gets dearer as a conversation gets longer."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -23,7 +23,8 @@ from hob.testing.samples import chunk_of, event_of
 
 SIZES = (20, 2_000, 100_000)
 SESSION = SessionKey("api:main")
-_AT_ONCE = 50
+_AT_ONCE = 250
+_A_TURN = 5
 _NO_LIMITS = InboxLimits(lane=10**9, sender=10**9, total=10**9, self_made_per_hour=10**9)
 _WORDS = "The kettle is on the hob, and the {number}th story is about somebody who came home late and found it warm."
 
@@ -63,11 +64,19 @@ async def fill(home: Path, messages: int) -> None:
 
 
 async def _exchange(store: Store, numbers: range) -> None:
-    """That many messages and their answers, in one turn: each is accepted as always, which is most of the rows."""
+    """That many messages and their answers, a few in a turn, sharing commits: one by one it takes minutes."""
     inbounds = [message(_WORDS.format(number=number), channel="api", chat="main") for number in numbers]
+    await _together(_accept(store, inbound) for inbound in inbounds)
+    await _together(_answer(store, inbounds[first : first + _A_TURN]) for first in range(0, len(inbounds), _A_TURN))
+
+
+async def _together(jobs: Iterable[Coroutine[None, None, None]]) -> None:
     async with asyncio.TaskGroup() as group:
-        for inbound in inbounds:
-            group.create_task(_accept(store, inbound))
+        for job in jobs:
+            group.create_task(job)
+
+
+async def _answer(store: Store, inbounds: Sequence[Inbound]) -> None:
     turn = await store.inbox.claim(SESSION, [inbound.id for inbound in inbounds])
     await store.journal.finish(_finish(turn))
 

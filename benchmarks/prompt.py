@@ -29,7 +29,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         for number in range(TURNS):
             client.say(f"{_TEXTS[number % len(_TEXTS)]} ({number})", "talk")
         turns = [body for body in bench.asked() if b"You summarise" not in body[:1000]]
-    known = [_same(old, new) for old, new in pairwise(turns)]
+    known = [same_bytes(old, new) for old, new in pairwise(turns)]
     shares = [100 * same / len(new) for same, new in zip(known, turns[1:], strict=True)]
     all_of_them = 100 * sum(known) / sum(map(len, turns[1:]))
     # of a request nothing that came after the one before can be known: the last answer and the new message
@@ -40,6 +40,6 @@ def measure(bench: Bench) -> Iterator[Row]:
     yield Row("known prefix, the worst turn", min(shares), "%")
 
 
-def _same(old: bytes, new: bytes) -> int:
+def same_bytes(old: bytes, new: bytes) -> int:
     """How many bytes both begin with."""
     return next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))

@@ -1,0 +1,66 @@
+"""Promises about lightness that need no stopwatch: what is sent to a model, and that waiting costs nothing."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+
+from benchmarks.prompt import same_bytes
+from hob.app.daemon import listening
+from hob.app.opening import App, Extras, open_app
+from hob.app.sections import SECTIONS
+from hob.config import load_config
+from hob.gateway.following import follow
+from hob.gateway.inbound import owners_inbound
+from hob.testing.openai_server import OpenAIServer
+
+
+@asynccontextmanager
+async def running(home: Path, server: OpenAIServer) -> AsyncIterator[App]:
+    environ = {
+        "HOB_MODEL_BASE_URL": server.url,
+        "HOB_MODEL_NAME": "m",
+        "HOB_WORKSPACE_PATH": str(home / "workspace"),
+        "HOB_GATEWAY_PORT": "0",
+    }
+    config = load_config(SECTIONS, home=home, environ=environ)
+    async with open_app(home, config, extras=Extras()) as app:
+        yield app
+
+
+async def say(app: App, text: str) -> None:
+    inbound = owners_inbound({"message": text}, None, app.api.clock)
+    events = [event async for event in follow(app.api, inbound, 30)]
+    assert events[-1].data["reply"] == f"You said: {text}"
+
+
+async def test_the_first_request_for_hi_is_small(tmp_path: Path) -> None:
+    async with OpenAIServer() as server, running(tmp_path, server) as app:
+        await say(app, "hi")
+        assert len(server.chats[0].body) <= 4_000
+
+
+async def test_a_request_begins_with_what_the_one_before_was(tmp_path: Path) -> None:
+    async with OpenAIServer() as server, running(tmp_path, server) as app:
+        for number in range(30):
+            await say(app, f"What shall I cook on the {number}th of May, with eggs, leeks and half a loaf of bread?")
+        turns = [asked.body for asked in server.chats if "You summarise" not in json.dumps(asked.json()["messages"][0])]
+    assert len(turns) == 30
+    known = sum(same_bytes(old, new) for old, new in pairwise(turns))
+    assert known >= 0.9 * sum(map(len, turns[1:]))
+
+
+async def test_waiting_sets_no_timer(tmp_path: Path) -> None:
+    """A timer that comes again is a wake-up for ever; the one that closes an unused connection comes once."""
+    async with OpenAIServer() as server, running(tmp_path, server) as app, listening(app, tcp=True):
+        assert timers() == []
+        await say(app, "hi")
+        assert [timer for timer in timers() if "_Connection.close" not in repr(timer)] == []
+
+
+def timers() -> list[asyncio.TimerHandle]:
+    """What this loop will wake for by itself."""
+    scheduled: list[asyncio.TimerHandle] = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
+    return [timer for timer in scheduled if not timer.cancelled()]
