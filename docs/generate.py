@@ -1,13 +1,12 @@
 """Writes `docs/reference/` from the code. Run by `make docs`; `tests/docs` compares the result with what is committed.
 
 Texts come from docstrings and tables. Where a thing has no docstring of its own (an event's name, a field of an
-answer), its sentence stands here, in a table that must have one for each: a new name without a sentence is a KeyError.
+answer), its sentence stands in `wording.py`, which must have one for each: a name without a sentence is a KeyError.
 """
 
 import dataclasses
 import importlib
 import inspect
-import io
 import json
 import pkgutil
 import re
@@ -19,11 +18,13 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from markdown import cell, doc, fenced, field_table, signature
+from usage import usage_of
+from wording import ANSWER_FIELDS, CHAT_FIELDS, EVENT_KINDS, EVENTS, REASONS
 
 import hob
 from hob.agent.commands import COMMANDS as SLASH_COMMANDS
 from hob.agent.commands import Moment
-from hob.app.cli import COMMANDS, build, overview
+from hob.app.cli import COMMANDS, overview
 from hob.app.sections import SECTIONS
 from hob.config import reference
 from hob.core import errors, hooks, states, steps
@@ -41,7 +42,6 @@ from hob.gateway.views import chat_status, chat_view, event_view, usage_view
 from hob.store import Result
 
 HERE = Path(__file__).parent / "reference"
-WIDTH = 100
 
 
 def pages() -> dict[str, str]:
@@ -70,18 +70,19 @@ def _with_note(text: str) -> str:
 
 def commands() -> str:
     """The command line and the slash commands."""
-    app = build()
     lines = ["# Commands", "", "## `hob`", "", *fenced(overview())]
     for name, where, _ in COMMANDS:
         module, _, attribute = where.partition(":")
         target = getattr(importlib.import_module(f"hob.app.commands.{module}"), attribute)
-        lines += ["", f"### `hob {name}`", "", *fenced(_help(app, [name]))]
+        lines += ["", f"### `hob {name}`", ""]
         if inspect.isfunction(target):
-            lines += _more_of(target)
-        else:
-            for inner in sorted(target):
-                if not inner.startswith("-"):
-                    lines += ["", f"#### `hob {name} {inner}`", "", *fenced(_help(app, [name, inner]))]
+            lines += usage_of(name, target)
+            continue
+        lines.append(target.help)
+        for inner in sorted(target):
+            if not inner.startswith("-"):
+                whole = f"{name} {inner}"
+                lines += ["", f"#### `hob {whole}`", "", *usage_of(whole, target[inner].default_command)]
     lines += [
         "",
         "## Exit status",
@@ -152,23 +153,6 @@ def journalled_steps() -> str:
     for cls in get_args(steps.Step):
         lines += ["", f"## `{steps.kind_of(object.__new__(cls))}`", "", doc(cls), "", *field_table(cls)]
     return "\n".join(lines)
-
-
-EVENT_KINDS: Mapping[EventKind, str] = {
-    EventKind.INBOUND: "a message was accepted; `name` is its channel",
-    EventKind.OUTBOUND: "what a turn says; `name` is the channel, `status` says reply, error, notice or question",
-    EventKind.TURN: "a turn as a whole, written at its end; `name` is the model",
-    EventKind.MODEL: "one call of a model, with tokens and cost; `status` is `ok` or the fault",
-    EventKind.TOOL: "one call of a tool, or why it was not made",
-    EventKind.APPROVAL: "the owner was asked",
-    EventKind.POLICY: "a call was not allowed; `status` is the rule",
-    EventKind.STEER: "a message joined a running turn",
-    EventKind.COMMAND: "a slash command was answered; `name` is the command",
-    EventKind.SESSION: "a session began afresh",
-    EventKind.COMPACTION: "a summary stands for older messages; `name` is the reason",
-    EventKind.DELIVERY: "a chunk reached its channel, could not, or waits for you",
-    EventKind.SYSTEM: "Hob itself",
-}
 
 
 def timeline() -> str:
@@ -258,14 +242,6 @@ def error_tree() -> str:
     return "\n".join(lines)
 
 
-REASONS: Mapping[str, str] = {
-    "iteration_limit": "more model calls than `agent.max_rounds`",
-    "run_timeout": "longer than `agent.run_seconds`",
-    "loop": "the model went in circles",
-    "hook": "a hook stopped it",
-}
-
-
 def _status_of(code: str) -> int:
     return chat_status({"state": "failed", "error": {"code": code, "message": ""}})
 
@@ -281,35 +257,6 @@ def _samples() -> Iterator[errors.HobError]:
     yield errors.StoreError()
     yield errors.NotConfigured()
     yield errors.HobError()
-
-
-CHAT_FIELDS: Mapping[str, str] = {
-    "message": "the text; required",
-    "session": "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
-    "model": "the model that answers, instead of the session's",
-    "quoted": "text that comes along as data: it is marked as untrusted and not obeyed",
-    "channel": "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
-    "wait": "seconds to wait for the answer; at most and by default `gateway.wait_seconds`",
-}
-ANSWER_FIELDS: Mapping[str, str] = {
-    "id": "the message's id; also its task's",
-    "session": "the session it belongs to",
-    "trace_id": "what `hob timeline --trace` takes",
-    "state": "`waiting`, or the state of its turn (see [states](states.md#turn))",
-    "reply": "the answer, and nothing else; null while there is none and where there is an error",
-    "usage": "tokens and dollars of its turn; `cost_usd` is null where a price is unknown",
-    "error": "only where it failed: `code` and `message` ([errors](errors.md))",
-    "merged_into": "only where it joined another message's turn: that message's id",
-}
-EVENTS: Mapping[str, tuple[str, str]] = {
-    "accepted": ("the message is durable", '`{"id", "session", "trace_id"}`'),
-    "delta": ("a piece of the answer", '`{"text"}`'),
-    "reasoning": ("a piece of the model's reasoning, not part of the answer", '`{"text"}`'),
-    "retracted": ("what was streamed since the last round is void; it is written anew", "`{}`"),
-    "progress": ("a tool began or ended, the model is slow, the turn waits", '`{"what", "name", "text"}`'),
-    "result": ("last: what became of it", "as `GET /chat/{id}`"),
-    "error": ("last: nothing was accepted, or it could not be followed", '`{"error": {"code", "message"}}`'),
-}
 
 
 def api() -> str:
@@ -426,21 +373,6 @@ def testing() -> str:
 
 
 # Parts of pages
-
-
-def _help(app: Any, tokens: list[str]) -> str:
-    from rich.console import Console  # what cyclopts writes to
-
-    out = io.StringIO()
-    app.help_print(tokens, console=Console(file=out, width=WIDTH))
-    return "\n".join(line.rstrip() for line in out.getvalue().strip().splitlines())
-
-
-def _more_of(function: Callable[..., Any]) -> list[str]:
-    """What the docstring says beyond the first line and the parameters."""
-    said = (inspect.getdoc(function) or "").split("\n\nParameters\n")[0]
-    more = said.split("\n\n", 1)[1:]
-    return ["", *more] if more else []
 
 
 def _tree(cls: type[errors.HobError], depth: int) -> Iterator[str]:

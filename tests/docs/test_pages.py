@@ -63,6 +63,13 @@ def test_the_command_line_is_really_asked() -> None:
     assert complaint(["backup"], whole=False) == ""
 
 
+def test_the_reference_shows_every_command_as_it_is_taken() -> None:
+    lines = [block.strip() for block in page("docs/reference/commands.md").blocks("text") if block.startswith("hob ")]
+    calls = [line.replace("[", "").replace("]", "").replace("LIMIT", "5").split()[1:] for line in lines]
+    assert len(calls) > 15
+    assert [(call, problem) for call in calls if (problem := complaint(call))] == []
+
+
 @each_page
 def test_every_make_target_exists(each: Page) -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")

@@ -1,0 +1,58 @@
+"""What the code has no docstring for: one sentence for each name that machines see."""
+
+from collections.abc import Mapping
+
+from hob.core.timeline import EventKind
+
+EVENT_KINDS: Mapping[EventKind, str] = {
+    EventKind.INBOUND: "a message was accepted; `name` is its channel",
+    EventKind.OUTBOUND: "what a turn says; `name` is the channel, `status` says reply, error, notice or question",
+    EventKind.TURN: "a turn as a whole, written at its end; `name` is the model",
+    EventKind.MODEL: "one call of a model, with tokens and cost; `status` is `ok` or the fault",
+    EventKind.TOOL: "one call of a tool, or why it was not made",
+    EventKind.APPROVAL: "the owner was asked",
+    EventKind.POLICY: "a call was not allowed; `status` is the rule",
+    EventKind.STEER: "a message joined a running turn",
+    EventKind.COMMAND: "a slash command was answered; `name` is the command",
+    EventKind.SESSION: "a session began afresh",
+    EventKind.COMPACTION: "a summary stands for older messages; `name` is the reason",
+    EventKind.DELIVERY: "a chunk reached its channel, could not, or waits for you",
+    EventKind.SYSTEM: "Hob itself",
+}
+
+REASONS: Mapping[str, str] = {
+    "iteration_limit": "more model calls than `agent.max_rounds`",
+    "run_timeout": "longer than `agent.run_seconds`",
+    "loop": "the model went in circles",
+    "hook": "a hook stopped it",
+}
+
+CHAT_FIELDS: Mapping[str, str] = {
+    "message": "the text; required",
+    "session": "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
+    "model": "the model that answers, instead of the session's",
+    "quoted": "text that comes along as data: it is marked as untrusted and not obeyed",
+    "channel": "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
+    "wait": "seconds to wait for the answer; at most and by default `gateway.wait_seconds`",
+}
+
+ANSWER_FIELDS: Mapping[str, str] = {
+    "id": "the message's id; also its task's",
+    "session": "the session it belongs to",
+    "trace_id": "what `hob timeline --trace` takes",
+    "state": "`waiting`, or the state of its turn (see [states](states.md#turn))",
+    "reply": "the answer, and nothing else; null while there is none and where there is an error",
+    "usage": "tokens and dollars of its turn; `cost_usd` is null where a price is unknown",
+    "error": "only where it failed: `code` and `message` ([errors](errors.md))",
+    "merged_into": "only where it joined another message's turn: that message's id",
+}
+
+EVENTS: Mapping[str, tuple[str, str]] = {
+    "accepted": ("the message is durable", '`{"id", "session", "trace_id"}`'),
+    "delta": ("a piece of the answer", '`{"text"}`'),
+    "reasoning": ("a piece of the model's reasoning, not part of the answer", '`{"text"}`'),
+    "retracted": ("what was streamed since the last round is void; it is written anew", "`{}`"),
+    "progress": ("a tool began or ended, the model is slow, the turn waits", '`{"what", "name", "text"}`'),
+    "result": ("last: what became of it", "as `GET /chat/{id}`"),
+    "error": ("last: nothing was accepted, or it could not be followed", '`{"error": {"code", "message"}}`'),
+}
