@@ -37,6 +37,12 @@ def test_the_overview_of_commands_loads_no_command_line_library() -> None:
     assert loaded("from hob.app.cli import run; run(['--help'])").isdisjoint(HEAVY)
 
 
+def test_a_question_without_options_loads_no_command_line_library() -> None:
+    found = loaded("import sys; from hob.app.cli import run; sys.stderr = sys.stdout; run(['ask', ' '])")
+    assert "hob.app.commands.ask" in found
+    assert found.isdisjoint(HEAVY)
+
+
 @pytest.mark.parametrize("command", ["ask", "status", "tasks", "timeline", "retry", "prompt", "backup"])
 def test_a_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
     found = loaded(f"import hob.app.commands.{command}")

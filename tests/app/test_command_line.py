@@ -1,0 +1,32 @@
+"""Which commands there are, and how they are found."""
+
+import inspect
+from importlib import import_module
+
+import pytest
+
+from hob.app.cli import COMMANDS, PLAIN, overview, run
+
+
+def test_the_overview_names_every_command() -> None:
+    assert [name for name, _, _ in COMMANDS if f"  {name} " not in overview()] == []
+
+
+@pytest.mark.parametrize("name", sorted(PLAIN))
+def test_a_plain_command_needs_nothing_but_its_name(name: str) -> None:
+    module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
+    parameters = inspect.signature(getattr(import_module(f"hob.app.commands.{module}"), function)).parameters
+    assert [key for key, value in parameters.items() if value.default is value.empty] == []
+
+
+@pytest.mark.parametrize("arguments", [["ask", ""], ["ask", "--session", "x"], ["export"]])
+def test_wrong_use_has_status_2_with_and_without_parsing(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_a_text_that_looks_like_an_option_is_parsed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "--help"]) == 0
+    assert "--session" in capsys.readouterr().out
