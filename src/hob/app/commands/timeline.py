@@ -1,6 +1,6 @@
 """`hob timeline`: what happened, one trace as a tree of spans or the latest events."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hob.app.commands.output import line, paint, print_json, when
@@ -39,22 +39,26 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     events = seen["events"]
     if not events:
         print(f"No events{f' in trace {trace}' if trace else ' yet'}.")
-    depths = _depths(events) if trace else {}
-    for event in events:
-        print(_row(event, depths.get(event["span_id"], 0), with_trace=not trace))
+    for event, depth in _tree(events) if trace else ((event, 0) for event in events):
+        print(_row(event, depth, with_trace=not trace))
     return 0
 
 
-def _depths(events: list[Mapping[str, Any]]) -> dict[str, int]:
-    parents = {event["span_id"]: event["parent_span_id"] for event in events}
-    depths: dict[str, int] = {}
-    for span in parents:
-        depth, above, seen = 0, parents[span], {span}
-        while above in parents and above not in seen:
-            seen.add(above)
-            depth, above = depth + 1, parents[above]
-        depths[span] = depth
-    return depths
+def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Each event under the one whose span it is a part of, in the order in which they began, with its depth.
+
+    An event is written when it ends, so a turn comes after its parts in the timeline and before them here.
+    """
+    spans = {event["span_id"] for event in events}
+    below: dict[str | None, list[Mapping[str, Any]]] = {}
+    for event in sorted(events, key=lambda event: event["at"]):
+        parent = event["parent_span_id"]
+        below.setdefault(parent if parent in spans and parent != event["span_id"] else None, []).append(event)
+    rest = [(event, 0) for event in reversed(below.pop(None, []))]
+    while rest:
+        event, depth = rest.pop()
+        yield event, depth
+        rest.extend((part, depth + 1) for part in reversed(below.pop(event["span_id"], [])))
 
 
 def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
