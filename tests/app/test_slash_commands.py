@@ -1,0 +1,163 @@
+"""Slash commands over the whole application: no model is asked, and each does what `/help` says."""
+
+import string
+from pathlib import Path
+
+import pytest
+
+from hob.agent.commands import COMMANDS, parse
+from hob.core.answers import Answer, texts_of
+from hob.testing.model import Silence
+from tests.gateway.conftest import Machine, hob, machine
+
+__all__ = ["hob"]
+
+
+async def say(hob: Machine, text: str, session: str | None = None) -> str:
+    body = {"message": text, "wait": 20} | ({"session": session} if session else {})
+    response = await hob.tcp.post("/chat", json=body)
+    reply = response.json().get("reply")
+    assert isinstance(reply, str), response.text
+    return reply
+
+
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
+async def test_every_command_answers_without_a_model(hob: Machine, command: str) -> None:
+    assert await say(hob, f"/{command}")
+    assert hob.model.requests == []
+
+
+async def test_help_lists_every_command(hob: Machine) -> None:
+    text = await say(hob, "/help")
+    assert all(command.usage in text for command in COMMANDS)
+
+
+async def test_answers_come_in_german(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
+        assert "ohne Modell beantwortet" in await say(hob, "/help")
+        assert await say(hob, "/stop") == "Hier läuft gerade nichts."
+
+
+async def test_a_mistyped_command_is_answered_with_the_nearest_and_not_sent_to_the_model(hob: Machine) -> None:
+    assert "`/status`?" in await say(hob, "/statsu")
+    assert hob.model.requests == []
+
+
+@pytest.mark.parametrize("text", ["/etc/hosts is a file", "/ new", " /new", "/2nd floor", "//"])
+def test_what_only_looks_like_a_command_is_a_message(text: str) -> None:
+    assert parse(text) is None
+
+
+def test_names_are_read_whatever_their_case_and_arguments_may_have_lines() -> None:
+    assert parse("/NEW") == ("new", "")
+    assert parse("/session title Tea and\nscones") == ("session", "title Tea and\nscones")
+    assert parse("/compact\nundo") == ("compact", "undo")
+
+
+async def test_new_begins_afresh_and_keeps_what_was_said(hob: Machine) -> None:
+    await say(hob, "I am Ada")
+    await say(hob, "/new")
+    await say(hob, "who am I?")
+    assert all("Ada" not in message.text for message in hob.model.requests[-1].messages)
+    assert "I am Ada" in (await hob.tcp.get("/export")).text
+
+
+async def test_undo_takes_the_last_turn_back(hob: Machine) -> None:
+    await say(hob, "I am Ada")
+    await say(hob, "I like tea")
+    assert "I like tea" in await say(hob, "/undo")
+    await say(hob, "and?")
+    texts = "\n".join(message.text for message in hob.model.requests[-1].messages)
+    assert "I am Ada" in texts
+    assert "I like tea" not in texts
+
+
+async def test_undo_with_nothing_said_says_so(hob: Machine) -> None:
+    assert await say(hob, "/undo") == "There is nothing to take back."
+
+
+async def test_a_model_is_chosen_for_one_session_and_put_back(hob: Machine) -> None:
+    await say(hob, "/model gpt-5")
+    await say(hob, "hi")
+    await say(hob, "hi", session="other")
+    await say(hob, "/model default")
+    await say(hob, "hi")
+    assert [request.model for request in hob.model.requests] == ["gpt-5", "scripted", "scripted"]
+
+
+async def test_named_sessions_are_switched_listed_titled_and_archived(hob: Machine) -> None:
+    await say(hob, "about the garden")
+    assert "api:tea" in await say(hob, "/session switch tea")
+    await say(hob, "about tea")
+    assert all("garden" not in message.text for message in hob.model.requests[-1].messages)
+    await say(hob, "/session title All about tea")
+    listing = await say(hob, "/session list")
+    assert "* api:tea" in listing
+    assert "All about tea" in listing
+    assert "about the garden" in listing
+    await say(hob, "/session switch main")
+    await say(hob, "/session archive tea")
+    assert "api:tea" not in await say(hob, "/session list")
+    await say(hob, "/session switch tea")
+    assert "* api:tea" in await say(hob, "/session list")
+
+
+async def test_a_paused_session_keeps_what_comes_until_it_goes_on(hob: Machine) -> None:
+    await say(hob, "/pause")
+    kept = (await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})).json()
+    assert kept["reply"] is None
+    await say(hob, "/resume")
+    ended = (await hob.tcp.get(f"/chat/{kept['id']}", params={"wait": 20})).json()
+    assert ended["reply"].startswith("You said: hi")
+
+
+async def test_cancel_ends_one_task_and_leaves_the_others(tmp_path: Path) -> None:
+    async with machine(tmp_path, Silence(), HOB_BUS_QUEUE_MODE="followup") as hob:
+        running = (await hob.tcp.post("/chat", json={"message": "one", "wait": 0})).json()
+        waiting = (await hob.tcp.post("/chat", json={"message": "two", "wait": 0})).json()
+        assert waiting["id"] in await say(hob, "/tasks")
+        assert waiting["id"] in await say(hob, f"/cancel {waiting['id']}")
+        assert (await hob.tcp.get(f"/chat/{waiting['id']}")).json()["state"] == "cancelled"
+        assert (await hob.tcp.get(f"/chat/{running['id']}")).json()["state"] != "cancelled"
+        assert await say(hob, "/cancel m_nothing") == "Nothing open is called m_nothing; `/tasks` lists what is."
+        await say(hob, "/stop")
+
+
+async def test_usage_says_unknown_where_the_price_is_unknown(hob: Machine) -> None:
+    await say(hob, "hi")
+    assert "1 calls of unknown price" in await say(hob, "/usage")
+
+
+async def test_usage_tells_dollars_where_the_price_is_known(tmp_path: Path) -> None:
+    prices = "{ scripted = { input = 1000000.0, output = 0.0 } }"
+    async with machine(tmp_path, HOB_MODEL_PRICES=prices) as hob:
+        await say(hob, "hi")
+        text = await say(hob, "/usage")
+        assert "unknown" not in text
+        assert "$0.0000" not in text
+
+
+async def test_the_queue_mode_is_chosen_by_session(hob: Machine) -> None:
+    assert "collect" in await say(hob, "/queue collect")
+    assert "collect" in await say(hob, "/queue")
+    assert "steer" in await say(hob, "/queue nonsense")
+    await say(hob, "/queue default")
+
+
+async def test_compaction_that_cannot_be_says_why(hob: Machine) -> None:
+    assert "nothing is old enough" in await say(hob, "/compact")
+    assert await say(hob, "/compact undo") == "There is no summary to take back."
+
+
+async def test_context_tells_bytes_and_tokens_by_section(hob: Machine) -> None:
+    text = await say(hob, "/context")
+    assert "identity" in text
+    assert "(cached)" in text
+
+
+@pytest.mark.parametrize("name", list(Answer))
+def test_every_answer_has_both_languages_with_the_same_placeholders(name: Answer) -> None:
+    english, german = texts_of(name)
+    fields = [{field for _, field, _, _ in string.Formatter().parse(text) if field} for text in (english, german)]
+    assert english != german or name in {Answer.HELP_LINE, Answer.TASK_LINE}
+    assert fields[0] == fields[1]
