@@ -22,6 +22,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         idle, small = memory_of(daemon.pid), memory_of(echo.pid)
         yield Row("idle after the start", fresh.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
         yield Row("idle after a turn", idle.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
+        yield Row("idle after a turn", idle.rss, "MiB RSS", baseline=small.rss, beside=BARE)
         yield Row(f"idle for {seconds} s", cpu, "% CPU", 0.1, baseline=least, beside=BARE)
         yield Row(f"idle for {seconds} s", wakes, "wake-ups")
         after = _talk(daemon, turns)
