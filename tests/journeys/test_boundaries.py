@@ -2,13 +2,14 @@
 
 import asyncio
 import time
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from hob.testing.openai_replies import Reply
 
-from .world import LOST, Daemon, World, until
+from .world import LOST, Daemon, World, kinds_of, until
 
 SECONDS = 3.0
 """After so long the answer must be there, counted from the start of the process."""
@@ -39,12 +40,12 @@ async def outcome(daemon: Daemon, began: float) -> dict[str, Any]:
     return view
 
 
-async def agree(daemon: Daemon, id: str, trace: str) -> list[str]:
+async def agree(daemon: Daemon, id: str, trace: str) -> Counter[str]:
     """Timeline and tasks tell the same story of one message, and it has one beginning and one end; its events."""
     (task,) = (await daemon.ask("/tasks", all=1))["tasks"]
     assert (task["id"], task["state"], task["trace_id"]) == (id, "done", trace)
-    kinds = [event["kind"] for event in (await daemon.ask("/timeline", trace=trace))["events"]]
-    assert kinds.count("inbound") == kinds.count("outbound") == kinds.count("turn") == 1
+    kinds = kinds_of((await daemon.ask("/timeline", trace=trace))["events"])
+    assert kinds["inbound"] == kinds["outbound"] == kinds["turn"] == 1
     return kinds
 
 
@@ -115,10 +116,10 @@ async def test_a_platform_that_takes_keys_shows_the_answer_once(world: World, bo
         assert await world.say("hello", "key", "anna") == view["id"]
         kinds = await agree_when_delivered(daemon, view)
     assert world.shown("anna") == ["You said: hello"] == world.shown()
-    assert kinds.count("delivery") == 1
+    assert kinds["delivery"] == 1
 
 
-async def agree_when_delivered(daemon: Daemon, view: dict[str, Any]) -> list[str]:
+async def agree_when_delivered(daemon: Daemon, view: dict[str, Any]) -> Counter[str]:
     """The same, once the delivery is noted."""
     async with asyncio.timeout(5):
         while True:

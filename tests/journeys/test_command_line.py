@@ -150,7 +150,9 @@ async def test_tasks_and_timeline_show_the_same_alone_and_attached(world: World)
     assert alone == attached
     states = {task["title"]: task["state"] for task in json.loads(alone[1].out)["tasks"]}
     assert states == {"hello": "done", "FAULT unauthorized": "failed"}
-    assert [line.split()[2] for line in alone[2].out.splitlines()] == ["inbound", "turn", "model", "outbound"]
+    shown = [line.split()[2] for line in alone[2].out.splitlines()]
+    assert shown[0] == "inbound"
+    assert shown.index("turn") < shown.index("model") < shown.index("outbound")
 
 
 async def test_a_chat_can_be_piped(world: World) -> None:

@@ -45,6 +45,17 @@ async def test_two_questions_at_once_without_a_daemon_are_both_answered(world: W
     assert (second.status, second.out) == (0, "You said: second\n")
 
 
+async def test_who_attached_to_a_question_is_answered_although_that_ends_first(world: World) -> None:
+    world.model.script.extend([Reply("first", delay=1), Reply("second", delay=2)])
+    async with world.running("ask", "one") as first:
+        await until(lambda: len(world.model.chats) == 1)
+        second = await world.hob("ask", "two", "--session", "other")
+        out, _ = await first.communicate()
+    assert (first.returncode, out) == (0, b"first\n")
+    assert (second.status, second.out, second.err) == (0, "second\n", "")
+    assert len(world.model.chats) == 2
+
+
 async def test_serve_takes_over_from_a_question_that_is_answered_first(world: World) -> None:
     world.model.script.append(Reply("slow but sure", delay=1.5))
     async with world.running("ask", "hello") as asking:

@@ -14,7 +14,7 @@ import pytest
 
 from hob.testing.channel import SpoolChannel
 
-from .world import LOST, Daemon, World, open_world, until
+from .world import LOST, Daemon, World, kinds_of, open_world, until
 
 SECONDS = 3.0
 """After so long each answer must be there, counted from when the daemon says that it is ready."""
@@ -104,7 +104,7 @@ class Load:
             mark = sent.key.removeprefix("key ")
             assert mark in view["reply"] or "is unknown" in view["reply"], view
             events = (await daemon.ask("/timeline", trace=view["trace_id"]))["events"]
-            kinds = Counter(event["kind"] for event in events)
+            kinds = kinds_of(events)
             assert (kinds["inbound"], kinds["outbound"], kinds["turn"]) == (1, 1, 1), events
         self.answered.append((sent, view))
 
@@ -121,7 +121,7 @@ async def test_nothing_acknowledged_is_lost_and_nothing_happens_twice(
         load = Load(world, random, tools)
         for _ in range(rounds(8, 250)):
             if random.random() < 0.25:
-                await world.stillborn(random.uniform(0.1, 0.8))
+                await world.stillborn(random.uniform(0.1, 0.8), harness=tools)
             async with world.harness() if tools else world.serve() as daemon:
                 await load.check(daemon)
                 async with asyncio.TaskGroup() as group:

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,11 @@ class Daemon:
             return await self.process.wait()
 
 
+def kinds_of(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """How many events of each kind; of those about turns the ends alone, not what became of it between two kills."""
+    return Counter(event["kind"] for event in events if event["kind"] != "turn" or event["seconds"] is not None)
+
+
 def send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     """A signal to a child; unlike its own `kill` this never takes the exit status away from who waits for it."""
     with contextlib.suppress(ProcessLookupError):
@@ -147,10 +153,11 @@ class World:
         async with self._started(["-m", "hob", "serve"], environ) as daemon:
             yield daemon
 
-    async def stillborn(self, seconds: float) -> None:
-        """`hob serve`, killed so long after it was started."""
+    async def stillborn(self, seconds: float, *, harness: bool) -> None:
+        """A daemon, killed so long after it was started."""
+        program = [HARNESS, str(self.platform)] if harness else ["-m", "hob", "serve"]
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "hob", "serve", env=self.environ(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            sys.executable, *program, env=self.environ(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
