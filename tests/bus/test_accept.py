@@ -49,7 +49,7 @@ async def test_an_arrival_command_is_answered_at_once_and_the_same_for_ever(tmp_
         again = await bench.say("/count", key="k")
         assert (again.answer, again.duplicate, counted) == ("chat 1", True, 1)
         kinds = [event.kind for event in await bench.store.timeline.trace(again.trace)]
-        assert kinds == [EventKind.INBOUND, EventKind.COMMAND]
+        assert kinds == [EventKind.INBOUND, EventKind.SESSION, EventKind.COMMAND]
 
 
 async def test_an_arrival_command_does_not_wait_for_the_running_turn(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ async def test_a_message_may_be_files_only(tmp_path: Path) -> None:
         await bench.bus.lanes.pause(SessionKey("chat"))
         inbound = replace(message(""), attachments=(Attachment("image/png", link="https://example.org/a.png"),))
         accepted = await bench.bus.accept(inbound)
-        (event,) = await bench.store.timeline.trace(accepted.trace)
+        event = (await bench.store.timeline.trace(accepted.trace))[0]
         assert event.type == "IMAGE"
 
 

@@ -18,8 +18,14 @@ from hob.testing.scripts import TableCommands
 SETTINGS = BusSettings(debounce_by_channel={"memory": 2.0})
 
 
-async def wait_until_it_rests(bench: Bench) -> None:
-    await until(lambda: any(lane.resting for lane in bench.bus.lanes._lanes.values()))
+async def wait_until_it_rests(bench: Bench, clock: ManualClock) -> None:
+    """Until the lane has seen what was said and sleeps on the clock."""
+
+    def rests() -> bool:
+        lanes = bench.bus.lanes._lanes.values()
+        return any(lane.resting and not lane._changed.is_set() for lane in lanes) and clock.sleepers() == 1
+
+    await until(rests)
 
 
 @pytest.mark.parametrize("mode", list(QueueMode))
@@ -29,10 +35,10 @@ async def test_texts_in_quick_succession_make_one_turn(tmp_path: Path, mode: Que
         said: list[Accepted] = []
         for text in ("one", "two", "three"):
             said.append(await bench.say(text))
-            await wait_until_it_rests(bench)
+            await wait_until_it_rests(bench, clock)
             await clock.advance(1.5)
         assert bench.turns.begun == []
-        await wait_until_it_rests(bench)
+        await wait_until_it_rests(bench, clock)
         await clock.advance(0.6)
         assert await bench.replies(*said) == ["one + two + three"] * 3
 
@@ -41,18 +47,19 @@ async def test_texts_of_two_senders_stay_apart_and_the_second_flushes_the_first(
     clock = ManualClock()
     async with open_bench(tmp_path, settings=SETTINGS, clock=clock, mode=QueueMode.FOLLOWUP) as bench:
         first = await bench.bus.accept(message("one", sender="anna"))
-        await wait_until_it_rests(bench)
+        await wait_until_it_rests(bench, clock)
         second = await bench.bus.accept(message("two", sender="bert"))
         assert await bench.replies(first) == ["one"]
-        await wait_until_it_rests(bench)
+        await wait_until_it_rests(bench, clock)
         await clock.advance(2.1)
         assert await bench.replies(second) == ["two"]
 
 
 async def test_a_file_flushes_what_waits(tmp_path: Path) -> None:
-    async with open_bench(tmp_path, settings=SETTINGS, clock=ManualClock(), mode=QueueMode.FOLLOWUP) as bench:
+    clock = ManualClock()
+    async with open_bench(tmp_path, settings=SETTINGS, clock=clock, mode=QueueMode.FOLLOWUP) as bench:
         first = await bench.say("look")
-        await wait_until_it_rests(bench)
+        await wait_until_it_rests(bench, clock)
         picture = (Attachment("image/png", link="https://example.org/a.png"),)
         second = await bench.bus.accept(replace(message("this"), attachments=picture))
         assert await bench.replies(first, second) == ["look", "this"]
@@ -62,10 +69,11 @@ async def test_a_command_flushes_what_waits(tmp_path: Path) -> None:
     async def fresh(inbound: Inbound, session: SessionKey) -> str:
         return "fresh"
 
+    clock = ManualClock()
     commands = TableCommands(lane={"/new": fresh})
-    async with open_bench(tmp_path, settings=SETTINGS, clock=ManualClock(), commands=commands) as bench:
+    async with open_bench(tmp_path, settings=SETTINGS, clock=clock, commands=commands) as bench:
         first = await bench.say("look")
-        await wait_until_it_rests(bench)
+        await wait_until_it_rests(bench, clock)
         assert await bench.replies(first, await bench.say("/new")) == ["look", "fresh"]
 
 
@@ -74,7 +82,7 @@ async def test_a_sender_who_never_pauses_is_answered_all_the_same(tmp_path: Path
     async with open_bench(tmp_path, settings=SETTINGS, clock=clock, mode=QueueMode.FOLLOWUP) as bench:
         for n in range(10):
             await bench.say(str(n))
-            await wait_until_it_rests(bench)
+            await wait_until_it_rests(bench, clock)
             await clock.advance(1.0)
             await settle()
         await until(lambda: bool(bench.turns.begun))

@@ -76,7 +76,7 @@ class BusMachine(RuleBasedStateMachine):
 
     def do(self, work: Awaitable[T]) -> T:
         async def wrapped() -> T:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(30):
                 return await work
 
         return self.runner.run(wrapped())
