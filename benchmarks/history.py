@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 
 from benchmarks.bench import Bench, Client, Daemon
 from benchmarks.processes import cpu_of
@@ -40,13 +41,14 @@ def measure(bench: Bench) -> Iterator[Row]:
             running.append((daemon, daemon.client()))
         costs: list[list[float]] = [[] for _ in SIZES]
         for _ in range(rounds + 1):
-            for (daemon, client), found in zip(running, costs, strict=True):
-                before = cpu_of(daemon.pid)
-                for number in range(turns):
+            before = [cpu_of(daemon.pid) for daemon, _ in running]
+            # message by message in turns, so that all sizes meet the same neighbours on the machine
+            for number in range(turns):
+                for _, client in running:
                     client.say(f"message {number}")
-                found.append((cpu_of(daemon.pid) - before) / turns * 1000)
-    # the least of the rounds: a busy neighbour only adds, and seldom to all three sizes alike
-    short, *long = (min(found[1:]) for found in costs)
+            for (daemon, _), start, found in zip(running, before, costs, strict=True):
+                found.append((cpu_of(daemon.pid) - start) / turns * 1000)
+    short, *long = (median(found[1:]) for found in costs)
     for size, cost in zip(SIZES[1:], long, strict=True):
         beside = f"with {SIZES[0]} messages"
         yield Row(f"a turn after {size:,} messages", cost, "ms CPU", 1.2 * short, baseline=short, beside=beside)
