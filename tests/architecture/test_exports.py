@@ -21,10 +21,10 @@ EXPORTS = {
         settings_from_environ
     """,
     "hob.store": """
-        Approval Approvals Decisions Erasure FileBlobs Health IllegalMove Inbox InboxCounts InboxLimits Outbox
-        OutboxCounts OutboxRow PolicyDecision Recovered Result Store StoreSettings StoredChannelState StoredJournal
-        StoredLedger StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow
-        TurnRows Waiting open_store restore
+        Approval Approvals Compared Decisions Erasure FileBlobs Health IllegalMove Inbox InboxCounts InboxLimits Outbox
+        OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store StoreSettings StoredChannelState
+        StoredJournal StoredLedger StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow
+        TurnRows Waiting check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """
         AllowAll Cut FaultyDisk FunctionTools ManualClock MemoryChannel OpenAIServer ScriptedModel Silence

@@ -164,7 +164,7 @@ async def whole(store: Store) -> bool:
     sql = (
         "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM inbox JOIN dedup ON inbound = id),"
         " (SELECT count(*) FROM inbox JOIN tasks USING (id)), (SELECT count(*) FROM dedup),"
-        " (SELECT count(*) FROM tasks), (SELECT count(*) FROM timeline)"
+        " (SELECT count(*) FROM tasks), (SELECT count(*) FROM timeline WHERE kind = 'inbound')"
     )
     counts = await store._readers.read(lambda connection: connection.execute(sql).get)
     check = await store._readers.read(lambda connection: connection.execute("PRAGMA integrity_check").get)

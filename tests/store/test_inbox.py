@@ -39,7 +39,8 @@ async def test_what_was_accepted_is_there_for_readers_at_once(store: Store) -> N
     accepted = await accept(store, inbound)
     assert accepted == Accepted(inbound.id, inbound.trace, SESSION)
     assert [waiting.inbound for waiting in await store.inbox.waiting(SESSION)] == [inbound]
-    assert [event.text for event in await store.timeline.trace(inbound.trace)] == ["hello"]
+    events = await store.timeline.trace(inbound.trace)
+    assert [(event.kind, event.text) for event in events] == [("inbound", "hello"), ("session", "hello")]
     task = await store.tasks.get(inbound.id)
     assert task is not None
     assert (task.state, task.title, task.session) == (TaskState.PENDING, "hello", SESSION)

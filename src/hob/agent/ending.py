@@ -66,5 +66,5 @@ def _events(run: Running, say: Say, outbounds: tuple[Outbound, ...]) -> Iterable
     )  # fmt: skip
     yield TimelineEvent(
         id=whole.id, trace=turn.trace, span=turn.span, parent=None, at=watch.at, kind=whole.kind, name=whole.name,
-        status=status, session=turn.session, turn=turn.id, seconds=watch.seconds,
+        status=status, session=turn.session, turn=turn.id, seconds=watch.seconds, classification=say.state.value,
     )  # fmt: skip

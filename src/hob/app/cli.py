@@ -23,6 +23,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("backup", "backup:backup", "Write a consistent copy of everything to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
+    ("rebuild", "rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),
 )
 
 PLAIN = frozenset({"chat", "serve", "status", "tasks", "timeline", "prompt"})

@@ -23,6 +23,10 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.outbox import Outbox as Outbox
     from hob.store.outbox import OutboxCounts as OutboxCounts
     from hob.store.outbox import OutboxRow as OutboxRow
+    from hob.store.rebuild import Compared as Compared
+    from hob.store.rebuild import Rebuilt as Rebuilt
+    from hob.store.rebuild import check_projections as check_projections
+    from hob.store.rebuild import rebuild_projections as rebuild_projections
     from hob.store.sessions import StoredSessions as StoredSessions
     from hob.store.settings import StoreSettings as StoreSettings
     from hob.store.store import Health as Health
@@ -50,6 +54,7 @@ _HOMES = {
     "ledger": ("StoredLedger",),
     "moves": ("IllegalMove",),
     "outbox": ("Outbox", "OutboxCounts", "OutboxRow"),
+    "rebuild": ("Compared", "Rebuilt", "check_projections", "rebuild_projections"),
     "sessions": ("StoredSessions",),
     "settings": ("StoreSettings",),
     "store": ("Health", "Store", "open_store"),

@@ -2,19 +2,19 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import Busy, BusyScope, InvalidRequest
-from hob.core.ids import InboundId, SessionKey, TraceId, TurnId, new_span_id, new_turn_id
+from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id, new_turn_id
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.states import InboxState, TaskState, TurnState
-from hob.core.timeline import TimelineEvent
+from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
 from hob.store.content import Keep
@@ -25,7 +25,7 @@ from hob.store.rows import all_rows, find_row, marks
 from hob.store.sessions import chosen_session, touch_session
 from hob.store.tasks import add_task, end_task, follow_turn, give_to_turn
 from hob.store.timeline import write_events
-from hob.store.turns import add_turn, end_turn
+from hob.store.turns import add_turn, end_turn, with_end
 from hob.store.writer import Writer
 
 MESSAGE, LANE_COMMAND, ARRIVAL_COMMAND = 0, 1, 2
@@ -44,7 +44,7 @@ _SELECT_WAITING = (
     "SELECT i.seq, i.session, i.not_before, i.command, i.version, c.text, b.text FROM inbox i"
     " JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body WHERE i.state = 'waiting' AND i.session = ?"
 )
-_WAITING_IDS = "SELECT id FROM inbox WHERE state = 'waiting' AND session = ? ORDER BY seq"
+_WAITING_IDS = "SELECT id, trace_id, span_id FROM inbox WHERE state = 'waiting' AND session = ? ORDER BY seq"
 _COUNTS = (
     "SELECT (SELECT count(*) FROM inbox WHERE state = 'waiting' AND session = ?),"
     " (SELECT count(*) FROM inbox WHERE state = 'waiting' AND sender = ?),"
@@ -253,7 +253,8 @@ class Inbox:
             end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
             follow_turn(connection, turn.id, TurnState.DONE, at)
             write_outbounds(connection, keep, outbounds, at)
-            write_events(connection, keep, (reply_event,), goal)
+            events = with_end((reply_event,), turn.id, turn.trace, turn.span, TurnState.DONE, at)
+            write_events(connection, keep, events, goal)
             return Accepted(inbound.id, inbound.trace, goal, answer=answer)
 
         return await self._write(job)
@@ -273,7 +274,6 @@ class Inbox:
         state = InboxState.WAITING if turn is None else InboxState.SETTLED
         task = TaskState.PENDING if turn is None else TaskState.RUNNING
         connection.execute("INSERT INTO dedup (hash, inbound) VALUES (?, ?)", (seal, inbound.id))
-        touch_session(connection, keep, session, inbound.origin.key(), inbound.text, at)
         connection.execute(
             _INSERT,
             (
@@ -284,7 +284,10 @@ class Inbox:
         add_task(connection, inbound.id, session, inbound.trace, task, text, at)
         if turn is not None:
             connection.execute("UPDATE tasks SET turn = ? WHERE id = ?", (turn, inbound.id))
-        write_events(connection, keep, (event,), session)
+        if event.session != session:  # whoever made the event could not know that the chat was switched
+            event = replace(event, session=session)
+        write_events(connection, keep, (event,))
+        touch_session(connection, keep, session, inbound.origin.key(), inbound.text, at, inbound.trace)
 
     async def resolve(self, inbound: Inbound, session: SessionKey) -> SessionKey:
         """The session `accept` would choose for this message now."""
@@ -340,7 +343,8 @@ class Inbox:
             end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
             follow_turn(connection, turn.id, TurnState.DONE, at)
             write_outbounds(connection, keep, outbounds, at, turn.id)
-            write_events(connection, keep, events, waiting.session)
+            told = with_end(events, turn.id, turn.trace, turn.span, TurnState.DONE, at)
+            write_events(connection, keep, told, waiting.session)
 
         await self._writer.write(job)
 
@@ -351,13 +355,21 @@ class Inbox:
         at = self._now()
 
         def job(connection: apsw.Connection) -> tuple[InboundId, ...]:
-            ids = [InboundId(row[0]) for row in all_rows(connection, _WAITING_IDS, (session,))]
-            ids = [id for id in ids if only is None or id in only]
-            for id in ids:
+            rows = all_rows(connection, _WAITING_IDS, (session,))
+            keep, ids = Keep(connection), []
+            for id, trace, span in rows:
+                if only is not None and id not in only:
+                    continue
+                ids.append(InboundId(id))
                 connection.execute(
                     "UPDATE inbox SET state = 'settled', ended = ?, reason = ? WHERE id = ?", (at, reason, id)
                 )
-                end_task(connection, id, TaskState.CANCELLED, at, reason)
+                end_task(connection, InboundId(id), TaskState.CANCELLED, at, reason)
+                event = TimelineEvent(
+                    new_event_id(), TraceId(trace), new_span_id(), SpanId(span), at, EventKind.TURN, "cancelled",
+                    reason or "ok", session=session, classification=TurnState.CANCELLED.value,
+                )  # fmt: skip
+                write_events(connection, keep, (event,))
             return tuple(ids)
 
         return await self._writer.write(job)

@@ -6,7 +6,7 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
-from hob.core.ids import SessionKey, TurnId
+from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
 from hob.core.messages import Inbound
 from hob.core.states import FINAL_TURNS, TURN_MOVES, TurnState
 from hob.core.steps import (
@@ -22,19 +22,19 @@ from hob.core.steps import (
     kind_of,
     load_step,
 )
-from hob.core.timeline import TimelineEvent
+from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish
 from hob.store.content import Keep
 from hob.store.inbox import claim_rows, waiting_rows
-from hob.store.ledger import reserve, settle, settle_rest
+from hob.store.ledger import Call, reserve, settle, settle_rest, tell_calls
 from hob.store.moves import IllegalMove, check_move
 from hob.store.outbox import write_outbounds
 from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row
+from hob.store.rows import all_rows, find_row, marks
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.transcript import write_entries
-from hob.store.turns import end_turn
+from hob.store.turns import end_turn, with_end
 from hob.store.writer import Writer
 
 _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -45,22 +45,28 @@ _LOAD = (
 )
 
 
-def write_steps(connection: apsw.Connection, keep: Keep, turn: TurnId, steps: Sequence[Step], at: float) -> SessionKey:
-    """Append steps to the journal and do their bookkeeping; the turn's session. Raises NotFound, IllegalMove."""
+def write_steps(
+    connection: apsw.Connection, keep: Keep, turn: TurnId, steps: Sequence[Step], at: float
+) -> tuple[SessionKey, Sequence[Call]]:
+    """Append steps to the journal and do their bookkeeping; the turn's session and the model calls that ended.
+
+    Raises NotFound, IllegalMove.
+    """
     rows = all_rows(connection, _ADVANCE, (len(steps), turn))
     if not rows:
         raise NotFound(f"There is no turn {turn}.")
     position, session, state = rows[0]
     if TurnState(state) in FINAL_TURNS:
         raise IllegalMove(f"The turn {turn} is {state}; its journal is closed.")
+    calls: list[Call] = []
     for n, step in enumerate(steps, position - len(steps)):
         command = command_hash(step.call) if isinstance(step, ToolIntended) else None
         connection.execute(_INSERT, (turn, n, kind_of(step), VERSION, command, at, keep(dump_step(step))))
         if isinstance(step, ModelAsked):
             reserve(connection, turn, session, step, at)
         elif isinstance(step, ModelReplied | ModelFailed):
-            settle(connection, turn, step)
-    return SessionKey(session)
+            calls.append(settle(connection, turn, step))
+    return SessionKey(session), calls
 
 
 class StoredJournal:
@@ -85,8 +91,8 @@ class StoredJournal:
 
         def job(connection: apsw.Connection) -> None:
             keep = Keep(connection)
-            session = write_steps(connection, keep, turn, steps, at)
-            write_events(connection, keep, events, session)
+            session, calls = write_steps(connection, keep, turn, steps, at)
+            write_events(connection, keep, tell_calls(connection, turn, calls, events, at), session)
 
         await self._writer.write(job)
 
@@ -106,7 +112,9 @@ class StoredJournal:
             if joined:
                 claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
                 steps = [Steered(inbound.id, inbound.text, inbound.label, inbound.quoted) for inbound in joined]
-                write_steps(connection, Keep(connection), turn, steps, at)
+                keep = Keep(connection)
+                session, _ = write_steps(connection, keep, turn, steps, at)
+                write_events(connection, keep, _joined(connection, joined, turn, at), session)
             return tuple(joined)
 
         return await self._writer.write(job)
@@ -117,7 +125,7 @@ class StoredJournal:
         turn = finish.turn
 
         def job(connection: apsw.Connection) -> None:
-            row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
+            row = find_row(connection, "SELECT state, trace_id, span_id FROM turns WHERE id = ?", (turn,))
             if row is None:
                 raise NotFound(f"There is no turn {turn}.")
             old = TurnState(row[0])
@@ -127,14 +135,30 @@ class StoredJournal:
             if finish.state not in FINAL_TURNS:
                 raise IllegalMove(f"A turn does not finish as {finish.state}.")
             keep = Keep(connection)
+            events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
             if finish.steps:
-                write_steps(connection, keep, turn, finish.steps, at)
+                _, calls = write_steps(connection, keep, turn, finish.steps, at)
+                events = tell_calls(connection, turn, calls, events, at)
             settle_rest(connection, turn)
             write_entries(connection, keep, finish.session, finish.entries, at)
             write_outbounds(connection, keep, finish.outbounds, at, turn)
             end_turn(connection, turn, finish.state, at, keep.maybe(finish.reply), finish.kind, finish.reason)
             connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
             follow_turn(connection, turn, finish.state, at, finish.reason)
-            write_events(connection, keep, finish.events, finish.session)
+            write_events(connection, keep, events, finish.session)
 
         await self._writer.write(job)
+
+
+def _joined(
+    connection: apsw.Connection, inbounds: Sequence[Inbound], turn: TurnId, at: float
+) -> Sequence[TimelineEvent]:
+    ids = [inbound.id for inbound in inbounds]
+    sql = f"SELECT trace_id, span_id FROM inbox WHERE id IN ({marks(ids)}) ORDER BY seq"  # noqa: S608
+    return [
+        TimelineEvent(
+            new_event_id(), TraceId(trace), new_span_id(), SpanId(span), at, EventKind.STEER, inbound.origin.channel,
+            turn=turn, classification=TurnState.RUNNING.value,
+        )
+        for inbound, (trace, span) in zip(inbounds, all_rows(connection, sql, ids), strict=True)
+    ]  # fmt: skip

@@ -1,30 +1,31 @@
 """Spending: one row per model call, and sums per hour so that asking costs little however long the history is."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelFault
-from hob.core.ids import SessionKey, TurnId
+from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
 from hob.core.models import Usage
 from hob.core.ports.journal import Spent
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
-from hob.core.timeline import TimelineEvent
+from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.content import Keep
 from hob.store.readers import Readers
 from hob.store.rows import all_rows, find_row
 from hob.store.timeline import write_events
 from hob.store.writer import Writer
 
-_HOUR = 3600
+HOUR = 3600
 
 _RESERVE = "INSERT INTO usage (turn, session, model, at, reserved) VALUES (?, ?, ?, ?, ?)"
 _OPEN_CALLS = "SELECT id, session, model, at FROM usage WHERE turn = ? AND settled = 0 ORDER BY id DESC"
 _SETTLE = (
-    "UPDATE usage SET settled = 1, model = ?, input_tokens = ?, output_tokens = ?, cache_read = ?, cache_write = ?,"
-    " reasoning = ?, cost = ? WHERE id = ?"
+    "UPDATE usage SET settled = 1, reserved = NULL, model = ?, input_tokens = ?, output_tokens = ?, cache_read = ?,"
+    " cache_write = ?, reasoning = ?, cost = ? WHERE id = ?"
 )
 _RECORD = (
     "INSERT INTO usage (turn, session, model, at, settled, input_tokens, output_tokens, cache_read, cache_write,"
@@ -66,35 +67,80 @@ def reserve(connection: apsw.Connection, turn: TurnId, session: str, step: Model
     connection.execute(_RESERVE, (turn, session, step.model, at, step.reserved))
 
 
-def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> None:
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How one call of a model ended, as the timeline is to tell it. `at` is when it was asked, None if it never was."""
+
+    model: str
+    status: str
+    usage: Usage | None
+    cost: int | None
+    at: float | None
+
+
+def cost_of_call(status: str, usage: Usage | None, cost: int | None) -> int | None:
+    """What a turn's call is charged: a fault that came before anything was done costs nothing. None: not known."""
+    return 0 if usage is None and cost is None and status in _FREE_FAULTS else cost
+
+
+def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> Call:
     """The newest open call's real usage takes the place of its reservation."""
     row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
+    status, model = ("ok", step.model) if isinstance(step, ModelReplied) else (step.fault, "")
     if row is None:
-        return
-    if isinstance(step, ModelReplied):
-        _settle(connection, row, step.usage or Usage(), step.cost, step.model)
-    else:
-        _settle(connection, row, Usage(), 0 if step.fault in _FREE_FAULTS else None)
+        return Call(model, status, step.usage, step.cost, None)
+    _settle(connection, row, step.usage or Usage(), cost_of_call(status, step.usage, step.cost), model)
+    return Call(model or row[2], status, step.usage, step.cost, row[3])
 
 
 def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
     """Calls of an ended turn of which nobody saw the end (cancelled, crashed): what they cost is not known."""
+    calls = []
     for row in all_rows(connection, _OPEN_CALLS, (turn,)):
         _settle(connection, row, Usage(), None)
+        calls.append(Call(row[2], "unknown_outcome", None, None, row[3]))
+    write_events(connection, Keep(connection), tell_calls(connection, turn, calls, (), 0.0))
+
+
+def tell_calls(
+    connection: apsw.Connection, turn: TurnId, calls: Sequence[Call], events: Sequence[TimelineEvent], at: float
+) -> Sequence[TimelineEvent]:
+    """The events, and one more for each of the turn's ended calls that none of them tells about.
+
+    Every ended call stands in the timeline, in the order in which they ended: spending is rebuilt from that.
+    """
+    if not calls:
+        return events
+    missing = calls[sum(event.kind is EventKind.MODEL and event.turn == turn for event in events) :]
+    if not missing:
+        return events
+    trace, span, session = all_rows(connection, "SELECT trace_id, span_id, session FROM turns WHERE id = ?", (turn,))[0]
+    return (
+        *events,
+        *(
+            TimelineEvent(
+                new_event_id(), TraceId(trace), new_span_id(), SpanId(span), at if call.at is None else call.at,
+                EventKind.MODEL, call.model, call.status, session=SessionKey(session), turn=turn, usage=call.usage,
+                cost=call.cost,
+            )
+            for call in missing
+        ),
+    )  # fmt: skip
 
 
 def _settle(connection: apsw.Connection, row: Sequence[Any], usage: Usage, cost: int | None, model: str = "") -> None:
     id, session, asked, at = row
     model = model or asked
-    connection.execute(_SETTLE, (model, *_tokens(usage), cost, id))
+    connection.execute(_SETTLE, (model, *tokens_of(usage), cost, id))
     _add(connection, at, session, model, usage, cost)
 
 
 def _add(connection: apsw.Connection, at: float, session: str, model: str, usage: Usage, cost: int | None) -> None:
-    connection.execute(_ADD, (int(at // _HOUR), session, model, cost or 0, cost is None, *_tokens(usage)))
+    connection.execute(_ADD, (int(at // HOUR), session, model, cost or 0, cost is None, *tokens_of(usage)))
 
 
-def _tokens(usage: Usage) -> tuple[int, ...]:
+def tokens_of(usage: Usage) -> tuple[int, ...]:
+    """A usage as the columns that hold it."""
     return usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning
 
 
@@ -122,7 +168,7 @@ class StoredLedger:
         session = event.session or ""
 
         def job(connection: apsw.Connection) -> None:
-            values = (event.turn, session, event.name, event.at, *_tokens(usage), event.cost)
+            values = (event.turn, session, event.name, event.at, *tokens_of(usage), event.cost)
             connection.execute(_RECORD, values)
             _add(connection, event.at, session, event.name, usage, event.cost)
             write_events(connection, Keep(connection), (event,))
@@ -152,10 +198,10 @@ class StoredLedger:
             if turn is not None:
                 return _load(part(_SUM, since=since))
             # Whole hours come from the sums, the broken first hour and what is still open from the calls themselves.
-            first = -int(-since // _HOUR)
+            first = -int(-since // HOUR)
             parts = (
                 part(_SUM_HOURS, hour=first),
-                part(_SUM, settled_since=since, settled_before=first * _HOUR),
+                part(_SUM, settled_since=since, settled_before=first * HOUR),
                 part(_SUM, open_since=since),
             )
             return _load([sum(column) for column in zip(*parts, strict=True)])

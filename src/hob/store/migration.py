@@ -59,7 +59,7 @@ def migrate(connection: apsw.Connection, home: Path, now: datetime, keep_backups
     if version == len(files):
         return
     if version > 0:
-        _back_up(connection, home, version, now, keep_backups)
+        back_up_aside(connection, home, f"upgrade-{version}", now, keep_backups)
     for number, file in enumerate(files[version:], version + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -72,13 +72,17 @@ def migrate(connection: apsw.Connection, home: Path, now: datetime, keep_backups
             raise
 
 
-def _back_up(connection: apsw.Connection, home: Path, version: int, now: datetime, keep: int) -> None:
+def back_up_aside(connection: apsw.Connection, home: Path, occasion: str, now: datetime, keep: int) -> Path:
+    """Copy the database into `backups/` before something that changes much; the last few of an occasion are kept.
+
+    Raises StoreFull when there is no room for the copy and the work (twice the file's size).
+    """
     size = connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
     if free_bytes(home) < 2 * size:
-        raise StoreFull(f"An upgrade of the database needs {2 * size:,} free bytes in {home}; nothing was changed.")
+        raise StoreFull(f"This needs {2 * size:,} free bytes in {home} for a backup and the work; nothing was changed.")
     folder = home / "backups"
     folder.mkdir(mode=0o700, exist_ok=True)
-    goal = free_name(folder / f"before-upgrade-{version}-{stamp(now)}.db")
+    goal = free_name(folder / f"before-{occasion}-{stamp(now)}.db")
     part = goal.with_name(goal.name + ".part")
     part.unlink(missing_ok=True)
     connection.execute("VACUUM INTO ?", (str(part),))
@@ -86,6 +90,9 @@ def _back_up(connection: apsw.Connection, home: Path, version: int, now: datetim
     sync_file(part)
     part.rename(goal)
     sync_directory(folder)
-    made = sorted(folder.glob("before-upgrade-*.db"), key=lambda file: (file.stat().st_mtime_ns, file.name))
+    made = sorted(
+        folder.glob(f"before-{occasion.partition('-')[0]}-*.db"), key=lambda file: (file.stat().st_mtime_ns, file.name)
+    )
     for old in made[:-keep]:
         old.unlink()
+    return goal

@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 
 from hob.core.clock import Clock
-from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Inbound
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import QueueMode, Session
@@ -22,11 +22,7 @@ _SELECT = (
     "SELECT key, c.text, model, mode, paused, archived, entries, since, updated"
     " FROM sessions s LEFT JOIN content c ON c.id = s.title"
 )
-_PUT = (
-    "INSERT INTO sessions (key, chat, title, model, mode, paused, archived, created, updated)"
-    " VALUES (?, '', ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET title = excluded.title, model = excluded.model,"
-    " mode = excluded.mode, paused = excluded.paused, archived = excluded.archived"
-)
+_PUT = "UPDATE sessions SET title = ?, model = ?, mode = ?, paused = ?, archived = ? WHERE key = ?"
 
 
 def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: SessionKey) -> SessionKey:
@@ -37,24 +33,74 @@ def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: Ses
     return otherwise if row is None else SessionKey(row[0])
 
 
-def touch_session(connection: apsw.Connection, keep: Keep, key: SessionKey, chat: str, text: str, at: float) -> None:
-    """The session is in use; one without a title gets it from the text."""
+def touch_session(
+    connection: apsw.Connection, keep: Keep, key: SessionKey, chat: str, text: str, at: float, trace: TraceId
+) -> None:
+    """The session is in use; one without a title gets it from the text, which came with this trace."""
     found = all_rows(connection, "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL", (at, key))
     if not found:
-        connection.execute(_INSERT, (key, chat, keep.maybe(title_of(text)), at, at))
-    elif found[0][0] and text:
-        connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (keep.maybe(title_of(text)), key))
+        _create(connection, keep, key, chat, at, title_of(text), trace)
+    elif found[0][0] and (title := title_of(text)):
+        connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (keep(title), key))
+        write_events(connection, keep, (_event(key, "title", at, text=title, trace=trace),))
 
 
-def next_entries(connection: apsw.Connection, key: SessionKey, count: int, at: float) -> int:
+def next_entries(connection: apsw.Connection, keep: Keep, key: SessionKey, count: int, at: float) -> int:
     """Reserve this many places in the session's transcript; the first of them."""
     sql = "UPDATE sessions SET entries = entries + ?, updated = ? WHERE key = ? RETURNING entries"
     rows = all_rows(connection, sql, (count, at, key))
     if not rows:
-        connection.execute(_INSERT, (key, "", None, at, at))
+        _create(connection, keep, key, "", at)
         rows = all_rows(connection, sql, (count, at, key))
     last: int = rows[0][0]
     return last - count + 1
+
+
+def _create(
+    connection: apsw.Connection,
+    keep: Keep,
+    key: SessionKey,
+    chat: str,
+    at: float,
+    title: str = "",
+    trace: TraceId | None = None,
+) -> None:
+    connection.execute(_INSERT, (key, chat, keep.maybe(title), at, at))
+    write_events(connection, keep, (_event(key, "created", at, chat, text=title, trace=trace),))
+
+
+def _event(
+    key: SessionKey,
+    name: str,
+    at: float,
+    value: str = "",
+    *,
+    status: str = "ok",
+    text: str = "",
+    trace: TraceId | None = None,
+) -> TimelineEvent:
+    """What changed about a session and the new value: all that a rebuild has to go by. A title can be erased."""
+    return TimelineEvent(
+        new_event_id(), trace or new_trace_id(), new_span_id(), None, at, EventKind.SESSION, name, status,
+        session=key, classification=value, text=text,
+    )  # fmt: skip
+
+
+def _changes(old: Session, new: Session, at: float) -> tuple[TimelineEvent, ...]:
+    values = {
+        "model": (old.model or "", new.model or ""),
+        "mode": (old.mode or "", new.mode or ""),
+        "paused": (_yes(old.paused), _yes(new.paused)),
+        "archived": (_yes(old.archived), _yes(new.archived)),
+    }
+    events = [_event(new.key, name, at, after) for name, (before, after) in values.items() if before != after]
+    if old.title != new.title:
+        events.append(_event(new.key, "title", at, text=new.title))
+    return tuple(events)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
 
 
 def _load(row: Sequence[Any]) -> Session:
@@ -93,27 +139,33 @@ class StoredSessions:
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            title = Keep(connection).maybe(session.title)
-            connection.execute(
-                _PUT,
-                (session.key, title, session.model, None if session.mode is None else session.mode.value,
-                 session.paused, session.archived, at, at),
-            )  # fmt: skip
+            keep = Keep(connection)
+            key = session.key
+            if find_row(connection, "SELECT 1 FROM sessions WHERE key = ?", (key,)) is None:
+                _create(connection, keep, key, "", at)
+            old = _load(all_rows(connection, f"{_SELECT} WHERE s.key = ?", (key,))[0])
+            # a title that stays is not kept a second time, where erasing would not find it
+            sql = "SELECT title FROM sessions WHERE key = ?"
+            title = all_rows(connection, sql, (key,))[0][0] if old.title == session.title else keep.maybe(session.title)
+            mode = None if session.mode is None else session.mode.value
+            values = (title, session.model or None, mode, session.paused, session.archived)
+            connection.execute(_PUT, (*values, key))
+            write_events(connection, keep, _changes(old, session, at))
 
         await self._writer.write(job)
 
     async def reset(self, key: SessionKey, reason: str) -> None:
         """Begin afresh: what was said so far is kept and no longer shown to the model."""
         at = self._now()
-        event = TimelineEvent(
-            new_event_id(), new_trace_id(), new_span_id(), None, at, EventKind.SESSION, "reset", reason, session=key
-        )
 
         def job(connection: apsw.Connection) -> None:
-            connection.execute("UPDATE sessions SET since = entries, updated = ? WHERE key = ?", (at, key))
-            if not connection.changes():
-                connection.execute(_INSERT, (key, "", None, at, at))
-            write_events(connection, Keep(connection), (event,))
+            keep = Keep(connection)
+            sql = "UPDATE sessions SET since = entries, updated = ? WHERE key = ? RETURNING since"
+            rows = all_rows(connection, sql, (at, key))
+            if not rows:
+                _create(connection, keep, key, "", at)
+            since = rows[0][0] if rows else 0
+            write_events(connection, keep, (_event(key, "reset", at, str(since), status=reason),))
 
         await self._writer.write(job)
 
@@ -126,9 +178,11 @@ class StoredSessions:
                 "INSERT INTO chats (chat, session) VALUES (?, ?) ON CONFLICT DO UPDATE SET session = excluded.session",
                 (chat, key),
             )
+            keep = Keep(connection)
             connection.execute("UPDATE sessions SET chat = ? WHERE key = ? AND chat = ''", (chat, key))
             if find_row(connection, "SELECT 1 FROM sessions WHERE key = ?", (key,)) is None:
-                connection.execute(_INSERT, (key, chat, None, at, at))
+                _create(connection, keep, key, chat, at)
+            write_events(connection, keep, (_event(key, "switched", at, chat),))
 
         await self._writer.write(job)
 

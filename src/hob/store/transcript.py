@@ -44,7 +44,7 @@ def write_entries(
     """Append the entries to the session and give each its place."""
     if not entries:
         return
-    for n, entry in enumerate(entries, next_entries(connection, session, len(entries), at)):
+    for n, entry in enumerate(entries, next_entries(connection, keep, session, len(entries), at)):
         connection.execute(
             _INSERT,
             (

@@ -1,7 +1,7 @@
 """Turns: the work of one or more messages, and what becomes of it after crashes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
@@ -111,14 +111,55 @@ def end_turn(
     )
 
 
-def move_turn(connection: apsw.Connection, turn: TurnId, new: TurnState, at: float) -> None:
-    """Move the turn and its tasks. Raises NotFound, IllegalMove."""
-    row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
+def with_end(
+    events: Sequence[TimelineEvent],
+    turn: TurnId,
+    trace: str,
+    span: str,
+    state: TurnState,
+    at: float,
+    reason: str = "",
+) -> Sequence[TimelineEvent]:
+    """The events, of which the last about a turn or a command says how this one ended; one more if there is none."""
+    status = reason or "ok"
+    for place in range(len(events) - 1, -1, -1):
+        event = events[place]
+        if event.kind in (EventKind.TURN, EventKind.COMMAND):
+            if (event.classification, event.status, event.turn) == (state, status, turn):
+                return events
+            event = replace(event, classification=state.value, status=status, turn=turn)
+            return (*events[:place], event, *events[place + 1 :])
+    return (*events, _move_event(turn, trace, span, state, at, status))
+
+
+def _move_event(
+    turn: TurnId, trace: str, span: str, state: TurnState, at: float, status: str = "ok", text: str = ""
+) -> TimelineEvent:
+    return TimelineEvent(
+        new_event_id(), TraceId(trace), new_span_id(), SpanId(span), at, EventKind.TURN, state.value, status,
+        turn=turn, classification=state.value, text=text,
+    )  # fmt: skip
+
+
+def move_turn(
+    connection: apsw.Connection,
+    turn: TurnId,
+    new: TurnState,
+    at: float,
+    keep: Keep | None = None,
+    reason: str = "",
+    text: str = "",
+) -> None:
+    """Move the turn and its tasks, and write that down. Raises NotFound, IllegalMove."""
+    row = find_row(connection, "SELECT state, trace_id, span_id, session FROM turns WHERE id = ?", (turn,))
     if row is None:
         raise NotFound(f"There is no turn {turn}.")
-    check_move(TURN_MOVES, TurnState(row[0]), new, f"The turn {turn}")
+    state, trace, span, session = row
+    check_move(TURN_MOVES, TurnState(state), new, f"The turn {turn}")
     connection.execute("UPDATE turns SET state = ? WHERE id = ?", (new.value, turn))
-    follow_turn(connection, turn, new, at)
+    follow_turn(connection, turn, new, at, reason)
+    event = _move_event(turn, trace, span, new, at, reason or "ok", text)
+    write_events(connection, keep or Keep(connection), (event,), session)
 
 
 def load_inbounds(connection: apsw.Connection, turn: TurnId, *, steered: bool) -> tuple[Inbound, ...]:
@@ -307,12 +348,12 @@ def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float) -> 
 
 def _set_aside(connection: apsw.Connection, turn: TurnId, text: str, at: float) -> None:
     reason = f"ended uncleanly {MOST_ATTEMPTS} times at the same step"
-    move_turn(connection, turn, TurnState.SET_ASIDE, at)
     keep = Keep(connection)
+    move_turn(connection, turn, TurnState.SET_ASIDE, at, keep, TurnState.SET_ASIDE.value, text)
     end_turn(connection, turn, TurnState.SET_ASIDE, at, keep(text), OutboundKind.ERROR, reason)
     settle_rest(connection, turn)
     connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
-    session, trace, span = all_rows(connection, "SELECT session, trace_id, span_id FROM turns WHERE id = ?", (turn,))[0]
+    (trace,) = all_rows(connection, "SELECT trace_id FROM turns WHERE id = ?", (turn,))[0]
     inbounds = load_inbounds(connection, turn, steered=True)
     addresses = dict.fromkeys(inbound.origin for inbound in inbounds)
     outbounds = [
@@ -320,11 +361,6 @@ def _set_aside(connection: apsw.Connection, turn: TurnId, text: str, at: float) 
         for chunk, to in enumerate(addresses)
     ]
     write_outbounds(connection, keep, outbounds, at)
-    event = TimelineEvent(
-        new_event_id(), trace, new_span_id(), span, at, EventKind.TURN, "turn", "set_aside", session=session, turn=turn,
-        text=text,
-    )  # fmt: skip
-    write_events(connection, keep, (event,))
 
 
 def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
@@ -351,6 +387,8 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
     connection.execute("UPDATE inbox SET turn = ? WHERE turn = ?", (new.id, old))
     connection.execute("UPDATE tasks SET turn = ? WHERE turn = ?", (new.id, old))
     follow_turn(connection, new.id, TurnState.READY, at)
+    event = _move_event(new.id, new.trace, new.span, TurnState.READY, at)
+    write_events(connection, Keep(connection), (event,), new.session)
     return new.id
 
 

@@ -1,0 +1,282 @@
+"""What tasks, spending and sessions must be, as a fold over facts that never change. No database here.
+
+The facts are events of the timeline, in the order of their commits, and with them what the timeline cannot know:
+
+* of a message its id, the time the store gave it, and which turn has it now (a claim writes no event: it would be one
+  more for every turn, and the message's own row says it);
+* of a turn when it was claimed and when it ended: an event knows only when its part began, and how long it took by
+  the monotonic clock;
+* from the journal, as append-only as the timeline, when a model was asked and what was reserved for calls still open.
+  What a call cost and which model answered comes from the timeline: the journal's bodies can be erased;
+* how many entries a session has: the transcript itself.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from hob.core.models import Usage
+from hob.core.states import FINAL_TURNS, TASK_OF_TURN, TaskState, TurnState
+from hob.core.timeline import EventKind
+from hob.store.ledger import HOUR, cost_of_call, tokens_of
+from hob.store.rows import Row
+
+_NO_USAGE = Usage()
+_STATES = frozenset(TurnState)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of the timeline. `content` is the row of its text, None where that was erased or there is none."""
+
+    usage: Usage | None
+    seq: int
+    kind: str
+    name: str
+    status: str
+    at: float
+    span: str
+    parent: str | None
+    session: str | None
+    turn: str | None
+    value: str
+    content: int | None
+    cost: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An accepted message, as its inbox row has it. `text` is the row of its content, erased or not."""
+
+    seq: int
+    id: str
+    session: str
+    trace: str
+    span: str
+    turn: str | None
+    at: float
+    text: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFact:
+    """When a turn was claimed or made, and when it ended."""
+
+    session: str
+    created: float
+    ended: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallStep:
+    """A journalled step of a model call: its beginning (`asked`) or its end. `model` and `reserved` may be erased."""
+
+    turn: str
+    asked: bool
+    at: float
+    model: str
+    reserved: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything the projections are made from. `entries` is the last place given per session and turn."""
+
+    events: Iterable[Event]
+    messages: Iterable[Message]
+    turns: Mapping[str, TurnFact]
+    calls: Iterable[CallStep]
+    entries: Mapping[tuple[str, str], int]
+
+
+@dataclass(slots=True)
+class _Session:
+    chat: str
+    title: int | None
+    created: float
+    updated: float
+    model: str | None = None
+    mode: str | None = None
+    paused: bool = False
+    archived: bool = False
+    since: int = 0
+
+
+@dataclass(slots=True)
+class _Call:
+    turn: str | None
+    session: str
+    model: str
+    at: float
+    reserved: int | None
+    settled: bool = False
+    usage: Usage = _NO_USAGE
+    cost: int | None = None
+
+    def settle(self, model: str, usage: Usage | None, cost: int | None) -> None:
+        self.model, self.usage, self.cost = model, usage or _NO_USAGE, cost
+        self.reserved, self.settled = None, True
+
+    def row(self) -> Row:
+        return (
+            self.turn, self.session, self.model, self.at, self.reserved, int(self.settled), *tokens_of(self.usage),
+            self.cost,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    seq: int
+    state: TaskState
+    at: float
+    reason: str
+
+
+def project(facts: Facts) -> dict[str, list[Row]]:
+    """The rows of each table, in the columns of `hob.store.rebuild.TABLES`."""
+    return _Fold(facts).rows()
+
+
+class _Fold:
+    """Takes in the events one by one; the rest is looked up."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._messages = {message.span: message for message in facts.messages}
+        self._accepted: list[Message] = []
+        self._of_turn: dict[str, _Move] = {}
+        self._of_message: dict[str, _Move] = {}
+        self._ended_calls: dict[str, list[Event]] = defaultdict(list)
+        self._calls_outside: list[_Call] = []
+        self._sessions: dict[str, _Session] = {}
+        self._chats: dict[str, str] = {}
+        for event in facts.events:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event.kind:
+            case EventKind.INBOUND:
+                self._accept(event)
+            case EventKind.TURN | EventKind.COMMAND | EventKind.STEER if event.value in _STATES:
+                self._move(event)
+            case EventKind.MODEL if event.turn is None:
+                call = _Call(None, event.session or "", event.name, event.at, None)
+                call.settle(event.name, event.usage, event.cost)
+                self._calls_outside.append(call)
+            case EventKind.MODEL if event.turn is not None:
+                self._ended_calls[event.turn].append(event)
+            case EventKind.SESSION if event.session is not None:
+                self._change(event, event.session)
+
+    def _accept(self, event: Event) -> None:
+        message = self._messages.get(event.span)
+        if message is None:
+            return
+        self._accepted.append(message)
+        if (session := self._sessions.get(message.session)) is not None:
+            session.updated = message.at
+
+    def _move(self, event: Event) -> None:
+        state, reason = TurnState(event.value), "" if event.status == "ok" else event.status
+        at, turn = event.at, self._facts.turns.get(event.turn or "")
+        if turn is not None and turn.ended is not None and state in FINAL_TURNS:
+            at = turn.ended
+            session = self._sessions.get(turn.session)
+            if session is not None and (turn.session, event.turn) in self._facts.entries:
+                session.updated = at
+        move = _Move(event.seq, TASK_OF_TURN[state], at, reason)
+        # who joins a turn moves alone, and so does who is cancelled before any turn
+        if event.turn is None or event.kind == EventKind.STEER:
+            self._of_message[event.parent or ""] = move
+        else:
+            self._of_turn[event.turn] = move
+
+    def _change(self, event: Event, key: str) -> None:
+        if event.name == "created":
+            self._sessions[key] = _Session(event.value, event.content, event.at, event.at)
+            return
+        if event.name == "switched":
+            self._chats[event.value] = key
+        session = self._sessions.get(key)
+        if session is None:
+            return
+        match event.name:
+            case "switched":
+                session.chat = session.chat or event.value
+            case "reset":
+                session.since, session.updated = int(event.value or 0), event.at
+            case "title":
+                session.title = event.content
+            case "model":
+                session.model = event.value or None
+            case "mode":
+                session.mode = event.value or None
+            case "paused":
+                session.paused = event.value == "yes"
+            case "archived":
+                session.archived = event.value == "yes"
+
+    def rows(self) -> dict[str, list[Row]]:
+        usage = [*self._calls(), *self._calls_outside]
+        return {
+            "tasks": [self._task(message) for message in self._accepted],
+            "usage": [call.row() for call in usage],
+            "spending": _spending(usage),
+            "sessions": list(self._session_rows()),
+            "chats": list(self._chats.items()),
+        }
+
+    def _task(self, message: Message) -> Row:
+        moves = [_Move(-1, TaskState.PENDING, message.at, "")]
+        if message.turn is not None:
+            claimed = self._facts.turns.get(message.turn)
+            moves.append(_Move(0, TaskState.RUNNING, claimed.created if claimed else message.at, ""))
+            moves.append(self._of_turn.get(message.turn, moves[-1]))
+        moves.append(self._of_message.get(message.span, moves[-1]))
+        last = max(moves, key=lambda move: move.seq)
+        return (
+            message.seq, message.id, message.id, message.turn, message.session, message.trace, last.state.value,
+            message.text, last.reason, message.at, last.at,
+        )  # fmt: skip
+
+    def _calls(self) -> Iterator[_Call]:
+        """One per call that was asked in a turn. The end of a call is that of the turn's newest open one."""
+        open_calls: dict[str, list[_Call]] = defaultdict(list)
+        ended: dict[str, Iterator[Event]] = {turn: iter(events) for turn, events in self._ended_calls.items()}
+        calls: list[_Call] = []
+        for step in self._facts.calls:
+            waiting = open_calls[step.turn]
+            if step.asked:
+                call = _Call(step.turn, self._facts.turns[step.turn].session, step.model, step.at, step.reserved)
+                waiting.append(call)
+                calls.append(call)
+            else:
+                event = next(ended.get(step.turn, iter(())), None)
+                if event is not None and waiting:
+                    cost = cost_of_call(event.status, event.usage, event.cost)
+                    waiting.pop().settle(event.name, event.usage, cost)
+        for turn, events in ended.items():
+            for event in events:  # what the turn's end settled: nobody saw how these calls ended
+                if open_calls[turn]:
+                    open_calls[turn].pop().settle(event.name, event.usage, event.cost)
+        yield from calls
+
+    def _session_rows(self) -> Iterator[Row]:
+        places: dict[str, int] = {}
+        for (key, _), place in self._facts.entries.items():
+            places[key] = max(place, places.get(key, 0))
+        for key, session in self._sessions.items():
+            yield (
+                key, session.chat, session.title, session.model, session.mode, int(session.paused),
+                int(session.archived), places.get(key, 0), session.since, session.created, session.updated,
+            )  # fmt: skip
+
+
+def _spending(calls: Iterable[_Call]) -> list[Row]:
+    sums: dict[tuple[int, str, str], list[int]] = defaultdict(lambda: [0] * 8)
+    for call in calls:
+        if call.settled:
+            added = (call.cost or 0, call.cost is None, *tokens_of(call.usage), 1)
+            total = sums[int(call.at // HOUR), call.session, call.model]
+            total[:] = [old + new for old, new in zip(total, added, strict=True)]
+    return [(*key, *total) for key, total in sums.items()]
