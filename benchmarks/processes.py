@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -47,13 +46,13 @@ def run_once(command: Sequence[str], environ: Mapping[str, str]) -> tuple[Cost, 
 
 
 def run_often(command: Sequence[str], environ: Mapping[str, str], times: int) -> Cost:
-    """The least CPU and the median wall seconds of several runs, after one that fills the caches.
+    """The least CPU and wall seconds of several runs, after one that fills the caches.
 
-    A busy neighbour on the same core only ever adds to CPU seconds, so the least is the nearest to the truth.
+    A busy neighbour on the same core only ever adds to them, so the least is the nearest to the truth.
     """
     run_once(command, environ)
     costs = [run_once(command, environ)[0] for _ in range(times)]
-    return Cost(min(cost.cpu for cost in costs), median(cost.wall for cost in costs))
+    return Cost(min(cost.cpu for cost in costs), min(cost.wall for cost in costs))
 
 
 @contextmanager

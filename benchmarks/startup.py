@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from statistics import median
 
 from benchmarks.bench import HOB, Bench, seconds_of
 from benchmarks.processes import cpu_of, python, run_often
@@ -38,7 +37,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def _daemon(bench: Bench, times: int) -> Iterator[Row]:
-    """Start daemons on empty homes: each sees its first message ever."""
+    """Start daemons on empty homes: each sees its first message ever. The least counts: other programs only add."""
     ready: list[float] = []
     cpu: list[float] = []
     first: list[float] = []
@@ -53,7 +52,7 @@ def _daemon(bench: Bench, times: int) -> Iterator[Row]:
             least.append(seconds_of(echo.client(), "hi"))
     libraries = run_often((python(), "-c", SERVER), bench.environ(bench.root), times)
     beside = f"python -c '{SERVER}'"
-    yield Row("hob serve, until ready", median(ready), "s", 0.5, baseline=libraries.wall, beside=beside)
-    yield Row("hob serve, until ready", median(cpu), "s CPU", baseline=libraries.cpu, beside=beside)
+    yield Row("hob serve, until ready", min(ready), "s", 0.5, baseline=libraries.wall, beside=beside)
+    yield Row("hob serve, until ready", min(cpu), "s CPU", baseline=libraries.cpu, beside=beside)
     beside = "bare asyncio HTTP server, nothing kept"
-    yield Row("first turn after the start", median(first), "s", 0.2, baseline=median(least), beside=beside)
+    yield Row("first turn after the start", min(first), "s", 0.2, baseline=min(least), beside=beside)
