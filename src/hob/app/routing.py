@@ -20,7 +20,7 @@ class ChatRouting:
         return session_of(inbound)
 
     def mode_of(self, channel: str) -> QueueMode:
-        return self._settings.mode_of(channel)
+        return QueueMode(self._settings.mode_of(channel))
 
     def owner(self) -> Sender:
         return OWNER

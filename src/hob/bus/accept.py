@@ -6,17 +6,15 @@ from dataclasses import replace
 from typing import Protocol
 
 from hob.bus.commanding import command_event, run_command
-from hob.bus.settings import BusSettings
-from hob.core.clock import Clock
+from hob.bus.performing import Surroundings
 from hob.core.errors import InvalidRequest, NotAllowed, Stopping
 from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.messages import Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
-from hob.core.ports.turns import Commands, Routing
 from hob.core.sentences import Sentence, say
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.store import Inbox, InboxLimits, StoredSessions
+from hob.store import InboxLimits
 
 
 class Questions(Protocol):
@@ -29,6 +27,7 @@ class Questions(Protocol):
 
 Arrived = Callable[[Inbound, SessionKey, bool], None]
 """Told that a message is in the inbox, with its session and whether it is a command."""
+Adopt = Callable[[InboundId], Awaitable[bool]]
 
 
 class Acceptor:
@@ -36,31 +35,20 @@ class Acceptor:
 
     def __init__(
         self,
-        inbox: Inbox,
-        sessions: StoredSessions,
+        around: Surroundings,
         *,
         admission: Admission,
-        commands: Commands,
-        routing: Routing,
-        settings: BusSettings,
-        clock: Clock,
         arrived: Arrived,
-        adopt: Callable[[InboundId], Awaitable[bool]] | None = None,
+        adopt: Adopt | None = None,
         questions: Questions | None = None,
-        language: str = "en",
     ) -> None:
         """`adopt` is told when somebody asks for a message again that came in before, perhaps in an earlier run."""
-        self._inbox = inbox
-        self._sessions = sessions
+        self._around = around
         self._admission = admission
-        self._commands = commands
-        self._routing = routing
-        self._settings = settings
-        self._clock = clock
         self._arrived = arrived
         self._adopt = adopt
         self._questions = questions
-        self._language = language
+        settings = around.settings
         self._limits = InboxLimits(
             lane=settings.lane_waiting,
             sender=settings.sender_waiting,
@@ -77,13 +65,13 @@ class Acceptor:
     async def __call__(self, inbound: Inbound) -> Accepted:
         """Make the message durable; see `Accept`."""
         if self._stopped:
-            raise Stopping(say(Sentence.STOPPING, self._language))
+            raise Stopping(say(Sentence.STOPPING, self._around.language))
         self._check(inbound)
         admitted = self._admit(inbound)
         inbound = replace(inbound, sender=admitted.sender)
-        session = inbound.session or self._routing.session_of(inbound)
+        session = inbound.session or self._around.routing.session_of(inbound)
         event = self._event(inbound, session, admitted.classification)
-        when = self._commands.when(inbound.text)
+        when = self._around.commands.when(inbound.text)
         if when == "arrival":
             return await self._answer(inbound, session, event)
         if when is None and self._questions is not None:
@@ -96,13 +84,15 @@ class Acceptor:
         if not inbound.key:
             raise InvalidRequest("the message has no key")
         length = len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
-        if length > self._settings.max_text:
-            limit = self._settings.max_text
-            raise InvalidRequest(say(Sentence.TOO_LONG, self._language, length=length, limit=limit))
+        if length > self._around.settings.max_text:
+            limit = self._around.settings.max_text
+            raise InvalidRequest(say(Sentence.TOO_LONG, self._around.language, length=length, limit=limit))
         if not (inbound.text.strip() or inbound.quoted or inbound.attachments):
-            raise InvalidRequest(say(Sentence.EMPTY_MESSAGE, self._language))
-        if inbound.hops > self._settings.max_hops:
-            raise NotAllowed(f"{inbound.hops} self-made messages in a row; bus.max_hops is {self._settings.max_hops}")
+            raise InvalidRequest(say(Sentence.EMPTY_MESSAGE, self._around.language))
+        if inbound.hops > self._around.settings.max_hops:
+            raise NotAllowed(
+                f"{inbound.hops} self-made messages in a row; bus.max_hops is {self._around.settings.max_hops}"
+            )
 
     def _admit(self, inbound: Inbound) -> Admitted:
         match self._admission.admit(inbound):
@@ -112,12 +102,12 @@ class Acceptor:
                 raise NotAllowed(refused.reason, line=refused.line)
 
     async def _queue(self, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, command: bool) -> Accepted:
-        quiet = 0.0 if command or inbound.attachments else self._settings.debounce_of(inbound.origin.channel)
-        accepted = await self._inbox.accept(
+        quiet = 0.0 if command or inbound.attachments else self._around.settings.debounce_of(inbound.origin.channel)
+        accepted = await self._around.store.inbox.accept(
             inbound,
             session=session,
             limits=self._limits,
-            not_before=self._clock.now().timestamp() + quiet,
+            not_before=self._around.clock.now().timestamp() + quiet,
             command=command,
             event=event,
         )
@@ -134,23 +124,25 @@ class Acceptor:
             await earlier.wait()
         self._answering[key] = asyncio.Event()
         try:
-            found = await self._inbox.find_key(*key)
+            found = await self._around.store.inbox.find_key(*key)
             if found is not None:
                 return found
             if inbound.session is None:
-                session = await self._sessions.switched(inbound.origin.key()) or session
-            began = self._clock.monotonic()
-            answer = await run_command(self._commands, inbound, session, self._language)
+                session = await self._around.store.sessions.switched(inbound.origin.key()) or session
+            began = self._around.clock.monotonic()
+            answer = await run_command(self._around.commands, inbound, session, self._around.language)
             event = replace(event, session=session)
             reply = command_event(
                 inbound,
                 answer,
                 session=session,
                 parent=event.span,
-                at=self._clock.now().timestamp(),
-                seconds=self._clock.monotonic() - began,
+                at=self._around.clock.now().timestamp(),
+                seconds=self._around.clock.monotonic() - began,
             )
-            return await self._inbox.answered(inbound, session=session, answer=answer, event=event, reply_event=reply)
+            return await self._around.store.inbox.answered(
+                inbound, session=session, answer=answer, event=event, reply_event=reply
+            )
         finally:
             self._answering.pop(key).set()
 
@@ -160,7 +152,7 @@ class Acceptor:
             trace=inbound.trace,
             span=new_span_id(),
             parent=None,
-            at=self._clock.now().timestamp(),
+            at=self._around.clock.now().timestamp(),
             kind=EventKind.INBOUND,
             name=inbound.origin.channel,
             type=_media_type(inbound),

@@ -1,8 +1,8 @@
 """The bus as one block: what is opened here is closed here, and no task of it outlives it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from hob.bus.accept import Acceptor, Questions
@@ -70,38 +70,31 @@ async def open_bus(
     running turns were put back. Raises StoreErrors when the store fails while starting.
     """
     hub = hub or Hub()
-    try:
+    with _one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
             courier = Courier(store, channels, settings=settings, clock=clock, group=group)
-            lanes = Lanes(
-                Surroundings(
-                    store=store,
-                    turns=turns,
-                    commands=commands,
-                    routing=routing,
-                    settings=settings,
-                    clock=clock,
-                    hub=hub,
-                    language=language,
-                    group=group,
-                    slots=asyncio.Semaphore(settings.slots),
-                    owed=courier.owed,
-                    limit_of=courier.limit_of,
-                    mine=set() if own_only else None,
-                )
-            )
-            accept = Acceptor(
-                store.inbox,
-                store.sessions,
-                admission=admission,
+            around = Surroundings(
+                store=store,
+                turns=turns,
                 commands=commands,
                 routing=routing,
                 settings=settings,
                 clock=clock,
+                hub=hub,
+                language=language,
+                group=group,
+                slots=asyncio.Semaphore(settings.slots),
+                owed=courier.owed,
+                limit_of=courier.limit_of,
+                mine=set() if own_only else None,
+            )
+            lanes = Lanes(around)
+            accept = Acceptor(
+                around,
+                admission=admission,
                 arrived=lanes.arrived,
                 adopt=lanes.adopt if own_only else None,
                 questions=questions,
-                language=language,
             )
             bus = Bus(accept, lanes, courier, hub, Children(clock), clock)
             await lanes.start()
@@ -111,8 +104,14 @@ async def open_bus(
             finally:
                 await bus.drain(0.0)
                 hub.close()
-    except BaseExceptionGroup as group_of:
-        # One failure is raised as what it is: the owner of the block need not know that there are tasks.
-        if len(group_of.exceptions) == 1:
-            raise group_of.exceptions[0] from None
+
+
+@contextmanager
+def _one_failure_as_itself() -> Iterator[None]:
+    """A group of one failure is raised as that failure: the owner of the block need not know that there are tasks."""
+    try:
+        yield
+    except BaseExceptionGroup as failed:
+        if len(failed.exceptions) == 1:
+            raise failed.exceptions[0] from None
         raise

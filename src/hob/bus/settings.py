@@ -1,12 +1,11 @@
 """What can be tuned about delivery."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hob.core.settings import setting
 
-if TYPE_CHECKING:  # every command loads the settings; the words of turns cost it 30 ms
-    from hob.core.turns import QueueMode
+MODES = ("steer", "followup", "collect", "interrupt")
+"""The values of `QueueMode`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +22,11 @@ class BusSettings:
     queue_mode: str = setting(
         "steer",
         "What a message does that arrives while its session's turn runs.",
-        one_of=("steer", "followup", "collect", "interrupt"),
+        one_of=MODES,
     )
-    queue_mode_by_channel: dict[str, str] = setting({}, "Queue modes of single channels, by the channel's name.")
+    queue_mode_by_channel: dict[str, str] = setting(
+        {}, "Queue modes of single channels, by the channel's name; unknown ones do not count."
+    )
     debounce_seconds: float = setting(0.0, "Wait this long for more text before a turn begins.", at_least=0, at_most=60)
     debounce_by_channel: dict[str, float] = setting({}, "Debounce of single channels, by the channel's name.")
     drain_seconds: float = setting(30.0, "Let running turns end for this long when stopping.", at_least=0)
@@ -40,11 +41,11 @@ class BusSettings:
     send_pause_seconds: float = setting(1.0, "First pause after a failed send; it doubles each time.", at_least=0)
     send_pause_most_seconds: float = setting(1_800.0, "Longest pause between two sends.", at_least=0)
 
-    def mode_of(self, channel: str) -> "QueueMode":
-        """The queue mode of a channel's sessions where they have chosen none. Raises ValueError for an unknown one."""
-        from hob.core.turns import QueueMode  # see above
-
-        return QueueMode(self.queue_mode_by_channel.get(channel, self.queue_mode))
+    def mode_of(self, channel: str) -> str:
+        """The name of the queue mode of a channel's sessions where they have chosen none."""
+        # Not the mode itself: every command loads the settings, and the words of turns would cost it 30 ms.
+        chosen = self.queue_mode_by_channel.get(channel)
+        return chosen if chosen in MODES else self.queue_mode
 
     def debounce_of(self, channel: str) -> float:
         """Seconds for which a text of this channel waits for more."""
