@@ -58,15 +58,15 @@ def test_the_slide_leaves_at_least_the_window_and_at_most_the_limit(total: int, 
     assert left <= max(limit, window)
 
 
-def test_everything_is_shown_up_to_the_limit() -> None:
-    entries = talk([0] * 4)
+def test_everything_is_shown_up_to_the_limit_and_while_a_summary_is_made() -> None:
+    entries = talk([0] * 6)
     assert select(loaded(entries), SETTINGS) == entries
 
 
 def test_the_window_stands_still_between_slides() -> None:
     entries = talk([0] * 100)
     starts = {total - len(select(loaded(entries[:total]), SETTINGS)) for total in range(0, 200, 2)}
-    assert len(starts) == 49  # a slide every other turn, of two turns each
+    assert len(starts) == 48  # a slide every other turn, of two turns each
 
 
 def test_it_does_not_depend_on_how_much_was_loaded() -> None:

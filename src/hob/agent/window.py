@@ -1,7 +1,8 @@
 """Which entries of a session a prompt shows: all after the summary, until they are too many.
 
-Past `compact_above` entries the window slides, `window` entries at a time, so that it stands still between slides and
-the provider's cache holds. It never begins inside a turn if it can help it, and never between a call and its result.
+Past `compact_above` entries a summary is made; that takes a while or may fail, so only another `window` entries later
+the window slides, `window` entries at a time: it stands still while the summary is made and between slides, and the
+provider's cache holds. It never begins inside a turn if it can help it, and never between a call and its result.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from hob.core.turns import View
 
 def load_limit(settings: AgentSettings) -> int:
     """How many of a session's last entries a turn must load, so that the window does not depend on the loading."""
-    return settings.compact_above + 2 * settings.window
+    return settings.compact_above + 3 * settings.window
 
 
 def select(view: View, settings: AgentSettings, keep: int | None = None) -> tuple[Entry, ...]:
@@ -22,7 +23,7 @@ def select(view: View, settings: AgentSettings, keep: int | None = None) -> tupl
     if keep is not None:
         return entries[_forward(entries, max(0, len(entries) - keep)) :]
     before = max(0, view.total - len(entries))  # entries that were not loaded
-    start = slide(view.total, settings.compact_above, settings.window) - before
+    start = slide(view.total, settings.compact_above + settings.window, settings.window) - before
     if start <= 0:
         return entries[_forward(entries, 0) :]
     return entries[back_to_safe(entries, start, settings.window) :]
