@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hob.providers.opening import NotConnected, open_model
+    from hob.providers.opening import NotConnected, load_libraries, open_model
     from hob.providers.retrying import Retrying
     from hob.providers.settings import (
         ModelSettings,
@@ -22,6 +22,7 @@ _HOMES = {
     "Retrying": "retrying",
     "SettingsPrices": "settings",
     "is_connected": "settings",
+    "load_libraries": "opening",
     "model_name": "settings",
     "open_model": "opening",
     "settings_from_environ": "settings",
@@ -34,6 +35,7 @@ __all__ = [
     "Retrying",
     "SettingsPrices",
     "is_connected",
+    "load_libraries",
     "model_name",
     "open_model",
     "settings_from_environ",

@@ -3,6 +3,7 @@
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Protocol
 
 from hob.core.clock import Clock
@@ -53,6 +54,11 @@ class OnDemand:
         """Close all connections."""
         if self._model is not None:
             await self._model.aclose()
+
+
+def load_libraries() -> None:
+    """Load now what the first request would load, a tenth of a second of CPU: a daemon has time before anybody asks."""
+    import_module("hob.providers.openai_chat.model")
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ Behaviour = ModelReply | ModelError | Cut | Silence
 Make = Callable[[tuple[Behaviour, ...]], AbstractAsyncContextManager[Model]]
 """Opens a model that behaves like this, request after request."""
 
-_SECONDS: Final = 10.0
+_SECONDS: Final = 30.0
 _REQUEST: Final = ModelRequest("check", "You are being checked.", (UserMessage("Hi."),), patience=0.0)
 _TEXT: Final = ModelReply('Grüß Gott, "Welt"\n\n- 你好 😀\n')
 _CALLS: Final = ModelReply(

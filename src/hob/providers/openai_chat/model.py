@@ -18,14 +18,14 @@ from hob.core.errors import ModelError, ModelFault, NotConfigured, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelRequest, UserMessage
 from hob.core.ports.tools import Blobs
-from hob.providers.addresses import endpoint
-from hob.providers.direct import open_client
+from hob.providers.addresses import endpoint, is_loopback
 from hob.providers.faults import read_failure
 from hob.providers.openai_chat.settings import OpenAIChatSettings, dialect_of
 from hob.providers.openai_chat.wire import Decoder, encode_request
 
 _MOST_ERROR_BODY = 64 * 1024
 _DRAIN_SECONDS = 0.25
+_LIMITS = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
 
 
 class OpenAIChat:
@@ -162,7 +162,8 @@ class OpenAIChat:
 
     def _open_client(self) -> httpx2.AsyncClient:
         if self._client is None:
-            self._client = open_client(self._url(""))
+            # a model server on this machine is never behind the proxy that the environment may name
+            self._client = httpx2.AsyncClient(limits=_LIMITS, trust_env=not is_loopback(self._url("")))
         return self._client
 
     async def _read_failure(self, response: httpx2.Response, key: str) -> ModelError:
