@@ -1,5 +1,6 @@
 """A summary stands for old messages; whatever fails, all is as it was."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -91,6 +92,18 @@ async def test_the_last_messages_stay_word_for_word(store: Store) -> None:
     assert [entry.text for entry in view.entries] == ["question 4", "answer 4", "question 5", "answer 5"]
     assert view.summary == done.summary
     assert done.summary.text.startswith("## Goals\nTea.")
+
+
+async def test_turns_that_end_while_a_summary_is_made_do_not_pay_for_another(store: Store) -> None:
+    await keep(store, *talk(6))
+    model = ScriptedModel(summary(), summary())
+    made = compactor(store, model)
+    first, second = await asyncio.gather(compact(made), compact(made))
+    late = await made.compact(SESSION, reason="messages", model="m")
+    assert isinstance(first, Compacted)
+    assert isinstance(second, NotCompacted)
+    assert isinstance(late, NotCompacted)
+    assert len(model.requests) == 1
 
 
 async def test_the_last_request_is_appended_word_for_word(store: Store) -> None:

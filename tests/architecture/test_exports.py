@@ -23,8 +23,8 @@ EXPORTS = {
     "hob.store": """
         Approval Approvals Compared Decisions Erasure FileBlobs Health IllegalMove Inbox InboxCounts InboxLimits Outbox
         OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store StoreSettings StoredChannelState
-        StoredJournal StoredLedger StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow
-        TurnRows Waiting check_projections open_store rebuild_projections restore
+        StoredJournal StoredLedger StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts
+        TurnRow TurnRows Waiting check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """
         AllowAll Cut FaultyDisk FunctionTools ManualClock MemoryChannel OpenAIServer ScriptedModel Silence

@@ -13,9 +13,9 @@ from hob.core.ids import SessionKey
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.timeline import EventKind
 from hob.core.turns import QueueMode
-from hob.testing.bench import open_bench, until
 from hob.testing.channel import message
-from hob.testing.scripts import OpenDoor, TableCommands
+from tests.bus.bench import open_bench, until
+from tests.bus.scripts import OpenDoor, TableCommands
 
 
 async def test_the_same_key_makes_one_turn_at_once_later_and_after_a_restart(tmp_path: Path) -> None:

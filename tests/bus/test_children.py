@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hob.bus import Children
 from hob.core.clock import SystemClock
-from hob.testing.bench import open_bench, until
+from tests.bus.bench import open_bench, until
 
 STUBBORN = (
     "import signal, subprocess, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN);"

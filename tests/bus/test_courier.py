@@ -12,10 +12,10 @@ from hob.core.messages import Address, Inbound, Outbound, OutboundKind
 from hob.core.ports.channel import Delivered, Repeats
 from hob.core.states import OutboxState
 from hob.core.timeline import EventKind
-from hob.testing.bench import Bench, open_bench, until
 from hob.testing.channel import MemoryChannel
 from hob.testing.clock import ManualClock
-from hob.testing.scripts import TableCommands
+from tests.bus.bench import Bench, open_bench, until
+from tests.bus.scripts import TableCommands
 
 FAST = BusSettings(send_pause_seconds=0.01, send_pause_most_seconds=0.01, failure_seconds=0.01)
 

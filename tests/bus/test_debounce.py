@@ -10,10 +10,10 @@ from hob.core.ids import SessionKey
 from hob.core.messages import Attachment, Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.turns import QueueMode
-from hob.testing.bench import Bench, open_bench, until
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock, settle
-from hob.testing.scripts import TableCommands
+from tests.bus.bench import Bench, open_bench, until
+from tests.bus.scripts import TableCommands
 
 SETTINGS = BusSettings(debounce_by_channel={"memory": 2.0})
 

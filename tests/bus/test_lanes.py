@@ -13,9 +13,9 @@ from hob.core.ports.turns import Control
 from hob.core.states import TurnState
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
 from hob.store import Result
-from hob.testing.bench import open_bench, until
 from hob.testing.clock import ManualClock
-from hob.testing.scripts import Script, ScriptedTurns, TableCommands
+from tests.bus.bench import open_bench, until
+from tests.bus.scripts import Script, ScriptedTurns, TableCommands
 
 CHAT = SessionKey("chat")
 

@@ -17,8 +17,8 @@ from hob.core.states import TurnState
 from hob.core.steps import Noted
 from hob.core.turns import Outcome, QueueMode, Turn
 from hob.store import StoreSettings, open_store
-from hob.testing.bench import Bench, open_bench, until
-from hob.testing.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
+from tests.bus.bench import Bench, open_bench, until
+from tests.bus.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
 
 
 async def forever(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.conftest import Machine, machine
 from hob.core.errors import ModelError, ModelFault
 from hob.testing.model import Silence
+from tests.gateway.conftest import Machine, machine
 
 
 async def test_a_message_is_answered(hob: Machine) -> None:

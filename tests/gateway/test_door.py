@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.gateway.conftest import TOKEN, Machine
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
 from hob.gateway.tokens import bearer_matches, ensure_token, token_file
+from tests.gateway.conftest import TOKEN, Machine
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.conftest import Machine, machine
 from hob.core.errors import ModelError, ModelFault
+from tests.gateway.conftest import Machine, machine
 
 
 async def test_tasks_show_open_ones_and_on_demand_all(hob: Machine) -> None:

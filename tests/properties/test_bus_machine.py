@@ -25,9 +25,9 @@ from hob.core.ports.accept import Accepted
 from hob.core.ports.turns import Control
 from hob.core.steps import Noted
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
-from hob.testing.bench import Bench, open_bench
 from hob.testing.channel import MemoryChannel
-from hob.testing.scripts import Script, ScriptedTurns, TableCommands
+from tests.bus.bench import Bench, open_bench
+from tests.bus.scripts import Script, ScriptedTurns, TableCommands
 
 T = TypeVar("T")
 CHATS = ("one", "two", "three")

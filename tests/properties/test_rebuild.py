@@ -24,7 +24,7 @@ from hob.store import InboxLimits, Store, StoreSettings, TurnRow, open_store
 from hob.store.rebuild import compare
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
-from hob.testing.samples import ASKED, event_of, finish_of
+from tests.samples import ASKED, event_of, finish_of
 
 T = TypeVar("T")
 LIMITS = InboxLimits(lane=5)

@@ -18,7 +18,7 @@ from hob.core.turns import Turn
 from hob.store import InboxLimits, Store, StoreSettings, open_store
 from hob.testing.channel import message
 from hob.testing.faulty_vfs import FaultyDisk
-from hob.testing.samples import ASKED, event_of, finish_of
+from tests.samples import ASKED, event_of, finish_of
 
 ROOM = InboxLimits(lane=10**6, sender=10**6, total=10**6)
 

@@ -19,7 +19,7 @@ from hob.core.steps import Noted, Said, Step
 from hob.core.turns import Parked, Turn, WaitsFor
 from hob.store import InboxLimits, Store, StoreSettings, open_store
 from hob.testing.channel import message
-from hob.testing.samples import event_of, finish_of
+from tests.samples import event_of, finish_of
 
 T = TypeVar("T")
 SESSIONS = tuple(SessionKey(f"s{n}") for n in range(3))

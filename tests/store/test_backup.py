@@ -20,8 +20,8 @@ from hob.core.turns import Summary
 from hob.store import Store, StoreSettings, open_store, restore
 from hob.store.database import NAME
 from hob.testing.channel import message
-from hob.testing.samples import event_of, finish_of
 from hob.testing.turns import SESSION, make_turn, put_message
+from tests.samples import event_of, finish_of
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()

@@ -19,8 +19,8 @@ from hob.core.steps import Noted
 from hob.store import InboxLimits, Store, StoreSettings, open_store
 from hob.testing.channel import message
 from hob.testing.faulty_vfs import FaultyDisk
-from hob.testing.samples import event_of, finish_of
 from hob.testing.turns import SESSION, make_turn
+from tests.samples import event_of, finish_of
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()

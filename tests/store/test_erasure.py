@@ -17,8 +17,8 @@ from hob.core.tools import ToolResult
 from hob.core.turns import Summary
 from hob.store import Store, StoreSettings, open_store, restore
 from hob.testing.channel import message
-from hob.testing.samples import ASKED, event_of, finish_of
 from hob.testing.turns import SESSION, make_turn, put_message
+from tests.samples import ASKED, event_of, finish_of
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()

@@ -9,7 +9,7 @@ from hob.core.ids import SessionKey
 from hob.store import InboxLimits, Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.samples import ASKED, event_of, finish_of
+from tests.samples import ASKED, event_of, finish_of
 
 SESSION = SessionKey("memory:chat")
 

@@ -18,8 +18,8 @@ from hob.store import InboxLimits, Store, StoreSettings, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.samples import ASKED, event_of, finish_of, outbound_to
 from hob.testing.turns import SESSION, make_turn, put_message
+from tests.samples import ASKED, event_of, finish_of, outbound_to
 
 
 @pytest.fixture

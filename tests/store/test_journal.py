@@ -16,8 +16,8 @@ from hob.core.tools import Restart, ToolCall
 from hob.store import IllegalMove, InboxLimits, Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.samples import ASKED, event_of, finish_of
 from hob.testing.turns import SESSION, make_turn, put_message
+from tests.samples import ASKED, event_of, finish_of
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from hob.store import IllegalMove, OutboxRow, Store, StoreSettings, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.samples import chunk_of, event_of, outbound_to
 from hob.testing.turns import make_turn
+from tests.samples import chunk_of, event_of, outbound_to
 
 EVER = 1e12
 

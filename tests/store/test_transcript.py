@@ -14,8 +14,8 @@ from hob.core.turns import Finish, Summary
 from hob.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.samples import event_of, finish_of
 from hob.testing.turns import SESSION, make_turn
+from tests.samples import event_of, finish_of
 
 
 @pytest.fixture

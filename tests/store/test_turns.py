@@ -17,8 +17,8 @@ from hob.core.turns import Parked, WaitsFor
 from hob.store import IllegalMove, Recovered, Store, StoreSettings, open_store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.samples import ASKED, finish_of
 from hob.testing.turns import SESSION, make_turn, put_message
+from tests.samples import ASKED, finish_of
 
 
 @pytest.fixture

@@ -87,6 +87,7 @@ class Compactor:
         self._remember = remember
         self._budget = budget
         self._marks = Marks(salt)
+        self._under_way: set[SessionKey] = set()
 
     def needed(self, view: View, prompt_tokens: int) -> str | None:
         """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut."""
@@ -99,9 +100,25 @@ class Compactor:
     async def compact(
         self, session: SessionKey, *, reason: str, model: str, keep: int | None = None
     ) -> Compacted | NotCompacted:
-        """Summarise all but the last `keep` messages (`window` if not given). Raises StoreErrors."""
+        """Summarise all but the last `keep` messages (`window` if not given). Raises StoreErrors.
+
+        One summary of a session is made at a time: turns go on meanwhile, and each that ends asks for one.
+        """
+        if session in self._under_way:
+            return NotCompacted("a summary is being made already")
+        self._under_way.add(session)
+        try:
+            return await self._compact(session, reason, model, keep)
+        finally:
+            self._under_way.discard(session)
+
+    async def _compact(
+        self, session: SessionKey, reason: str, model: str, keep: int | None
+    ) -> Compacted | NotCompacted:
         began = self._clock.monotonic()
         view = await self._transcript.load_view(session, _MOST_ENTRIES)
+        if reason == "messages" and self.needed(view, 0) is None:
+            return NotCompacted("a summary was made meanwhile")
         entries = view.entries
         keep = self._settings.window if keep is None else max(1, keep)
         cut = back_to_safe(entries, len(entries) - keep, keep) if len(entries) > keep else 0

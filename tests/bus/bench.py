@@ -13,7 +13,7 @@ from hob.core.ports.channel import Channel
 from hob.core.turns import QueueMode
 from hob.store import Result, Store, StoreSettings, open_store
 from hob.testing.channel import message
-from hob.testing.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
+from tests.bus.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
 
 
 @dataclass(frozen=True, slots=True)
