@@ -2,14 +2,14 @@
 
 import asyncio
 import tempfile
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from hob.core.errors import Busy, InvalidRequest
 from hob.core.ids import CallId, InboundId, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
@@ -53,6 +53,11 @@ def told(turn: TurnRow, step: Step) -> TimelineEvent:
     )  # fmt: skip
 
 
+def has(*states: TurnState) -> Callable[[Any], bool]:
+    """Whether there is a turn in one of these states."""
+    return lambda machine: any(row.state in states for row in machine.turns)
+
+
 class RebuildMachine(RuleBasedStateMachine):
     """Everything that touches the tables, in any order; the clock goes on with each step, sometimes backwards."""
 
@@ -62,6 +67,7 @@ class RebuildMachine(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory(prefix="hob-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
         self.clock = ManualClock()
         self.messages: list[Inbound] = []
+        self.turns: list[TurnRow] = []
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
@@ -82,17 +88,20 @@ class RebuildMachine(RuleBasedStateMachine):
         self.loop.close()
         self.folder.cleanup()
 
-    def pick(self, data: st.DataObject, *states: TurnState) -> TurnRow | None:
-        """A turn in one of these states, of those that began with a message."""
-        found = [self.do(self.store.turns.find(inbound.id)) for inbound in self.messages]
-        turns = [row for row in found if row is not None and row.state in states]
-        return data.draw(st.sampled_from(turns)) if turns else None
+    def pick(self, data: st.DataObject, *states: TurnState) -> TurnRow:
+        """A turn in one of these states; the rule's precondition has seen one."""
+        return data.draw(st.sampled_from([row for row in self.turns if row.state in states]))
 
     @rule(seconds=st.sampled_from([1.0, 100.0, 4000.0, -100.0]))
     def time_passes(self, seconds: float) -> None:
         self.clock.set_wall(self.clock.now() + timedelta(seconds=seconds))
 
-    @rule(session=keys, text=texts, command=st.booleans(), chat=st.sampled_from(["chat", "other"]))
+    @rule(
+        session=keys,
+        text=texts,
+        command=st.integers(0, 5).map(lambda n: n == 0),
+        chat=st.sampled_from(["chat", "other"]),
+    )
     def accept(self, session: SessionKey, text: str, command: bool, chat: str) -> None:
         inbound = message(text, chat=chat)
         work = self.store.inbox.accept(
@@ -123,18 +132,21 @@ class RebuildMachine(RuleBasedStateMachine):
         ids = [row.inbound.id for row in rows[:count] if not row.command]
         self.do(self.store.inbox.claim(session, ids))
 
+    @precondition(has(TurnState.RUNNING))
     @rule(data=st.data(), steps=st.lists(call_steps, max_size=4), tells=st.booleans())
     def append(self, data: st.DataObject, steps: list[Step], tells: bool) -> None:
-        if turn := self.pick(data, TurnState.RUNNING):
-            ends = [step for step in steps if isinstance(step, ModelReplied | ModelFailed)]
-            events = [told(turn, step) for step in ends] if tells else []
-            self.do(self.store.journal.append(turn.id, steps, events))
+        turn = self.pick(data, TurnState.RUNNING)
+        ends = [step for step in steps if isinstance(step, ModelReplied | ModelFailed)]
+        events = [told(turn, step) for step in ends] if tells else []
+        self.do(self.store.journal.append(turn.id, steps, events))
 
+    @precondition(has(TurnState.RUNNING))
     @rule(data=st.data())
     def steer(self, data: st.DataObject) -> None:
-        if turn := self.pick(data, TurnState.RUNNING):
-            self.do(self.store.journal.steer(turn.id))
+        turn = self.pick(data, TurnState.RUNNING)
+        self.do(self.store.journal.steer(turn.id))
 
+    @precondition(has(TurnState.RUNNING))
     @rule(
         data=st.data(),
         state=st.sampled_from([TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED]),
@@ -142,44 +154,49 @@ class RebuildMachine(RuleBasedStateMachine):
         said=st.booleans(),
     )
     def finish(self, data: st.DataObject, state: TurnState, reason: str, said: bool) -> None:
-        if row := self.pick(data, TurnState.RUNNING):
-            mine = tuple(inbound for inbound in self.messages if self.turn_of(inbound.id) == row.id)
-            turn = Turn(row.id, row.session, row.trace, row.span, mine)
-            whole = finish_of(turn, "reply", state=state)
-            self.do(self.store.journal.finish(_cut(whole, reason, said)))
-            self.do(self.store.outbox.picked_up(row.id, ["memory"]))
+        row = self.pick(data, TurnState.RUNNING)
+        mine = tuple(inbound for inbound in self.messages if self.turn_of(inbound.id) == row.id)
+        turn = Turn(row.id, row.session, row.trace, row.span, mine)
+        whole = finish_of(turn, "reply", state=state)
+        self.do(self.store.journal.finish(_cut(whole, reason, said)))
+        self.do(self.store.outbox.picked_up(row.id, ["memory"]))
 
     def turn_of(self, id: InboundId) -> str | None:
         result = self.do(self.store.inbox.find_result(id))
         return None if result is None else result.turn
 
+    @precondition(has(TurnState.RUNNING))
     @rule(data=st.data(), on=st.sampled_from(WaitsFor))
     def park(self, data: st.DataObject, on: WaitsFor) -> None:
-        if turn := self.pick(data, TurnState.RUNNING):
-            self.do(self.store.turns.park(turn.id, Parked(on, line="waits")))
+        turn = self.pick(data, TurnState.RUNNING)
+        self.do(self.store.turns.park(turn.id, Parked(on, line="waits")))
 
+    @precondition(has(TurnState.PARKED))
     @rule(data=st.data())
     def wake(self, data: st.DataObject) -> None:
-        if turn := self.pick(data, TurnState.PARKED):
-            self.do(self.store.turns.wake(turn.id))
+        turn = self.pick(data, TurnState.PARKED)
+        self.do(self.store.turns.wake(turn.id))
 
+    @precondition(has(TurnState.READY))
     @rule(data=st.data())
     def start(self, data: st.DataObject) -> None:
-        if turn := self.pick(data, TurnState.READY):
-            self.do(self.store.turns.start(turn.id))
+        turn = self.pick(data, TurnState.READY)
+        self.do(self.store.turns.start(turn.id))
 
+    @precondition(has(TurnState.RUNNING))
     @rule(data=st.data(), clean=st.booleans())
     def release(self, data: st.DataObject, clean: bool) -> None:
-        if turn := self.pick(data, TurnState.RUNNING):
-            if clean:
-                self.do(self.store.turns.release(turn.id))
-            else:
-                self.do(self.store.turns.stumble(turn.id, str))
+        turn = self.pick(data, TurnState.RUNNING)
+        if clean:
+            self.do(self.store.turns.release(turn.id))
+        else:
+            self.do(self.store.turns.stumble(turn.id, str))
 
+    @precondition(has(TurnState.FAILED, TurnState.SET_ASIDE))
     @rule(data=st.data())
     def retry(self, data: st.DataObject) -> None:
-        if turn := self.pick(data, TurnState.FAILED, TurnState.SET_ASIDE):
-            self.do(self.store.turns.retry(turn.id))
+        turn = self.pick(data, TurnState.FAILED, TurnState.SET_ASIDE)
+        self.do(self.store.turns.retry(turn.id))
 
     @rule(session=keys)
     def cancel_waiting(self, session: SessionKey) -> None:
@@ -233,6 +250,8 @@ class RebuildMachine(RuleBasedStateMachine):
     @invariant()
     def the_timeline_says_what_the_tables_say(self) -> None:
         if hasattr(self, "store"):
+            found = [self.do(self.store.turns.find(inbound.id)) for inbound in self.messages]
+            self.turns = [row for row in found if row is not None]
             compared = self.do(self.store._readers.read(compare))
             assert [line for table in compared for line in table.lines()] == []
 

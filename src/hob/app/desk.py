@@ -21,13 +21,13 @@ class Desk:
         store: Store,
         compactor: Compactor,
         inspector: Inspector,
-        model: Callable[[], str],
+        model_shown: str,
         on_hand_over: Callable[[], None] | None,
     ) -> None:
         self._store = store
         self._compactor = compactor
         self._inspector = inspector
-        self._model = model
+        self._model_shown = model_shown
         self._on_hand_over = on_hand_over
         self._bus: Bus | None = None
 
@@ -53,8 +53,12 @@ class Desk:
             "parked": turns.parked,
             "owed": outbox.open,
             "undeliverable": outbox.dead + outbox.parked,
+            "stuck": [
+                {"id": row.outbound.id, "channel": row.outbound.to.channel, "reason": row.reason}
+                for row in (await self._store.outbox.stuck(10) if outbox.dead + outbox.parked else ())
+            ],
             "oldest_owed_seconds": outbox.oldest_age,
-            "model": self._model() or "none",
+            "model": self._model_shown,
             "store": health.problem or "ok",
             "store_health": asdict(health),
         }

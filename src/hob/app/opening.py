@@ -41,7 +41,7 @@ from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
-from hob.providers import SettingsPrices, model_name, open_model
+from hob.providers import SettingsPrices, describe, model_name, open_model
 from hob.store import Store, StoreSettings, open_store
 from hob.workspace import BootstrapFiles, WorkspaceSettings, seed
 
@@ -166,7 +166,7 @@ async def _open_peers(
         )
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model)
-    desk = Desk(store, compactor, inspector, default_model, on_hand_over)
+    desk = Desk(store, compactor, inspector, describe(connection), on_hand_over)
     commands = SlashCommands(desk, store.sessions, store.ledger, clock, settings, default_model)
     return _Peers(driver, desk, commands)
 

@@ -64,6 +64,13 @@ def model_name(settings: ModelSettings) -> str:
     return DEFAULT_MODEL if is_official(settings.base_url or OFFICIAL) else ""
 
 
+def describe(settings: ModelSettings) -> str:
+    """Which model is asked, for people."""
+    if not is_connected(settings):
+        return "none"
+    return model_name(settings) or f"the first of {settings.base_url}"
+
+
 _DATE = re.compile(r"[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$")
 
 

@@ -11,7 +11,7 @@ def retry(id: str) -> int:
     Parameters
     ----------
     id:
-        The id of a message, task, turn or undelivered reply; `hob tasks --all` shows them.
+        The id of a message or task (`hob tasks --all` shows them), or of an undelivered reply (`hob status`).
     """
     home = find_home(process_environment())
     running = socket_of(home).exists()

@@ -11,7 +11,7 @@ from hob.app.daemon import run_daemon, set_up_logging
 from hob.app.home import own, socket_of
 from hob.app.sections import model_settings, read_config
 from hob.core.errors import HomeTaken
-from hob.providers import is_connected, model_name
+from hob.providers import describe, is_connected
 
 TAKE_OVER_SECONDS = 45.0
 
@@ -27,10 +27,9 @@ def serve() -> int:
     set_up_logging()
     home = config.home
     settings = model_settings(config)
-    thinks = f"model {model_name(settings) or 'of ' + settings.base_url}" if is_connected(settings) else "no model"
 
     def ready(url: str) -> None:
-        print(f"hob {__version__} ready: {url or socket_of(home)}, {thinks}, home {home}", flush=True)
+        print(f"hob {__version__} ready: {url or socket_of(home)}, model {describe(settings)}, home {home}", flush=True)
         if not is_connected(settings):
             print("Connect a model: set OPENAI_API_KEY (and OPENAI_BASE_URL for another server) and start again,")
             print("or run `hob config set model.base_url URL`.", flush=True)

@@ -1,6 +1,6 @@
 """`hob status`."""
 
-from hob.app.commands.output import age, paint, print_json
+from hob.app.commands.output import age, line, paint, print_json
 from hob.app.home import socket_of
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
@@ -26,7 +26,9 @@ def status(*, json: bool = False) -> int:
     oldest = f", the oldest for {age(seen['oldest_owed_seconds'])}" if seen["oldest_owed_seconds"] else ""
     print(f"replies   {seen['owed']} owed{oldest}")
     if seen["undeliverable"]:
-        print(paint(f"          {seen['undeliverable']} could not be delivered; see `hob tasks --all`", "red"))
+        print(paint(f"          {seen['undeliverable']} could not be delivered:", "red"))
+        for row in seen["stuck"]:
+            print(f"          {row['channel']}: {line(row['reason'])}; `hob retry {row['id']}` sends it again")
     print(f"model     {seen['model']}")
     print(f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}")
     return 0
