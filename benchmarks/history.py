@@ -19,7 +19,7 @@ from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish, Summary, Turn
 from hob.store import InboxLimits, Store, StoreSettings, open_store
 from hob.testing.channel import message
-from hob.testing.samples import chunk_of, event_of
+from tests.samples import chunk_of, event_of
 
 SIZES = (20, 2_000, 100_000)
 SESSION = SessionKey("api:main")

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from hob.bus import Subscription
 from hob.core.errors import ModelError, ModelFault
 from hob.testing.model import Silence
 from tests.gateway.conftest import Machine, machine
+
+NOTICED = {"HOB_AGENT_IDLE_NOTICE_SECONDS": "0.1"}
 
 
 async def test_a_message_is_answered(hob: Machine) -> None:
@@ -113,10 +116,19 @@ async def test_a_message_of_more_characters_than_allowed_is_refused(tmp_path: Pa
         assert "at most 100" in response.json()["error"]["message"]
 
 
+async def wait_for_model(hob: Machine, notices: Subscription) -> None:
+    """Until the first turn runs: its slow model is noticed at once here."""
+    async for _ in notices:
+        if hob.model.open_streams:
+            return
+
+
 async def test_too_much_waiting_is_told_with_a_time_to_come_back(tmp_path: Path) -> None:
-    async with machine(tmp_path, Silence(), HOB_BUS_LANE_WAITING="1", HOB_BUS_QUEUE_MODE="followup") as hob:
-        for _ in range(2):
+    async with machine(tmp_path, Silence(), HOB_BUS_LANE_WAITING="1", HOB_BUS_QUEUE_MODE="followup", **NOTICED) as hob:
+        with hob.app.bus.hub.subscribe() as notices:
             assert (await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})).status_code == 202
+            await wait_for_model(hob, notices)
+        assert (await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})).status_code == 202
         response = await hob.tcp.post("/chat", json={"message": "one too many"})
         assert response.status_code == 429
         assert response.json()["error"]["code"] == "busy_lane"

@@ -19,7 +19,7 @@ async def test_tasks_show_open_ones_and_on_demand_all(hob: Machine) -> None:
 async def test_a_trace_holds_everything_that_belongs_to_a_message(hob: Machine) -> None:
     sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
     events = (await hob.tcp.get("/timeline", params={"trace": sent["trace_id"]})).json()["events"]
-    assert {event["kind"] for event in events} == {"inbound", "model", "outbound", "turn"}
+    assert {event["kind"] for event in events} == {"inbound", "session", "model", "outbound", "turn"}
     spans = {event["span_id"] for event in events}
     parents = {event["parent_span_id"] for event in events} - {None}
     assert parents

@@ -12,7 +12,8 @@ from hob.testing.openai_replies import Reply
 from .world import LOST, Daemon, World, kinds_of, until
 
 SECONDS = 3.0
-"""After so long the answer must be there, counted from the start of the process."""
+"""After so long the answer must be there, counted from when the daemon says that it is ready: how long a start takes
+is the benchmarks' concern, and depends on what else the machine does."""
 
 PLAIN = ["accepted", "claimed", "model_asked", "mid_stream", "finished", "outbox_written"]
 UNKNOWN = "Whether it took effect is unknown"
@@ -51,9 +52,8 @@ async def agree(daemon: Daemon, id: str, trace: str) -> Counter[str]:
 
 async def revived(world: World, id: str | None, text: str) -> dict[str, Any]:
     """Start again; check that the answer comes by itself, by its id and by the same key."""
-    began = time.monotonic()
     async with world.harness() as daemon:
-        view = await outcome(daemon, began)
+        view = await outcome(daemon, time.monotonic())
         assert id in {None, view["id"]}
         again = await daemon.post(text, key="key")
         assert again.status_code == 200
@@ -107,8 +107,8 @@ async def test_a_platform_that_takes_keys_shows_the_answer_once(world: World, bo
         except LOST:
             assert boundary == "accepted"
         assert await daemon.gone() == -9
-    began = time.monotonic()
     async with world.harness() as daemon:
+        began = time.monotonic()
         view = await outcome(daemon, began)
         while not world.shown():
             assert time.monotonic() - began < SECONDS
