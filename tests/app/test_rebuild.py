@@ -1,0 +1,54 @@
+"""`hob rebuild`: what it says and how it ends."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hob.app.cli import run
+from hob.app.home import own
+from hob.core.clock import SystemClock
+from hob.store import StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.turns import make_turn
+
+
+@pytest.fixture
+async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose one task has been lost."""
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        await make_turn(store, message("hello"))
+    connection = apsw.Connection(str(tmp_path / "hob.db"))
+    connection.execute("DELETE FROM tasks")
+    connection.close()
+    return tmp_path
+
+
+@pytest.mark.usefixtures("home")
+def test_a_check_fails_until_the_tables_are_put_right(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rebuild", "--check"]) == 1
+    assert "1 differ" in capsys.readouterr().out
+    assert run(["rebuild"]) == 0
+    said = capsys.readouterr().out
+    assert "is missing" in said
+    assert "before-rebuild-" in said
+    assert run(["rebuild", "--check"]) == 0
+    assert "differ" not in capsys.readouterr().out
+
+
+def test_only_checking_is_done_in_a_home_that_is_in_use(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with own(home, "serve"):
+        assert run(["rebuild"]) == 1
+        assert "is in use by hob serve" in capsys.readouterr().err
+        assert run(["rebuild", "--check"]) == 1
+        assert "tasks" in capsys.readouterr().out
+
+
+def test_where_nothing_was_ever_kept_there_is_nothing_to_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / "nowhere"))
+    assert run(["rebuild", "--check"]) == 1
+    assert "no database" in capsys.readouterr().err
+    assert not (tmp_path / "nowhere").exists()

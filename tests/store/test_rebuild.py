@@ -1,0 +1,312 @@
+"""Tasks, spending and sessions: compared with the timeline, and mended from it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import NotFound, StoreFull
+from hob.core.ids import SessionKey
+from hob.core.models import Usage
+from hob.core.states import TaskState, TurnState
+from hob.core.steps import ModelFailed, ModelReplied
+from hob.core.timeline import EventKind
+from hob.core.turns import Parked, QueueMode, Session, WaitsFor
+from hob.store import (
+    Compared,
+    InboxLimits,
+    Store,
+    StoreSettings,
+    check_projections,
+    migration,
+    open_store,
+    rebuild_projections,
+    restore,
+)
+from hob.store.rebuild import compare
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+from hob.testing.turns import SESSION, make_turn, put_message
+from tests.samples import ASKED, event_of, finish_of
+
+SETTINGS = StoreSettings()
+CLOCK = SystemClock()
+DAY = 86_400.0
+LIMITS = InboxLimits()
+
+
+@pytest.fixture
+async def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def store(clock: ManualClock) -> AsyncIterator[Store]:
+    async with memory_store(clock) as opened:
+        yield opened
+
+
+async def problems(store: Store) -> list[str]:
+    compared = await store._readers.read(compare)
+    return [f"{table.table} {line}" for table in compared for line in table.lines()]
+
+
+async def fill(home: Path) -> None:
+    """A home with a turn that ended well, one that failed, and a title of its own."""
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        for text, state in (("Plan the garden", TurnState.DONE), ("Fix the roof", TurnState.FAILED)):
+            turn = await make_turn(store, message(text))
+            await store.journal.append(turn.id, [ASKED])
+            await store.journal.finish(finish_of(turn, "done", state=state))
+            await store.outbox.picked_up(turn.id, ["memory"])
+
+
+def tamper(home: Path, *statements: str) -> None:
+    connection = apsw.Connection(str(home / "hob.db"))
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def rows(home: Path, sql: str) -> list[tuple[object, ...]]:
+    connection = apsw.Connection(str(home / "hob.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        found: list[tuple[object, ...]] = connection.execute(sql).fetchall()
+        return found
+    finally:
+        connection.close()
+
+
+def differing(compared: tuple[Compared, ...]) -> dict[str, int]:
+    return {table.table: table.differences for table in compared if table.differences}
+
+
+async def test_a_message_that_joins_a_turn_is_running_since_then(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("first"))
+    await put_message(store, message("second"))
+    await clock.advance(5)
+    (joined,) = await store.journal.steer(turn.id)
+    (event,) = [event for event in await store.timeline.trace(joined.trace) if event.kind is EventKind.STEER]
+    assert (event.turn, event.session) == (turn.id, SESSION)
+    assert await problems(store) == []
+
+
+async def test_a_retried_turn_waits_anew_and_its_calls_are_paid_once(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("hello"))
+    replied = ModelReplied("hm", usage=Usage(3, 4), model="m", cost=7)
+    await store.journal.append(turn.id, [ASKED, replied, ASKED])
+    await store.journal.finish(finish_of(turn, "", state=TurnState.FAILED, steps=(ModelFailed("auth", "no"),)))
+    await clock.advance(5)
+    new = await store.turns.retry(turn.id)
+    assert new is not None
+    assert await problems(store) == []
+    await store.turns.start(new)
+    await store.journal.append(new, [ASKED, replied])
+    assert (await store.ledger.spent(session=SESSION)).cost == 14
+    assert await problems(store) == []
+
+
+async def test_a_call_whose_end_nobody_saw_is_in_the_timeline(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [ASKED])
+    await store.journal.finish(finish_of(turn, "stopped", state=TurnState.CANCELLED, steps=()))
+    (event,) = [event for event in await store.timeline.trace(turn.trace) if event.kind is EventKind.MODEL]
+    assert (event.name, event.status, event.cost) == (ASKED.model, "unknown_outcome", None)
+    assert (await store.ledger.spent(turn=turn.id)).unknown_calls == 1
+    assert await problems(store) == []
+
+
+async def test_an_answer_that_is_none_costs_what_it_cost(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [ASKED, ModelFailed("empty", "nothing", usage=Usage(9, 1), cost=11)])
+    spent = await store.ledger.spent(turn=turn.id)
+    assert (spent.cost, spent.unknown_calls, spent.usage) == (11, 0, Usage(9, 1))
+    await store.journal.append(turn.id, [ASKED, ModelFailed("auth", "no")])
+    assert (await store.ledger.spent(turn=turn.id)).unknown_calls == 0
+    assert await problems(store) == []
+
+
+async def test_of_two_open_calls_the_newest_is_answered(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [ASKED])
+    await clock.advance(2 * 3600)
+    await store.journal.append(turn.id, [replace(ASKED, reserved=3)])
+    assert await problems(store) == []
+    await store.journal.append(turn.id, [ModelReplied("yes", usage=Usage(1, 1), model="m", cost=5)])
+    assert await problems(store) == []
+    await store.journal.finish(finish_of(turn, "yes", steps=()))
+    assert await problems(store) == []
+
+
+async def test_what_was_chosen_for_a_session_is_in_the_timeline(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.finish(finish_of(turn, "hi"))
+    await clock.advance(5)
+    await store.sessions.reset(SESSION, "new")
+    await store.sessions.put(Session(SESSION, "Garden", "small", QueueMode.COLLECT, paused=True, archived=True))
+    await store.sessions.switch("chat", SESSION)
+    events = [event for event in await store.timeline.latest(50, SESSION) if event.kind is EventKind.SESSION]
+    assert [(event.name, event.classification, event.text) for event in events] == [
+        ("created", "memory::chat:", "hello"),
+        ("reset", "2", ""),
+        ("model", "small", ""),
+        ("mode", "collect", ""),
+        ("paused", "yes", ""),
+        ("archived", "yes", ""),
+        ("title", "", "Garden"),
+        ("switched", "chat", ""),
+    ]
+    assert await problems(store) == []
+
+
+async def test_a_title_that_stays_is_kept_once(store: Store) -> None:
+    await put_message(store, message("hello"))
+    count = "SELECT count(*) FROM content"
+    before = await store._readers.read(lambda connection: connection.execute(count).get)
+    await store.sessions.put(replace(await store.sessions.get(SESSION), paused=True))
+    assert await store._readers.read(lambda connection: connection.execute(count).get) == before
+
+
+async def test_a_turn_without_transcript_leaves_its_session_as_it_was(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("hello"))
+    await clock.advance(5)
+    await store.journal.finish(replace(finish_of(turn, "", state=TurnState.CANCELLED, steps=()), entries=()))
+    assert await problems(store) == []
+
+
+async def test_a_set_aside_task_says_so(store: Store) -> None:
+    inbound = message("hello")
+    turn = await make_turn(store, inbound)
+    for _ in range(3):
+        await store.turns.stumble(turn.id, lambda id: f"set aside: {id}")
+        row = await store.turns.find(turn.id)
+        if row is not None and row.state is TurnState.READY:
+            await store.turns.start(turn.id)
+    task = await store.tasks.get(inbound.id)
+    assert task is not None
+    assert (task.state, task.reason) == (TaskState.FAILED, "set_aside")
+    assert await problems(store) == []
+
+
+async def test_a_message_of_a_switched_chat_stands_in_its_session(store: Store) -> None:
+    inbound = message("hello")
+    await store.sessions.switch(inbound.origin.key(), SessionKey("garden"))
+    event = replace(event_of(inbound), session=SESSION)  # as a bus makes it that does not know of the switch
+    await store.inbox.accept(inbound, session=SESSION, limits=LIMITS, event=event)
+    assert (await store.timeline.latest(9, SESSION)) == ()
+    assert await problems(store) == []
+
+
+async def test_a_parked_turn_is_waiting(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("hello"))
+    await clock.advance(5)
+    await store.turns.park(turn.id, Parked(WaitsFor.TIME, DAY))
+    assert await problems(store) == []
+    await clock.advance(5)
+    await store.turns.wake(turn.id)
+    assert await problems(store) == []
+
+
+TAMPERED = {
+    "tasks": ("UPDATE tasks SET state = 'running' WHERE seq = 1", "DELETE FROM tasks WHERE seq = 2"),
+    "usage": ("UPDATE usage SET cost = 1", "INSERT INTO usage (session, model, at) VALUES ('x', 'm', 1)"),
+    "spending": ("DELETE FROM spending",),
+    "sessions": ("UPDATE sessions SET title = NULL, paused = 1",),
+    "chats": ("INSERT INTO chats VALUES ('chat', 'nowhere')",),
+}
+EMPTY = tuple(f"DELETE FROM {table}" for table in TAMPERED)  # noqa: S608 - our own tables
+
+
+@pytest.mark.parametrize("table", TAMPERED)
+async def test_a_tampered_table_is_found_and_mended(tmp_path: Path, table: str) -> None:
+    await fill(tmp_path)
+    everything = f"SELECT * FROM {table} ORDER BY 1"  # noqa: S608 - one of our own tables
+    before = rows(tmp_path, everything)
+    assert differing(check_projections(tmp_path)) == {}
+    tamper(tmp_path, *TAMPERED[table])
+    assert list(differing(check_projections(tmp_path))) == [table]
+    done = rebuild_projections(tmp_path)
+    assert list(differing(done.compared)) == [table]
+    assert rows(tmp_path, everything) == before
+    assert differing(check_projections(tmp_path)) == {}
+
+
+async def test_lost_tables_come_back_and_what_was_there_is_kept(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    tamper(tmp_path, *EMPTY)
+    done = rebuild_projections(tmp_path)
+    assert differing(done.compared) == {"tasks": 2, "usage": 2, "spending": 1, "sessions": 1}
+    assert differing(check_projections(tmp_path)) == {}
+    assert done.backup is not None
+    restore(tmp_path, done.backup)
+    assert differing(check_projections(tmp_path)) == differing(done.compared)
+
+
+async def test_where_nothing_differs_nothing_is_written(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    data = (tmp_path / "hob.db").read_bytes()
+    assert rebuild_projections(tmp_path).backup is None
+    assert (tmp_path / "hob.db").read_bytes() == data
+
+
+async def test_a_rebuild_is_no_run_so_an_unclean_end_is_still_known(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await make_turn(store, message("hello"))
+        await store.abandon()
+    tamper(tmp_path, "DELETE FROM tasks")
+    rebuild_projections(tmp_path)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert store.unclean
+
+
+async def test_the_last_few_backups_of_rebuilds_are_kept(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    for _ in range(4):
+        tamper(tmp_path, "DELETE FROM tasks")
+        rebuild_projections(tmp_path)
+    assert len(list((tmp_path / "backups").glob("before-rebuild-*.db"))) == SETTINGS.upgrade_backups
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_erased_titles_stay_erased(tmp_path: Path, whole: bool) -> None:
+    inbound = message("xyzzy is the secret, and some more words so that the title is cut somewhere here")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, inbound)
+        await store.journal.append(turn.id, [ASKED])
+        await store.journal.finish(finish_of(turn, "done"))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        if whole:
+            await store.sessions.put(replace(await store.sessions.get(SESSION), title="xyzzy again", paused=True))
+            await store.erasure.erase_session(SESSION, "asked to")
+        else:
+            await store.erasure.erase_trace(inbound.trace, "asked to")
+    assert differing(check_projections(tmp_path)) == {}
+    tamper(tmp_path, *EMPTY)
+    rebuild_projections(tmp_path)
+    assert not [path for path in tmp_path.rglob("*.db*") if b"xyzzy" in path.read_bytes()]
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        task = await store.tasks.get(inbound.id)
+        assert task is not None
+        assert (task.title, task.state) == ("", TaskState.DONE)
+        assert (await store.sessions.get(SESSION)).title == ""
+        assert (await store.ledger.spent(session=SESSION)).cost == 200
+
+
+async def test_a_home_without_a_database_is_said_to_be_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        check_projections(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_without_room_for_a_backup_nothing_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(tmp_path)
+    tamper(tmp_path, "DELETE FROM tasks")
+    monkeypatch.setattr(migration, "free_bytes", lambda path: 1000)
+    with pytest.raises(StoreFull):
+        rebuild_projections(tmp_path)
+    assert rows(tmp_path, "SELECT count(*) FROM tasks") == [(0,)]
