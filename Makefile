@@ -45,6 +45,7 @@ ifeq ($(UV),)
 	@test -n "$(PYTHON)" || { echo "Hob needs Python 3.11 or newer: install it, or name it with make PYTHON=..."; exit 1; }
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv || { \
 		echo "Python cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }
+	@.venv/bin/python -m pip --version >/dev/null 2>&1 || .venv/bin/python -m ensurepip --upgrade >/dev/null
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@.venv/bin/python -m pip install --quiet --editable .
 else

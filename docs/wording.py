@@ -7,7 +7,7 @@ from hob.core.timeline import EventKind
 EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.INBOUND: "a message was accepted; `name` is its channel",
     EventKind.OUTBOUND: "what a turn says; `name` is the channel, `status` says reply, error, notice or question",
-    EventKind.TURN: "a turn as a whole, written at its end; `name` is the model",
+    EventKind.TURN: "a whole turn, written at its end (`name` is the model), or its move (`name` is the state)",
     EventKind.MODEL: "one call of a model, with tokens and cost; `status` is `ok` or the fault",
     EventKind.TOOL: "one call of a tool, or why it was not made",
     EventKind.APPROVAL: "the owner was asked",

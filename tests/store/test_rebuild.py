@@ -201,6 +201,20 @@ async def test_a_message_of_a_switched_chat_stands_in_its_session(store: Store) 
     assert await problems(store) == []
 
 
+async def test_messages_that_end_without_a_turn_say_so_in_the_timeline(store: Store, clock: ManualClock) -> None:
+    cancelled, command = message("hello"), message("/new")
+    await put_message(store, cancelled)
+    await clock.advance(5)
+    await store.inbox.cancel_waiting(SESSION, "/stop all")
+    await store.inbox.accept(command, session=SESSION, limits=LIMITS, command=True, event=event_of(command))
+    (waiting,) = await store.inbox.waiting(SESSION)
+    await clock.advance(5)
+    await store.inbox.settle_command(waiting, "fresh", (), ())
+    ends = {event.trace: event.classification for event in await store.timeline.latest(9) if event.kind == "turn"}
+    assert ends == {cancelled.trace: "cancelled", command.trace: "done"}
+    assert await problems(store) == []
+
+
 async def test_a_parked_turn_is_waiting(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await clock.advance(5)
