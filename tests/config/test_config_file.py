@@ -1,10 +1,11 @@
 """Files that cannot be read say why."""
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import example, given
@@ -72,11 +73,27 @@ def test_a_link_that_leads_nowhere_is_not_taken_for_no_file(tmp_path: Path) -> N
         load_config(SECTIONS, home=tmp_path, environ={})
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_told(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").touch(mode=0o000)
-    with pytest.raises(ConfigInvalid, match="cannot be read: Permission denied"):
-        load_config(SECTIONS, home=tmp_path, environ={})
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may read everything, so root becomes somebody else for the block."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_file_without_permission_is_told() -> None:
+    # not below pytest's own directories, which nobody else may enter
+    with TemporaryDirectory(prefix="hob-") as name:
+        home = Path(name)
+        home.chmod(0o755)
+        (home / "config.toml").touch(mode=0o000)
+        with as_nobody(), pytest.raises(ConfigInvalid, match="cannot be read: Permission denied"):
+            load_config(SECTIONS, home=home, environ={})
 
 
 @given(st.binary(max_size=60) | st.text(max_size=40).map(str.encode))
