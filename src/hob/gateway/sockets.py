@@ -45,7 +45,7 @@ def bind_unix(path: Path) -> socket.socket:
 
 
 def _short(path: Path) -> str:
-    """A path the 108 bytes of sockaddr_un can hold, through the directory's own descriptor where need be."""
+    """The path, if a Unix socket's address (104 bytes on macOS, 108 on Linux) can hold it. Raises NotConfigured."""
     text = str(path)
     if len(text.encode()) < 100:
         return text
