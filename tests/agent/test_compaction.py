@@ -265,3 +265,18 @@ async def test_every_call_is_accounted_for(store: Store) -> None:
 )
 async def test_when_it_is_needed(store: Store, total: int, tokens: int, reason: str | None) -> None:
     assert compactor(store, ScriptedModel()).needed(View((), None, total), tokens) == reason
+
+
+async def test_a_model_that_cannot_summarise_is_not_asked_after_every_turn(store: Store) -> None:
+    await keep(store, *talk(6))
+    model = ScriptedModel("no", "no", "no", "no", summary())
+    made = compactor(store, model)
+    assert isinstance(await made.compact(SESSION, reason="messages", model="m"), NotCompacted)
+    asked = len(model.requests)
+    await keep(store, *talk(1))
+    assert isinstance(await made.compact(SESSION, reason="messages", model="m"), NotCompacted)
+    assert len(model.requests) == asked
+    await keep(store, *talk(1))
+    await made.compact(SESSION, reason="messages", model="m")
+    assert len(model.requests) > asked
+    assert isinstance(await made.compact(SESSION, reason="/compact", model="m"), Compacted)

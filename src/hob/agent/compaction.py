@@ -32,6 +32,7 @@ from hob.core.turns import Summary, Turn, View
 
 _MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
 _ATTEMPTS = 2
+_MOST_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
 _TOOL_CHARS = 600
 _CALL_CHARS = 300
 _TEXT_CHARS = 8_000
@@ -88,6 +89,8 @@ class Compactor:
         self._budget = budget
         self._marks = Marks(salt)
         self._under_way: set[SessionKey] = set()
+        self._failed_at: dict[SessionKey, int] = {}
+        """Where automatic summaries failed: how many entries the session showed then."""
 
     def needed(self, view: View, prompt_tokens: int) -> str | None:
         """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut."""
@@ -112,6 +115,16 @@ class Compactor:
         finally:
             self._under_way.discard(session)
 
+    def _is_too_soon(self, session: SessionKey, total: int) -> bool:
+        """Whether the last automatic summary failed only a few messages ago: one that cannot is not paid each turn."""
+        failed = self._failed_at.get(session)
+        return failed is not None and failed <= total < failed + self._settings.window
+
+    def _note_failure(self, session: SessionKey, total: int) -> None:
+        if len(self._failed_at) >= _MOST_FAILURES:
+            self._failed_at.clear()
+        self._failed_at[session] = total
+
     async def _compact(
         self, session: SessionKey, reason: str, model: str, keep: int | None
     ) -> Compacted | NotCompacted:
@@ -119,6 +132,8 @@ class Compactor:
         view = await self._transcript.load_view(session, _MOST_ENTRIES)
         if reason == "messages" and self.needed(view, 0) is None:
             return NotCompacted("a summary was made meanwhile")
+        if reason == "messages" and self._is_too_soon(session, view.total):
+            return NotCompacted("the last attempt failed a few messages ago")
         entries = view.entries
         keep = self._settings.window if keep is None else max(1, keep)
         cut = back_to_safe(entries, len(entries) - keep, keep) if len(entries) > keep else 0
@@ -126,6 +141,7 @@ class Compactor:
         if not head:
             return NotCompacted("nothing is old enough to be summarised")
         spending = _Spending(new_trace_id(), session, model)
+        self._note_failure(session, view.total)  # until it has succeeded
         try:
             draft = await self._summarise(view, head, spending)
         except ModelError as error:
@@ -144,6 +160,7 @@ class Compactor:
         summary = Summary(head[-1].n, finish_text(draft, head, missing), label, model)
         event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
         await self._transcript.summarise(session, summary, event)
+        self._failed_at.pop(session, None)
         return Compacted(summary, len(head), len(draft.facts))
 
     async def _summarise(self, view: View, head: Sequence[Entry], spending: _Spending) -> Draft | str:
