@@ -113,6 +113,18 @@ class RebuildMachine(RuleBasedStateMachine):
             return
         self.messages.append(inbound)
 
+    @rule(session=keys, times=st.integers(1, 3))
+    def begin_a_turn(self, session: SessionKey, times: int) -> None:
+        """One that asked a model, perhaps again after crashes."""
+        inbound = message("hello")
+        limits = InboxLimits(lane=100)
+        work = self.store.inbox.accept(inbound, session=session, limits=limits, event=event_of(inbound))
+        turn = self.do(self.store.inbox.claim(self.do(work).session, [inbound.id]))
+        for _ in range(times):
+            self.clock.set_wall(self.clock.now() + timedelta(seconds=1))
+            self.do(self.store.journal.append(turn.id, [ASKED]))
+        self.messages.append(inbound)
+
     @rule(session=keys, kind=st.sampled_from([EventKind.COMMAND, EventKind.OUTBOUND]))
     def answer_on_arrival(self, session: SessionKey, kind: EventKind) -> None:
         inbound = message("/status")
@@ -250,6 +262,7 @@ class RebuildMachine(RuleBasedStateMachine):
     @invariant()
     def the_timeline_says_what_the_tables_say(self) -> None:
         if hasattr(self, "store"):
+            self.clock.set_wall(self.clock.now() + timedelta(seconds=1))
             found = [self.do(self.store.turns.find(inbound.id)) for inbound in self.messages]
             self.turns = [row for row in found if row is not None]
             compared = self.do(self.store._readers.read(compare))

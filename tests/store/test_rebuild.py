@@ -130,6 +130,17 @@ async def test_an_answer_that_is_none_costs_what_it_cost(store: Store) -> None:
     assert await problems(store) == []
 
 
+async def test_the_answer_of_a_resumed_turn_is_told_before_what_nobody_saw(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [ASKED])
+    await clock.advance(5)  # a crash; the model is asked again
+    await store.journal.append(turn.id, [ASKED])
+    await store.journal.finish(finish_of(turn, "yes"))
+    events = [event for event in await store.timeline.trace(turn.trace) if event.kind is EventKind.MODEL]
+    assert [event.status for event in events] == ["ok", "unknown_outcome"]
+    assert await problems(store) == []
+
+
 async def test_of_two_open_calls_the_newest_is_answered(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED])

@@ -139,13 +139,13 @@ class StoredJournal:
             if finish.steps:
                 _, calls = write_steps(connection, keep, turn, finish.steps, at)
                 events = tell_calls(connection, turn, calls, events, at)
-            settle_rest(connection, turn)
             write_entries(connection, keep, finish.session, finish.entries, at)
             write_outbounds(connection, keep, finish.outbounds, at, turn)
             end_turn(connection, turn, finish.state, at, keep.maybe(finish.reply), finish.kind, finish.reason)
             connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
             follow_turn(connection, turn, finish.state, at, finish.reason)
             write_events(connection, keep, events, finish.session)
+            settle_rest(connection, turn)
 
         await self._writer.write(job)
 
