@@ -2,11 +2,12 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hob.bus import BusSettings
-from hob.core.errors import SendFailed
+from hob.core.errors import SendFailed, StoreFull
 from hob.core.ids import OutboxId, SessionKey, new_trace_id
 from hob.core.messages import Address, Inbound, Outbound, OutboundKind
 from hob.core.ports.channel import Delivered, Repeats
@@ -136,6 +137,62 @@ async def test_a_channel_that_must_not_repeat_parks_what_may_have_arrived(tmp_pa
                 await asyncio.sleep(0.001)
         assert await state(bench, "bad.0") is OutboxState.PARKED
         assert channel.tried == 2
+
+
+async def test_a_message_is_parked_together_with_the_event_that_says_so(tmp_path: Path) -> None:
+    channel = StuckChannel(Repeats.NEVER, bad=ZeroDivisionError())
+    async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
+        park = bench.store.outbox.park
+
+        async def crash_after(*arguments: Any) -> None:
+            await park(*arguments)
+            await bench.crash()
+
+        bench.store.outbox.park = crash_after  # type: ignore[method-assign]
+        broken = chunk(0, "bad")
+        await owe(bench, broken)
+        await until(lambda: channel.tried == 1)
+        await bench.bus.drain(1)
+    async with open_bench(tmp_path) as bench:
+        assert await state(bench, "bad.0") is OutboxState.PARKED
+        (event,) = await bench.store.timeline.trace(broken.trace)
+        assert event.status == "parked"
+
+
+async def test_a_store_that_fails_after_it_parked_does_not_end_the_bus(tmp_path: Path) -> None:
+    channel = StuckChannel(Repeats.NEVER, bad=ZeroDivisionError())
+    async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
+        park, calls = bench.store.outbox.park, []
+
+        async def fail_once(*arguments: Any) -> None:
+            calls.append(arguments)
+            await park(*arguments)
+            if len(calls) == 1:
+                raise StoreFull
+
+        bench.store.outbox.park = fail_once  # type: ignore[method-assign]
+        await owe(bench, chunk(0, "bad"))
+        await until(lambda: len(calls) == 2)
+        await owe(bench, chunk(0, "fine"))
+        await until(lambda: len(channel.sent) == 1)
+        assert await bench.replies(await bench.say("still there?")) == ["still there?"]
+
+
+async def test_a_channel_that_cancels_itself_does_not_block_its_chat(tmp_path: Path) -> None:
+    class Cancelling(MemoryChannel):
+        cancelled = False
+
+        async def send(self, message: Outbound) -> Delivered:
+            if not self.cancelled:
+                self.cancelled = True
+                raise asyncio.CancelledError
+            return await super().send(message)
+
+    channel = Cancelling()
+    async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
+        await owe(bench, chunk(0), chunk(1))
+        await until(lambda: len(channel.sent) == 2)
+        assert [message.chunk for message in channel.sent] == [0, 1]
 
 
 @pytest.mark.parametrize(

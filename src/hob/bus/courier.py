@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 from hob.bus.settings import BusSettings
 from hob.bus.waiting import backoff, wait_for_event, within
 from hob.core.clock import Clock
-from hob.core.errors import SendFailed, StoreError
+from hob.core.errors import NotFound, SendFailed, StoreError
 from hob.core.ids import new_event_id, new_span_id
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel, Delivered, Repeats
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store import OutboxRow, Store
+from hob.store.moves import IllegalMove
 
 log = logging.getLogger(__name__)
 
@@ -152,6 +153,8 @@ class Courier:
         try:
             async with route.slots:
                 await self._send(route.channel, row)
+        except (IllegalMove, NotFound) as error:  # erased or moved meanwhile: look again
+            log.warning("%s is no longer what it was: %s", row.outbound.id, error)
         finally:
             route.chats.discard(chat)
             route.look.set()
@@ -178,6 +181,11 @@ class Courier:
             return Unsent(str(failed), failed.permanent, failed.retry_after or 0.0)
         except TimeoutError as late:
             return Unsent(f"the channel did not answer ({late})", unknown=True)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return Unsent("the channel cancelled itself", unknown=True)
         except Exception as error:  # the channel's wall
             log.exception("the channel %s broke while sending %s", channel.name, row.outbound.id)
             return Unsent(f"{type(error).__name__}: {error}", unknown=True)
@@ -197,8 +205,8 @@ class Courier:
         await self._persist(lambda: outbox.failed(id, unsent.reason, next_at))
 
     async def _park(self, row: OutboxRow, reason: str) -> None:
-        await self._store.outbox.park(row.outbound.id, reason)
-        await self._store.timeline.add((self._event(row, "parked", self._clock.now().timestamp(), None, reason),))
+        event = self._event(row, "parked", self._clock.now().timestamp(), None, reason)
+        await self._store.outbox.park(row.outbound.id, reason, event)
 
     def _event(self, row: OutboxRow, status: str, at: float, seconds: float | None, text: str = "") -> TimelineEvent:
         return TimelineEvent(

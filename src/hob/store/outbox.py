@@ -166,9 +166,14 @@ class Outbox:
         """Send once more what may have arrived, under the same id; counted."""
         await self._writer.write(lambda connection: _move(connection, id, OutboxState.READY, repeats=1, next_at=0.0))
 
-    async def park(self, id: OutboxId, reason: str) -> None:
+    async def park(self, id: OutboxId, reason: str, event: TimelineEvent | None = None) -> None:
         """Rather keep it than send it twice; `revive` sends it."""
-        await self._writer.write(lambda connection: _move(connection, id, OutboxState.PARKED, reason=reason))
+
+        def job(connection: apsw.Connection) -> None:
+            _move(connection, id, OutboxState.PARKED, reason=reason)
+            write_events(connection, Keep(connection), () if event is None else (event,))
+
+        await self._writer.write(job)
 
     async def revive(self, id: OutboxId) -> bool:
         """Try a dead or parked row again; False if it is neither."""
