@@ -37,12 +37,12 @@ async def machine(home: Path, *script: Line, **environ: str) -> AsyncIterator[Ma
     config = load_config(SECTIONS, home=home, environ=settings | environ)
     model = ScriptedModel(*script)
     async with open_app(home, config, extras=Extras(wrap_model=lambda _: model)) as app:
-        api = build_api(app.api)
         headers = {"authorization": f"Bearer {TOKEN}"}
-        door = httpx2.ASGITransport(Door(api, TOKEN))
+        socket = httpx2.ASGITransport(build_api(app.api, local=True))
+        door = httpx2.ASGITransport(Door(build_api(app.api, local=False), TOKEN))
         async with (
             httpx2.AsyncClient(transport=door, base_url="http://hob", headers=headers) as tcp,
-            httpx2.AsyncClient(transport=httpx2.ASGITransport(api), base_url="http://hob") as unix,
+            httpx2.AsyncClient(transport=socket, base_url="http://hob") as unix,
         ):
             yield Machine(app, model, tcp, unix)
 

@@ -93,6 +93,8 @@ async def test_a_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, 
         (b'{"message": "hi", "wait": true}', "wait must be"),
         (b'{"message": "hi", "wait": "soon"}', "wait must be"),
         (b"\xff\xfe", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"message": "hi", "wait": 1' + b"0" * 400 + b"}", "wait must be"),
     ],
 )
 async def test_a_wrong_request_is_told_what_is_wrong(hob: Machine, body: bytes, complaint: str) -> None:
@@ -179,3 +181,16 @@ async def test_what_is_quoted_reaches_the_model_as_data(hob: Machine) -> None:
 async def test_the_answer_counts_as_fetched_once_it_was_handed_over(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi"})
     assert (await hob.app.desk.status())["owed"] == 0
+
+
+async def test_who_waits_while_hob_stops_is_told_that_it_comes_later(tmp_path: Path) -> None:
+    async with machine(tmp_path, Silence(), **NOTICED) as hob:
+        asking = asyncio.ensure_future(hob.tcp.post("/chat", json={"message": "hi"}))
+        with hob.app.bus.hub.subscribe() as notices:
+            async for _ in notices:
+                break
+        await hob.app.bus.drain(0)
+        response = await asking
+        assert response.status_code == 202
+        refused = await hob.tcp.post("/chat", json={"message": "too late"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "stopping")

@@ -65,7 +65,7 @@ async def test_nothing_to_retry_is_not_found(hob: Machine) -> None:
     assert (await hob.tcp.post("/retry/m_nothing")).status_code == 404
 
 
-@pytest.mark.parametrize("limit", ["0", "1001", "many", "-1"])
+@pytest.mark.parametrize("limit", ["0", "1001", "many", "-1", "9" * 5000])
 async def test_a_wrong_limit_is_refused(hob: Machine, limit: str) -> None:
     assert (await hob.tcp.get("/tasks", params={"limit": limit})).status_code == 400
 
@@ -91,3 +91,8 @@ async def test_a_setting_changed_at_run_time_holds_from_the_next_start(tmp_path:
     async with machine(tmp_path, HOB_MODEL_NAME="") as hob:
         await hob.tcp.post("/chat", json={"message": "hi"})
         assert hob.model.requests[0].model == "chosen-later"
+
+
+async def test_a_session_that_never_was_cannot_be_exported(hob: Machine) -> None:
+    response = await hob.tcp.get("/export", params={"session": "api:nothing"})
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")

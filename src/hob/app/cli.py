@@ -1,5 +1,6 @@
 """The command line: which commands there are. Each is loaded only when it is used."""
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -67,22 +68,43 @@ def run(arguments: Sequence[str]) -> int:
     if list(arguments) in (["--help"], ["-h"]):
         print(overview())
         return 0
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = io.StringIO()
     try:
         status = _perform(arguments)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except NotConfigured as error:
-        print(error, file=sys.stderr)
-        return 2
-    except HomeTaken as error:
-        print(f"{error}; stop it first, or set HOB_HOME to another directory", file=sys.stderr)
-        return 1
-    except HobError as error:
-        print(f"hob: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # whoever read has seen enough; the interpreter must not find out again when it flushes at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    except BaseException as error:
+        told = _explain(_innermost(error))
+        if told is None:
+            raise
+        return told
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The one error that a block with tasks has wrapped."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _explain(error: BaseException) -> int | None:
+    """Tell people what is the matter; the exit status. None for what nobody expected."""
+    match error:
+        case NotConfigured():
+            print(error, file=sys.stderr)
+            return 2
+        case HomeTaken():
+            print(f"{error}; stop it first, or set HOB_HOME to another directory", file=sys.stderr)
+            return 1
+        case HobError():
+            print(f"hob: {error}", file=sys.stderr)
+            return 1
+        case BrokenPipeError():
+            # whoever read has seen enough; the interpreter must not find out again when it flushes at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        case KeyboardInterrupt():
+            return 130
+        case _:
+            return None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from hob.core.errors import HobError
 from hob.gateway.events import Event
@@ -22,6 +22,15 @@ class NobodyThere(HobError):
 
 class ConnectionLost(HobError):
     """Hob went away during the request; what it had accepted is kept."""
+
+
+class RequestFailed(HobError):
+    """The owner of the home could not do it."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        error = body.get("error", {})
+        super().__init__(error.get("message", ""))
+        self.code: str = error.get("code", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,8 @@ def lines(path: Path, route: str, query: Mapping[str, str] | None = None) -> Ite
     """The lines of a streamed answer."""
     with _Exchange(path, None) as exchange:
         response = exchange.send("GET", route, query, None, {})
+        if response.status != 200:
+            raise RequestFailed(_json(response.read()))
         for line in response:
             yield line.decode()
 
@@ -82,7 +93,7 @@ def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Iterator[Event
 
 def stream_again(path: Path, id: str) -> Iterator[Event]:
     """Follow an earlier message to its end."""
-    return _stream(path, "GET", f"/chat/{id}", None, {})
+    return _stream(path, "GET", f"/chat/{quote(id, safe='')}", None, {})
 
 
 def _stream(
@@ -99,8 +110,11 @@ def _stream(
             if line.startswith("event: "):
                 name = line.removeprefix("event: ")
             elif line.startswith("data: "):
+                event = Event(name, json.loads(line.removeprefix("data: ")))
+                if name == "error" and event.data["error"]["code"] == "stopping":
+                    raise ConnectionLost  # whether the message was taken earlier, the next owner knows
                 last = name
-                yield Event(name, json.loads(line.removeprefix("data: ")))
+                yield event
         if last not in {"result", "error"}:
             raise ConnectionLost
 

@@ -21,6 +21,9 @@ from hob.providers import is_connected, load_libraries
 
 log = logging.getLogger(__name__)
 
+GRACE_SECONDS = 2.0
+"""For answers that are on their way when Hob stops; nobody waits for a turn any more by then."""
+
 
 class StopSignal:
     """Set once to stop gently, twice to stop at once."""
@@ -65,17 +68,17 @@ async def run_daemon(
 async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
     """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given."""
     settings = app.config[GatewaySettings]
-    api = build_api(app.api)
     path = socket_of(app.home)
     tcp_socket = bind_tcp(settings.host, settings.port) if tcp and settings.port >= 0 else None
     unix_socket = bind_unix(path)
     try:
-        async with serve(api, [unix_socket], grace=5):
+        async with serve(build_api(app.api, local=True), [unix_socket], grace=GRACE_SECONDS):
             if tcp_socket is None:
                 yield ""
                 return
             host, port = tcp_socket.getsockname()[:2]
-            async with serve(Door(api, app.api.token), [tcp_socket], grace=5):
+            door = Door(build_api(app.api, local=False), app.api.token)
+            async with serve(door, [tcp_socket], grace=GRACE_SECONDS):
                 yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
     finally:
         path.unlink(missing_ok=True)

@@ -86,7 +86,7 @@ async def on_demand(app: App) -> AsyncIterator[None]:
         from hob.gateway.asgi import build_api  # 60 ms that a lonely one-shot saves
         from hob.gateway.listener import serve
 
-        async with serve(build_api(app.api), [listener], grace=5):
+        async with serve(build_api(app.api, local=True), [listener], grace=2):
             await done.wait()
 
     done = asyncio.Event()

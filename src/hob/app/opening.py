@@ -133,7 +133,8 @@ async def _open_peers(
     if workspace.seed and not own_only:
         seed_workspace(workspace.path)
     files = BootstrapFiles(workspace.path)
-    prompts = PromptBuilder(settings, clock, files, salt=token.encode())
+    salt = token.encode()
+    prompts = PromptBuilder(settings, clock, files, salt=salt)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
         settings,
@@ -143,6 +144,7 @@ async def _open_peers(
         prices=prices,
         budget=budget,
         clock=clock,
+        salt=salt,
     )
     driver = Driver(
         Parts(

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import logging
 import queue
-import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from hob.app.daemon import listening
@@ -22,18 +22,19 @@ def resident(home: Path) -> Iterator[None]:
     Raises HomeTaken, ConfigInvalid, StoreErrors.
     """
     logging.basicConfig(level=logging.ERROR)
-    said: queue.SimpleQueue[BaseException | _Stopper] = queue.SimpleQueue()
-    thread = threading.Thread(target=_live, args=(home, said), name="hob")
-    thread.start()
-    first = said.get()
-    if isinstance(first, BaseException):
-        thread.join()
-        raise first
-    try:
-        yield
-    finally:
-        first.stop()
-        thread.join()
+    said: queue.SimpleQueue[_Stopper | Future[None]] = queue.SimpleQueue()
+    with ThreadPoolExecutor(1, thread_name_prefix="hob") as pool:
+        living = pool.submit(_live, home, said)
+        living.add_done_callback(said.put)
+        first = said.get()
+        if isinstance(first, Future):
+            first.result()  # raises why it could not begin
+            return
+        try:
+            yield
+        finally:
+            first.stop()
+        living.result()
 
 
 class _Stopper:
@@ -48,7 +49,7 @@ class _Stopper:
             self.loop.call_soon_threadsafe(self.asked.set)
 
 
-def _live(home: Path, said: "queue.SimpleQueue[BaseException | _Stopper]") -> None:
+def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> None:
     async def live() -> None:
         stopper = _Stopper()
         async with (
@@ -59,9 +60,5 @@ def _live(home: Path, said: "queue.SimpleQueue[BaseException | _Stopper]") -> No
             await stopper.asked.wait()
             await drain(app, asyncio.Event())
 
-    try:
-        with own(home, "chat"):
-            asyncio.run(live())
-    except BaseException as error:  # handed to the thread that waits for it
-        said.put(error)
-        raise
+    with own(home, "chat"):
+        asyncio.run(live())

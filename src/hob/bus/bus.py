@@ -44,6 +44,7 @@ class Bus:
         left = max(0.0, until - self.clock.monotonic())
         await self.courier.drain(min(left, LAST_SENDS_SECONDS))
         await self.children.stop(min(left, LAST_SENDS_SECONDS))
+        self.hub.close()  # whoever still waits for an outcome learns that it comes later
 
 
 @asynccontextmanager

@@ -18,22 +18,28 @@ from hob.gateway.tokens import bearer_matches
 log = logging.getLogger(__name__)
 
 
-def build_api(api: Api) -> ASGIApp:
-    """The application without its door: whoever reaches it is the owner."""
+_ROUTES = (
+    Route("/chat", chat.post, methods=["POST"]),
+    Route("/chat/{id}", chat.get, methods=["GET"]),
+    Route("/health", state.health, methods=["GET"]),
+    Route("/status", state.status, methods=["GET"]),
+    Route("/tasks", state.tasks, methods=["GET"]),
+    Route("/timeline", state.timeline, methods=["GET"]),
+    Route("/prompt", state.prompt, methods=["GET"]),
+    Route("/export", state.export, methods=["GET"]),
+    Route("/retry/{id}", state.retry, methods=["POST"]),
+)
+_LOCAL_ROUTES = (
+    Route("/backup", state.backup, methods=["POST"]),
+    Route("/hand-over", state.hand_over, methods=["POST"]),
+)
+"""They act on the machine itself, so the application that TCP reaches does not have them."""
+
+
+def build_api(api: Api, *, local: bool) -> ASGIApp:
+    """The application without its door: whoever reaches it is the owner, at this machine if `local`."""
     app = Starlette(
-        routes=[
-            Route("/chat", chat.post, methods=["POST"]),
-            Route("/chat/{id}", chat.get, methods=["GET"]),
-            Route("/health", state.health, methods=["GET"]),
-            Route("/status", state.status, methods=["GET"]),
-            Route("/tasks", state.tasks, methods=["GET"]),
-            Route("/timeline", state.timeline, methods=["GET"]),
-            Route("/prompt", state.prompt, methods=["GET"]),
-            Route("/export", state.export, methods=["GET"]),
-            Route("/retry/{id}", state.retry, methods=["POST"]),
-            Route("/backup", state.backup, methods=["POST"]),
-            Route("/hand-over", state.hand_over, methods=["POST"]),
-        ],
+        routes=[*_ROUTES, *(_LOCAL_ROUTES if local else ())],
         exception_handlers={HobError: _on_hob_error, HTTPException: _on_http_error},
     )
     app.state.api = api
@@ -54,12 +60,8 @@ async def _on_http_error(_: Request, error: Exception) -> Response:
     return json_response({"error": {"code": code, "message": error.detail}}, error.status_code, headers)
 
 
-LOCAL_ONLY = frozenset({"/backup", "/hand-over"})
-"""Routes that act on the machine itself; only the Unix socket reaches them."""
-
-
 class Door:
-    """Wraps the application for TCP: every call carries the token, and the body has a limit."""
+    """Wraps the application for TCP: every call carries the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -79,6 +81,4 @@ class Door:
             message = "send the token as `Authorization: Bearer ...`; `hob token show` prints it"
             body = {"error": {"code": "unauthorized", "message": message}}
             return json_response(body, 401, {"www-authenticate": "Bearer"})
-        if scope["path"] in LOCAL_ONLY:
-            return json_response({"error": {"code": "not_allowed", "message": "only on the Unix socket"}}, 403)
         return None

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from hob.core.errors import HobError, NotFound
+from hob.core.errors import HobError, NotFound, Stopping
 from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
@@ -17,16 +17,17 @@ from hob.gateway.views import FINAL, chat_view
 
 async def outcome(api: Api, accepted: Accepted, wait: float) -> dict[str, Any]:
     """The view of the message once it is settled, or as it is when the time is up."""
-    view: dict[str, Any] | None = None
-    async for item in watch(api, accepted, wait):
-        if isinstance(item, dict):
-            view = item
-    assert view is not None  # noqa: S101 - `watch` always ends with the view
-    return view
+    try:
+        async for item in watch(api, accepted, wait):
+            if isinstance(item, dict):
+                return item
+    except Stopping:
+        pass
+    return await _view(api, accepted)
 
 
 async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Notice | dict[str, Any]]:
-    """The notices about a message and, last, its view."""
+    """The notices about a message and, last, its view. Raises Stopping when Hob shuts down before the outcome."""
     # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
     # under another one's trace (it joined its turn), so the whole session is watched.
     with api.hub.subscribe(session=accepted.session) as notices:
@@ -36,9 +37,11 @@ async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Noti
             try:
                 async with asyncio.timeout_at(deadline):
                     notice = await anext(notices)
-            except (TimeoutError, StopAsyncIteration):  # too long, or Hob is shutting down
+            except TimeoutError:
                 view = await _view(api, accepted)
                 break
+            except StopAsyncIteration:
+                raise Stopping from None
             if not isinstance(notice, Settled):
                 if notice.trace == accepted.trace:
                     yield notice
@@ -75,8 +78,11 @@ async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncIterator[Ev
 
 
 async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Event]:
-    async for item in watch(api, accepted, wait):
-        yield _event(item)
+    try:
+        async for item in watch(api, accepted, wait):
+            yield _event(item)
+    except Stopping:
+        return  # a stream without a result says: come again with the same key or id
     await pick_up(api, accepted.id)
 
 

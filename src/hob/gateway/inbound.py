@@ -64,7 +64,7 @@ def read_seconds(value: object) -> float:
     """A number of seconds, 0 or more. Raises InvalidRequest."""
     try:
         seconds = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else -1.0
-    except ValueError:
+    except (ValueError, OverflowError):
         seconds = -1.0
     if not 0 <= seconds < float("inf"):
         raise InvalidRequest("wait must be a number of seconds, 0 or more")

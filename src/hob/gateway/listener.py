@@ -7,6 +7,35 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MOST_HEAD_BYTES = 64 * 1024
+MOST_CONNECTIONS = 1_000
+READ_BYTES = 256 * 1024
+"""What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
+
+
+class LimitedHeads(HttpToolsProtocol):
+    """The server's protocol with a limit to what may come before a request is known, and so before its token is."""
+
+    _head_bytes = 0
+    _in_head = True
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > MOST_HEAD_BYTES + READ_BYTES:
+                self.transport.close()
+                return
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_head, self._head_bytes = True, 0
+        super().on_message_complete()
 
 
 @asynccontextmanager
@@ -21,7 +50,8 @@ async def serve(app: ASGIApp, sockets: Sequence[socket.socket], *, grace: float)
         date_header=False,
         ws="none",
         timeout_graceful_shutdown=max(1, round(grace)),
-        http="httptools",
+        http=LimitedHeads,
+        limit_concurrency=MOST_CONNECTIONS,
         loop="asyncio",
     )
     config.load()

@@ -61,7 +61,7 @@ async def _read_fields(request: Request) -> dict[str, Any]:
     if body.strip():
         try:
             posted = json.loads(body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidRequest(f"the body is not JSON: {error}") from error
         if not isinstance(posted, dict):
             raise InvalidRequest('the body must be an object such as {"message": "hello"}')

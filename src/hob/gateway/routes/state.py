@@ -1,5 +1,6 @@
 """How Hob is and what it did: read-only views, and the few operations the commands need."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from starlette.requests import Request
@@ -49,7 +50,14 @@ async def prompt(request: Request) -> Response:
 async def export(request: Request) -> Response:
     """A session (`?session=`) or all of them as JSON lines, metadata first."""
     lines = export_lines(api_of(request).store, request.query_params.get("session"))
-    return StreamingResponse(lines, media_type="application/jsonl")
+    first = await anext(lines, "")  # an unknown session is told before the answer has begun
+
+    async def all_lines() -> AsyncIterator[str]:
+        yield first
+        async for line in lines:
+            yield line
+
+    return StreamingResponse(all_lines(), media_type="application/jsonl")
 
 
 async def retry(request: Request) -> Response:
@@ -73,6 +81,6 @@ async def hand_over(request: Request) -> Response:
 
 def _limit(request: Request, default: int) -> int:
     text = request.query_params.get("limit", str(default))
-    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1000:
         raise InvalidRequest("limit must be a number from 1 to 1000")
     return int(text)

@@ -1,0 +1,59 @@
+"""The listener on a real socket, against those who send too much before they say who they are."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.types import Receive, Scope, Send
+
+from hob.gateway.listener import MOST_HEAD_BYTES, READ_BYTES, serve
+from hob.gateway.sockets import bind_tcp
+
+
+async def echo_length(scope: Scope, receive: Receive, send: Send) -> None:
+    length = 0
+    while (message := await receive())["type"] == "http.request":
+        length += len(message["body"])
+        if not message["more_body"]:
+            break
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(str(length)))]}
+    )
+    await send({"type": "http.response.body", "body": str(length).encode()})
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    async with serve(echo_length, [listener], grace=1):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        yield reader, writer
+        writer.close()
+
+
+async def test_endless_headers_end_the_connection() -> None:
+    async with connected() as (reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nhost: hob\r\n")
+        sent = 0
+        try:
+            while sent < 4 * (MOST_HEAD_BYTES + READ_BYTES):
+                writer.write(b"x-%d: " % sent + b"a" * 8000 + b"\r\n")
+                await writer.drain()
+                sent += 8000
+            closed = await reader.read() == b""
+        except ConnectionError:
+            closed = True
+        assert closed
+
+
+async def test_a_large_body_and_many_requests_on_one_connection_are_no_header() -> None:
+    async with connected() as (reader, writer):
+        body = b"x" * (MOST_HEAD_BYTES + READ_BYTES)
+        for _ in range(3):
+            writer.write(b"POST / HTTP/1.1\r\nhost: hob\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+            await writer.drain()
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200")
+            assert await reader.readexactly(6) == b"%d" % len(body)
