@@ -1,7 +1,7 @@
 """Tool calls in turns performed with the real store and a scripted model."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from hob.agent.spending import Budget, SpendingSettings
 from hob.core.errors import StoreFull, ToolFailed
 from hob.core.files import BootstrapFile
 from hob.core.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
-from hob.core.ids import ApprovalId, CallId
+from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.labels import Trust
 from hob.core.models import ModelReply, Stop, ToolMessage, UserMessage
 from hob.core.ports.guard import Ask, Verdict
@@ -35,8 +35,9 @@ from hob.core.steps import (
     ToolIntended,
     ToolReceived,
 )
+from hob.core.timeline import TimelineEvent
 from hob.core.tools import Restart, ToolCall, ToolSpec
-from hob.core.turns import Finished, Parked, Turn, WaitsFor
+from hob.core.turns import Finished, Parked, Session, Turn, WaitsFor
 from hob.providers.settings import SettingsPrices
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -418,19 +419,36 @@ async def test_a_hook_can_keep_a_result_from_the_model(desk: Desk) -> None:
 
 
 class Flaky:
-    """The store's journal; while `full`, nothing is appended."""
+    """The store's journal; while `full`, nothing is appended, and never what holds a step of the `refused` kind."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, refused: type[Step] | None = None) -> None:
         self.full = False
+        self.refused = refused
         self.load_steps = store.journal.load_steps
         self.steer = store.journal.steer
         self.finish = store.journal.finish
         self._store = store
 
-    async def append(self, *arguments: Any) -> None:
-        if self.full:
+    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
+        if self.full or (self.refused is not None and any(isinstance(step, self.refused) for step in steps)):
             raise StoreFull
-        await self._store.journal.append(*arguments)
+        await self._store.journal.append(turn, steps, events)
+
+
+class Forgetful:
+    """The store's sessions; while `away`, none can be read."""
+
+    def __init__(self, store: Store) -> None:
+        self.away = False
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store.sessions, name)
+
+    async def get(self, key: SessionKey) -> Session:
+        if self.away:
+            raise StoreFull
+        return await self._store.sessions.get(key)
 
 
 async def test_a_full_disk_after_a_call_does_not_make_hob_forget_the_call(desk: Desk) -> None:
@@ -449,4 +467,49 @@ async def test_a_full_disk_after_a_call_does_not_make_hob_forget_the_call(desk: 
     journal.full = False
     assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
     assert len(desk.tools.calls) == 1
+    assert [step.status for step in await desk.received(turn)] == ["ok"]
+
+
+async def test_a_call_whose_intent_a_full_disk_refused_is_made_when_there_is_room(desk: Desk) -> None:
+    turn = await desk.turn()
+    parts = desk.parts((tool("pay", noon),), calls(("pay", "{}")), "Paid.")
+    journal = Flaky(desk.store, refused=ToolIntended)
+    driver = Driver(replace(parts, journal=journal))
+    with pytest.raises(StoreFull):
+        await driver.run(turn, desk.control)
+    assert desk.tools.calls == []
+    journal.refused = None
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert [step.status for step in await desk.received(turn)] == ["ok"]
+    assert len(desk.model.requests) == 2  # the answer that was paid for was kept
+
+
+async def test_retries_on_a_full_disk_reserve_no_calls_that_were_never_made(desk: Desk) -> None:
+    turn = await desk.turn()
+    journal = Flaky(desk.store, refused=ModelAsked)
+    driver = Driver(replace(desk.parts((), "Hello."), journal=journal))
+    for _ in range(3):
+        with pytest.raises(StoreFull):
+            await driver.run(turn, desk.control)
+    journal.refused = None
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert await desk.steps(turn) == [ModelAsked, ModelReplied, Said]
+
+
+async def test_a_receipt_survives_a_run_that_cannot_even_begin(desk: Desk) -> None:
+    async def pay(_: Mapping[str, Any]) -> str:
+        journal.full = True
+        return "paid"
+
+    turn = await desk.turn()
+    parts = desk.parts((tool("pay", pay),), calls(("pay", "{}")), "Paid.")
+    journal, sessions = Flaky(desk.store), Forgetful(desk.store)
+    driver = Driver(replace(parts, journal=journal, sessions=sessions))
+    with pytest.raises(StoreFull):
+        await driver.run(turn, desk.control)
+    journal.full, sessions.away = False, True
+    with pytest.raises(StoreFull):
+        await driver.run(turn, desk.control)
+    sessions.away = False
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
     assert [step.status for step in await desk.received(turn)] == ["ok"]

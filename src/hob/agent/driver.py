@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import OrderedDict
 from dataclasses import replace
 from typing import assert_never
 
@@ -26,6 +27,8 @@ from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
 
 log = logging.getLogger(__name__)
 
+_UNSAVED_TURNS = 256  # turns whose unwritten steps are remembered; far more than run at once
+
 
 class Driver:
     """Implements the port `Turns`."""
@@ -33,8 +36,8 @@ class Driver:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         # What a full disk kept from the journal: it is written when the lane runs the turn again, so that a call that
-        # was made is not forgotten.
-        self._unsaved: dict[TurnId, Unsaved] = {}
+        # was made is not forgotten. It stays until it is written; until then a run may fail again, or be cancelled.
+        self._unsaved: OrderedDict[TurnId, Unsaved] = OrderedDict()
 
     async def run(self, turn: Turn, control: Control) -> Outcome:
         """Perform or resume the turn; see the port for what a cancellation does. Raises StoreErrors."""
@@ -50,19 +53,22 @@ class Driver:
                 _absorb_cancellation()
                 if run is None:
                     run = await self._begin(turn, control)
-                if run.finish is None:
-                    await run.record.resync()
-                    return await self._end(run, self._stop(run, reason or ""))
-                return await self._settle(run, run.finish)  # the finish was under way: the second one changes nothing
+                return await self._stopped(run, reason or "")
         except StoreError:
             if run is not None:
-                self._unsaved[turn.id] = run.record.unsaved()
+                self._keep(turn.id, run.record.unsaved())
             raise
+
+    def _keep(self, turn: TurnId, unsaved: Unsaved) -> None:
+        self._unsaved[turn] = unsaved
+        self._unsaved.move_to_end(turn)
+        while len(self._unsaved) > _UNSAVED_TURNS:  # others may have ended the oldest, and nobody runs it again
+            self._unsaved.popitem(last=False)
 
     async def _begin(self, turn: Turn, control: Control) -> Running:
         parts = self._parts
         record = Record(parts.journal, turn, await parts.journal.load_steps(turn.id))
-        unsaved = self._unsaved.pop(turn.id, None)
+        unsaved = self._unsaved.get(turn.id)
         if unsaved is not None:
             record.resume(unsaved)
         model = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
@@ -71,6 +77,8 @@ class Driver:
         return Running(parts, turn, control, record, model, Stopwatch.start(parts.clock), joined=list(turn.joined))
 
     async def _perform(self, run: Running) -> Outcome:
+        await run.record.flush()  # what an earlier run could not write
+        self._unsaved.pop(run.turn.id, None)
         if run.parts.hooks:
             await self._before(run)
         while True:
@@ -177,6 +185,13 @@ class Driver:
 
     def _take(self, run: Running, happened: Happened) -> None:
         run.record.add(happened.step, happened.event)
+
+    async def _stopped(self, run: Running, reason: str) -> Outcome:
+        """How a turn ends that a person stopped, perhaps at its very end."""
+        if run.finish is not None:  # the finish was under way: the second one changes nothing
+            return await self._settle(run, run.finish)
+        await run.record.resync()
+        return await self._end(run, self._stop(run, reason))
 
     def _stop(self, run: Running, reason: str) -> Say:
         """A person stopped the turn: what was under way is closed, and its outcome said to be unknown."""

@@ -20,7 +20,7 @@ def finish_of(run: Running, say: Say) -> Finish:
     record, turn = run.record, run.turn
     if record.state.said is None:
         record.add(Said(say.text, say.kind, say.reason))
-    rest = record.unsaved()
+    steps, events = record.rest()
     outbounds = _outbounds(run, say)
     return Finish(
         turn=turn.id,
@@ -28,8 +28,8 @@ def finish_of(run: Running, say: Say) -> Finish:
         state=say.state,
         entries=tuple(pair(entries_of(turn, record.steps, run.watch.at))),
         outbounds=outbounds,
-        events=(*rest.events, *_events(run, say, outbounds)),
-        steps=rest.steps,
+        events=(*events, *_events(run, say, outbounds)),
+        steps=steps,
         reason=say.reason,
         reply=say.text,
         kind=say.kind,

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from hob.agent.turn import State, fold, start
 from hob.core.messages import Inbound
 from hob.core.ports.journal import Journal
-from hob.core.steps import Steered, Step
+from hob.core.steps import ModelAsked, Steered, Step, ToolIntended
 from hob.core.timeline import TimelineEvent
 from hob.core.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """What could not be written, and how many steps the journal had before it."""
+    """What could not be written, and how many steps the journal had before it.
+
+    `steps` only report. A promise that was not written was not acted on: for the fold it would be a crash's trace.
+    """
 
     saved: int
     steps: tuple[Step, ...]
@@ -44,9 +47,15 @@ class Record:
         if event is not None:
             self._events.append(event)
 
+    def rest(self) -> tuple[tuple[Step, ...], tuple[TimelineEvent, ...]]:
+        """The steps and events that are not written yet."""
+        return tuple(self.steps[self._saved :]), tuple(self._events)
+
     def unsaved(self) -> Unsaved:
-        """What is not written yet."""
-        return Unsaved(self._saved, tuple(self.steps[self._saved :]), tuple(self._events))
+        """What a later run has to know after a write failed."""
+        steps, events = self.rest()
+        reports = tuple(step for step in steps if not isinstance(step, ModelAsked | ToolIntended))
+        return Unsaved(self._saved, reports, events)
 
     def resume(self, unsaved: Unsaved) -> None:
         """Take up what an earlier run could not write, unless it was written after all."""
@@ -58,12 +67,12 @@ class Record:
 
     async def flush(self) -> None:
         """Make all steps so far durable. Raises StoreErrors; then nothing was written."""
-        rest = self.unsaved()
-        if not rest.steps and not rest.events:
+        steps, events = self.rest()
+        if not steps and not events:
             return
-        await self._journal.append(self._turn.id, rest.steps, rest.events)
-        self._saved += len(rest.steps)  # others may have added more meanwhile
-        del self._events[: len(rest.events)]
+        await self._journal.append(self._turn.id, steps, events)
+        self._saved += len(steps)  # others may have added more meanwhile
+        del self._events[: len(events)]
 
     async def steer(self) -> tuple[Inbound, ...]:
         """Take in the messages that wait for this session; the journal writes their steps itself."""
