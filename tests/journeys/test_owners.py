@@ -151,6 +151,19 @@ async def test_a_turn_that_takes_longer_than_the_drain_resumes(world: World) -> 
         assert (await daemon.get(id, wait=3))["reply"] == "You said: hello"
 
 
+async def test_who_asked_and_waits_is_answered_by_the_next_daemon(world: World) -> None:
+    """`hob ask` used to be told that its message had not been taken, when it met the daemon that was ending."""
+    world.model.script.append(Reply("never heard", delay=60))
+    async with world.serve(HOB_BUS_DRAIN_SECONDS="0.3") as daemon, asyncio.TaskGroup() as group:
+        asking = group.create_task(world.hob("ask", "hello"))
+        await until(lambda: len(world.model.chats) == 1)
+        daemon.signal(signal.SIGTERM)
+        assert await daemon.gone(8) == 0
+        async with world.serve():
+            said = await asking
+    assert (said.status, said.out, said.err) == (0, "You said: hello\n", "")
+
+
 async def test_a_defect_drains_too_and_is_told(world: World) -> None:
     world.model.script.append(Reply("in time", delay=1))
     async with world.harness() as daemon, asyncio.TaskGroup() as group:
