@@ -11,12 +11,15 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import BlobId, CallId, SessionKey
 from hob.core.labels import HOB_LABEL
 from hob.core.messages import Attachment, Inbound
+from hob.core.models import Entry, Image
 from hob.core.states import OutboxState, TurnState
 from hob.core.steps import ToolReceived
 from hob.core.tools import ToolResult
 from hob.core.turns import Summary
 from hob.store import Store, StoreSettings, open_store, restore
+from hob.store.erasure import TOMBSTONES, read_tombstones, write_tombstones
 from hob.testing.channel import message
+from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, make_turn, put_message
 from tests.samples import ASKED, event_of, finish_of
 
@@ -100,6 +103,93 @@ async def test_an_erased_session_leaves_no_title_and_no_blob(tmp_path: Path) -> 
         assert await store.blobs.load(pictures[0])
 
 
+def showing(text: str, blob: BlobId) -> Inbound:
+    return replace(message(text), attachments=(Attachment("image/png", blob=blob),))
+
+
+async def test_a_blob_stays_as_long_as_a_message_names_it(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        blob = await store.blobs.put(b"abc", "image/png")
+        one, two = showing("one", blob), showing("two", blob)
+        await talk(store, one, "ONE")
+        await talk(store, two, "TWO")
+        await store.erasure.erase_trace(one.trace, "asked to")
+        assert await store.blobs.load(blob) == b"abc"
+        await store.erasure.erase_trace(two.trace, "asked to")
+        with pytest.raises(NotFound):
+            await store.blobs.load(blob)
+        assert not [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("named", ["image", "rest"])
+async def test_a_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: str) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        blob = await store.blobs.put(b"abc", "image/png")
+        one = showing("one", blob)
+        await talk(store, one, "ONE")
+        turn = await make_turn(store, message("two"))
+        if named == "rest":
+            await store.journal.append(turn.id, [ASKED, ToolReceived(ToolResult(CallId("c"), "x", rest=blob))])
+        shown = (Image(blob, "image/png"),) if named == "image" else ()
+        entry = Entry(0, "tool", "x", HOB_LABEL, turn.id, 0.0, images=shown)
+        await store.journal.finish(replace(finish_of(turn, "TWO"), entries=(entry,)))
+        await store.erasure.erase_trace(one.trace, "asked to")
+        assert await store.blobs.load(blob) == b"abc"
+
+
+async def test_a_blob_put_again_is_not_erased_with_something_else(tmp_path: Path) -> None:
+    clock, file = ManualClock(), tmp_path / "copy.db"
+    async with open_store(tmp_path / "home", SETTINGS, clock) as store:
+        blob = await store.blobs.put(b"abc", "image/png")
+        one, other = showing("one", blob), message("other")
+        await talk(store, one, "ONE")
+        await talk(store, other, "OTHER")
+        await store.erasure.erase_trace(one.trace, "asked to")
+        assert await store.blobs.put(b"abc", "image/png") == blob  # its message is still to come
+        await store.erasure.erase_trace(other.trace, "asked to")
+        assert await store.blobs.load(blob) == b"abc"
+        await store.backup(file)
+    restore(tmp_path / "home", file)
+    async with open_store(tmp_path / "home", SETTINGS, clock) as store:
+        assert await store.blobs.load(blob) == b"abc"
+
+
+async def test_a_blob_put_again_can_be_erased_again(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, ManualClock()) as store:
+        for _ in range(2):
+            blob = await store.blobs.put(b"abc", "image/png")
+            inbound = showing("look", blob)
+            await talk(store, inbound, "SEEN")
+            await store.erasure.erase_trace(inbound.trace, "asked to")
+            with pytest.raises(NotFound):
+                await store.blobs.load(blob)
+
+
+async def test_a_restore_erases_a_blob_that_only_later_messages_kept(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        blob = await store.blobs.put(SECRET.encode(), "image/png")
+        one = showing("one", blob)
+        await talk(store, one, "ONE")
+        await store.backup(file)
+        await talk(store, showing("two", blob), "TWO")
+        await store.erasure.erase_trace(one.trace, "asked to")
+    restore(home, file)
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        with pytest.raises(NotFound):
+            await store.blobs.load(blob)
+
+
+def test_a_tombstone_cut_by_a_crash_does_not_swallow_the_next(tmp_path: Path) -> None:
+    write_tombstones(tmp_path, [(1, b"a" * 32)], 1.0, "x")
+    file = tmp_path / TOMBSTONES
+    file.write_bytes(file.read_bytes()[:-20])
+    write_tombstones(tmp_path, [(2, b"b" * 32)], 2.0, "y")
+    write_tombstones(tmp_path, [(3, b"c" * 32)], 3.0, "z")
+    assert read_tombstones(tmp_path) == [(2, b"b" * 32, 2.0, "y"), (3, b"c" * 32, 3.0, "z")]
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
 async def test_what_was_erased_is_not_retried(tmp_path: Path) -> None:
     inbound = message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
@@ -146,8 +236,8 @@ async def test_what_is_in_progress_is_not_erased(tmp_path: Path) -> None:
         assert (row.outbound.text, row.state) == ("not sent yet", OutboxState.READY)
 
 
-@pytest.mark.parametrize("lost", [False, True])
-async def test_a_restored_backup_is_erased_again(tmp_path: Path, lost: bool) -> None:
+@pytest.mark.parametrize("lost", ["", "hob.db", TOMBSTONES])
+async def test_a_restored_backup_is_erased_again(tmp_path: Path, lost: str) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     inbound = replace(message(SECRET), key="k")
     async with open_store(home, SETTINGS, CLOCK) as store:
@@ -157,14 +247,14 @@ async def test_a_restored_backup_is_erased_again(tmp_path: Path, lost: bool) -> 
         await store.backup(file)
         await store.erasure.erase_trace(inbound.trace, "asked to")
     if lost:
-        (home / "hob.db").unlink()
+        (home / lost).unlink()
     kept = restore(home, file)
     assert spilled(home) == []
     async with open_store(home, SETTINGS, CLOCK) as store:
         assert [entry.text for entry in (await store.transcript.load_view(SESSION, 9)).entries] == ["kept", "KEPT"]
         assert await store.inbox.find_key("memory", "", "k") is not None
     assert spilled(home) == []
-    assert (kept is None) == lost
+    assert (kept is None) == (lost == "hob.db")
 
 
 async def test_an_export_names_what_was_erased(tmp_path: Path) -> None:

@@ -17,9 +17,11 @@ from hob.store.readers import Readers
 from hob.store.rows import find_row
 from hob.store.writer import Writer
 
+# What was erased and is put again is newer than its tombstone, whatever the wall clock says: else the tombstone would
+# erase it once more.
 _PUT = (
     "INSERT INTO blobs (id, media_type, size, at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-    " media_type = excluded.media_type, erased = NULL WHERE erased IS NOT NULL"
+    " media_type = excluded.media_type, at = max(excluded.at, erased + 0.001), erased = NULL WHERE erased IS NOT NULL"
 )
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG}
 

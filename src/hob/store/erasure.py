@@ -17,6 +17,7 @@ from hob.core.errors import InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId
 from hob.store.blobs import blob_path
 from hob.store.codec import load_inbound, title_of
+from hob.store.disk import sync_directory
 from hob.store.faults import translate
 from hob.store.rows import Row, all_rows, find_row
 from hob.store.writer import Writer
@@ -73,15 +74,24 @@ _INBOUNDS = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
     " WHERE i.trace_id IN doomed_traces AND b.text IS NOT NULL"
 )
-_RESULTS = (
-    "SELECT c.text FROM steps s JOIN content c ON c.id = s.body"
-    " WHERE s.turn IN doomed_turns AND s.kind = 'tool_received' AND c.text IS NOT NULL"
+# The blobs that content names, `among` all or the doomed content.
+_ATTACHED = (
+    "SELECT i.version, c.text FROM inbox i JOIN content c ON c.id = i.body"
+    " WHERE instr(c.text, '\"attachments\"') AND c.id {among}"
+)
+_RESTS = (
+    "SELECT c.text ->> '$.result.rest' FROM steps s JOIN content c ON c.id = s.body"
+    " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
 )
 _IMAGES = (
-    "SELECT c.text FROM transcript t JOIN content c ON c.id = t.extra"
-    " WHERE t.turn IN doomed_turns AND c.text IS NOT NULL"
+    "SELECT image.value ->> 0 FROM transcript t JOIN content c ON c.id = t.extra, json_each(c.text, '$.images') image"
+    " WHERE c.text IS NOT NULL AND c.id {among}"
 )
 _MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
+_STONED = (
+    "SELECT b.id, t.at FROM tombstones t JOIN blobs b ON b.id = lower(hex(t.hash))"
+    " WHERE t.content = 0 AND b.erased IS NULL AND b.at <= t.at"
+)
 _TITLES = (
     "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
     " WHERE i.trace_id IN doomed_traces"
@@ -116,7 +126,7 @@ class Erasure:
     async def _erase(self, key: str, scope: Iterable[str], content: Iterable[str], reason: str) -> int:
         at = self._clock.now().timestamp()
 
-        def job(connection: apsw.Connection) -> list[Row]:
+        def job(connection: apsw.Connection) -> int:
             connection.execute(_SCOPE)
             for statement in scope:
                 connection.execute(statement, {"key": key})
@@ -125,21 +135,22 @@ class Erasure:
             for select in (*content, _SUMMARIES_OF_TURNS):
                 connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
             self._doom_titles(connection)
-            blobs = _blobs(connection)
-            stones = all_rows(
+            blobs = _named(connection, "IN doomed") | {row[0] for row in all_rows(connection, _MEDIA)}
+            texts = all_rows(
                 connection, "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
             )
-            stones += [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
-            write_tombstones(self._home, stones, at, reason)
-            add_tombstones(connection, ((*stone, at, reason) for stone in stones))
-            apply_tombstones(connection, at)
-            for blob in blobs:
+            stones = texts + [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
+            when = max(at, _newest(connection, blobs))
+            write_tombstones(self._home, stones, when, reason)
+            add_tombstones(connection, ((*stone, when, reason) for stone in stones))
+            erased = apply_tombstones(connection, when)
+            for blob in erased:
                 blob_path(self._home / "blobs", blob).unlink(missing_ok=True)
-            return stones
+            return len(texts) + len(erased)
 
-        stones = await self._writer.write(job)
+        pieces = await self._writer.write(job)
         await asyncio.to_thread(self._fold_log)
-        return len(stones)
+        return pieces
 
     def _doom_titles(self, connection: apsw.Connection) -> None:
         said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
@@ -164,26 +175,33 @@ def _present(select: str) -> str:
     return f"WITH found(id) AS ({select}) SELECT id FROM found WHERE id IS NOT NULL"  # noqa: S608
 
 
-def _blobs(connection: apsw.Connection) -> set[str]:
-    found = {row[0] for row in all_rows(connection, _MEDIA)}
-    for version, text, body in all_rows(connection, _INBOUNDS):
-        found.update(file.blob for file in load_inbound(version, text or "", body).attachments if file.blob)
-    for (text,) in all_rows(connection, _RESULTS):
-        found.add(json.loads(text).get("result", {}).get("rest") or "")
-    for (text,) in all_rows(connection, _IMAGES):
-        found.update(blob for blob, _ in json.loads(text).get("images", ()))
-    found.discard("")
-    return found
+def _named(connection: apsw.Connection, among: str = "NOT NULL") -> set[str]:
+    found = {row[0] for sql in (_RESTS, _IMAGES) for row in all_rows(connection, sql.format(among=among))}
+    for version, body in all_rows(connection, _ATTACHED.format(among=among)):
+        found.update(file.blob for file in load_inbound(version, "", body).attachments)
+    return found - {None, ""}
+
+
+def _newest(connection: apsw.Connection, blobs: set[str]) -> float:
+    """When the last of them was put. The wall clock may have been set back, and a stone erases nothing newer."""
+    sql = "SELECT at FROM blobs WHERE id = ?"
+    return max((row[0] for blob in blobs for row in all_rows(connection, sql, (blob,))), default=0.0)
 
 
 def add_tombstones(connection: apsw.Connection, stones: Iterable[Row]) -> None:
-    """Record what is erased: (content id or 0, hash, time, reason)."""
-    sql = "INSERT OR IGNORE INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
+    """Record what is erased: (content id or 0, hash, time, reason). Of two stones for the same the newer counts."""
+    sql = (
+        "INSERT INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET at = excluded.at, reason = excluded.reason WHERE excluded.at > at"
+    )
     connection.executemany(sql, list(stones))
 
 
-def apply_tombstones(connection: apsw.Connection, at: float) -> None:
-    """Erase everything that a tombstone stands for, wherever it came back from."""
+def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
+    """Erase everything that a tombstone stands for, wherever it came back from; the blobs of it.
+
+    A blob stays if it was put again after its tombstone, or as long as something that is not erased names it.
+    """
     connection.execute(
         "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t"
         " WHERE t.content = content.id AND t.hash = content.hash AND content.text IS NOT NULL"
@@ -192,31 +210,36 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> None:
     connection.execute(f"UPDATE transcript SET hidden = 1 WHERE hidden = 0 AND text {erased}")  # noqa: S608
     connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
     connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
-    connection.execute(
-        "UPDATE blobs SET erased = ? WHERE erased IS NULL"
-        " AND id IN (SELECT lower(hex(hash)) FROM tombstones WHERE content = 0)",
-        (at,),
-    )
+    doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
+    blobs = sorted(doomed.keys() - _named(connection)) if doomed else []
+    for blob in blobs:
+        connection.execute("UPDATE blobs SET erased = ? WHERE id = ?", (doomed[blob], blob))
+    return blobs
 
 
 def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) -> None:
     """Append to the text file; durable when it returns. A stone without its erasure does no harm: it was wanted."""
-    handle = os.open(home / TOMBSTONES, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    handle = os.open(home / TOMBSTONES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(handle, "ab+") as file:
+        size = file.tell()
+        if size and os.pread(handle, 1, size - 1) != b"\n":  # a crash cut the last line
+            file.write(b"\n")
         for content, sealed in stones:
-            file.write(json.dumps([content, sealed.hex(), at, reason]) + "\n")
+            file.write(json.dumps([content, sealed.hex(), at, reason]).encode() + b"\n")
         file.flush()
         os.fsync(handle)
+    if not size:
+        sync_directory(home)
 
 
 def read_tombstones(home: Path) -> list[Row]:
     """The rows of the text file; a line cut short by a crash is left out."""
     path = home / TOMBSTONES
     rows: list[Row] = []
-    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+    for line in path.read_bytes().splitlines() if path.exists() else ():
         try:
             content, sealed, at, reason = json.loads(line)
+            rows.append((content, bytes.fromhex(sealed), at, reason))
         except ValueError:
             continue
-        rows.append((content, bytes.fromhex(sealed), at, reason))
     return rows

@@ -12,7 +12,8 @@ CREATE TABLE content (
 ) STRICT;
 
 -- What was erased and when; every rebuild, restore and export obeys it. A row of `content` is known by its id and hash
--- together (ids alone diverge after a restore); `content` 0 is a blob, known by the SHA-256 of its bytes.
+-- together (ids alone diverge after a restore); `content` 0 is a blob, known by the SHA-256 of its bytes;
+-- it stays while anything else names it, and when it was put again later.
 CREATE TABLE tombstones (
     content  INTEGER NOT NULL,
     hash     BLOB NOT NULL,
