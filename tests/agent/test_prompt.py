@@ -307,3 +307,14 @@ def test_tokens_are_guessed_rather_too_many_than_too_few() -> None:
     assert estimate_tokens("漢字") == 3
     assert estimate_tokens("Grüße") == 3
     assert estimate_tokens("\ud800") > 0
+
+
+async def test_a_preview_shows_the_session_and_the_time_it_is_asked_for() -> None:
+    clock = ManualClock()
+    prompts = builder(clock=clock)
+    waits = View(parked=("waits for approval",))
+    assert "waits for approval" in texts((await prompts.preview(SessionKey("a"), waits, (), "m")).request)
+    await clock.advance(86_400)
+    later = texts((await prompts.preview(SessionKey("b"), View(), (), "m")).request)
+    assert "waits for approval" not in later
+    assert "2026-01-02" in later

@@ -143,6 +143,8 @@ class PromptBuilder:
         return await self.build(turn, (), view, tools, model, patience=0)
 
     async def _moment(self, turn: Turn, steps: Sequence[Step], view: View) -> _Moment:
+        if not turn.id:  # a preview: it opens no turn, and is of its session and of now
+            return await self._look_around(turn, view)
         key = (turn.id, sum(isinstance(step, _WAKES) for step in steps))
         moment = self._moments.get(key)
         if moment is None:
