@@ -136,6 +136,7 @@ class Park:
 
     on: WaitsFor
     line: str
+    """Shown to people, and unmarked to the model in later turns: so never a word that a model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +274,7 @@ def _next_calls(state: State, rules: Rules) -> Command:
         return loop
     first = pending[0]
     if first.blocked:
-        return _park(first, rules)
+        return _park(state.turn, first, rules)
     group = [first]
     if first.call.name in rules.parallel:
         for item in pending[1:]:
@@ -306,9 +307,9 @@ def answer_of(call: CallId, text: str, status: str) -> ToolReceived:
     return ToolReceived(ToolResult(call, text, HOB_LABEL, is_error=True), status=status)
 
 
-def _park(item: CallState, rules: Rules) -> Park:
+def _park(turn: TurnId, item: CallState, rules: Rules) -> Park:
     if item.question is not None:
-        line = say(Sentence.WAITS_FOR_ANSWER, rules.language, question=item.question.question)
+        line = say(Sentence.WAITS_FOR_ANSWER, rules.language, id=turn)
         return Park(WaitsFor.ANSWER, line)
     reason = item.asked.reason if item.asked is not None else ""
     line = say(Sentence.WAITS_FOR_APPROVAL, rules.language, tool=item.call.name, reason=reason)

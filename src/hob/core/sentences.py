@@ -210,8 +210,8 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "de": "wartet auf die Erlaubnis für {tool}: {reason}",
     },
     Sentence.WAITS_FOR_ANSWER: {
-        "en": "waits for an answer to: {question}",
-        "de": "wartet auf eine Antwort auf: {question}",
+        "en": "waits for an answer ({id})",
+        "de": "wartet auf eine Antwort ({id})",
     },
     Sentence.SET_ASIDE: {
         "en": "Hob stopped unexpectedly three times while working on this message, so it was set aside. "
