@@ -30,6 +30,7 @@ class Answer(StrEnum):
     PRICE_UNKNOWN = auto()
     CONTEXT = auto()
     CONTEXT_LINE = auto()
+    CACHED = auto()
     SESSION = auto()
     SESSION_LINE = auto()
     SESSION_SWITCHED = auto()
@@ -74,7 +75,8 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
     ),
     Answer.COMPACTED: (
         "Compacted: {messages} messages became a summary of {chars} characters. `/compact undo` takes it back.",
-        "Verdichtet: {messages} Nachrichten wurden zu {chars} Zeichen. `/compact undo` nimmt es zurück.",
+        "Verdichtet: {messages} Nachrichten wurden zu einer Zusammenfassung von {chars} Zeichen. "
+        "`/compact undo` nimmt es zurück.",
     ),
     Answer.NOT_COMPACTED: ("Not compacted: {reason}.", "Nicht verdichtet: {reason}."),
     Answer.COMPACTION_UNDONE: (
@@ -108,6 +110,7 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
         "  {name}: {bytes} bytes, {tokens} tokens{cached}",
         "  {name}: {bytes} Bytes, {tokens} Token{cached}",
     ),
+    Answer.CACHED: (" (cached)", " (aus dem Cache)"),
     Answer.SESSION: (
         "This is session {session}. Sessions here:\n{lines}",
         "Das ist die Sitzung {session}. Hier gibt es:\n{lines}",
@@ -144,7 +147,7 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
     Answer.CANCELLED: ("{id} is cancelled.", "{id} ist abgebrochen."),
     Answer.NOT_CANCELLED: (
         "Nothing open is called {id}; `/tasks` lists what is.",
-        "Nichts Offenes heißt {id}; `/tasks` zählt auf.",
+        "Nichts Offenes heißt {id}; `/tasks` zählt auf, was offen ist.",
     ),
     Answer.QUEUE: (
         "A message that comes while I work: {mode}. Choose steer, followup, collect, interrupt or default.",

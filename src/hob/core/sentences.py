@@ -117,7 +117,7 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "en": "The server answered with something that no model says, so there is no answer ({detail}). "
         "Check that `model.base_url` leads to a model server.",
         "de": "Der Server hat etwas geschickt, das kein Modell sagt, darum gibt es keine Antwort ({detail}). "
-        "Prüfe, ob `model.base_url` zu einem Modell führt.",
+        "Prüfe, ob `model.base_url` zu einem Modellserver führt.",
     },
     Sentence.MODEL_CUT: {
         "en": "The connection broke in the middle of the answer, so there is none. Send your message again.",
@@ -176,7 +176,7 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     },
     Sentence.LOOP_ENDED: {
         "en": "I stopped since I was going in circles ({detail}). Tell me what to try instead.",
-        "de": "Ich habe aufgehört, weil ich mich im Kreis gedreht habe ({detail}). Sag mir, was ich statt dessen "
+        "de": "Ich habe aufgehört, weil ich mich im Kreis gedreht habe ({detail}). Sag mir, was ich stattdessen "
         "versuchen soll.",
     },
     Sentence.RUN_TIMEOUT: {
@@ -216,7 +216,7 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.SET_ASIDE: {
         "en": "Hob stopped unexpectedly three times while working on this message, so it was set aside. "
         "`hob retry {id}` tries it once more.",
-        "de": "Hob ist bei der Arbeit an dieser Nachricht dreimal unerwartet abgebrochen; sie ist darum "
+        "de": "Hob ist bei der Arbeit an dieser Nachricht dreimal abgestürzt; sie ist darum "
         "beiseitegelegt. `hob retry {id}` versucht es noch einmal.",
     },
     Sentence.BUSY_SENDER: {
@@ -238,7 +238,7 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.BUSY_SELF: {
         "en": "Hob has made too many messages for itself within the hour; this one was not taken. "
         "Try again in {seconds} seconds.",
-        "de": "Hob hat sich in dieser Stunde zu viele Nachrichten selbst gemacht; diese wurde nicht angenommen. "
+        "de": "Hob hat sich selbst in dieser Stunde zu viele Nachrichten geschickt; diese wurde nicht angenommen. "
         "Versuch es in {seconds} Sekunden noch einmal.",
     },
     Sentence.STOPPING: {
