@@ -323,8 +323,9 @@ async def test_a_full_disk_at_the_end_loses_no_answer(desk: Desk, monkeypatch: p
 
 async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_follows(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("hi"))
-    await put_message(desk.store, message("and another thing"))
-    desk.control.waits = True
+    other = message("and another thing")
+    await put_message(desk.store, other)
+    desk.control.waiting.add(other.id)
     await Driver(desk.parts("Hello.")).run(turn, desk.control)
     assert len(await desk.store.inbox.waiting(SESSION)) == 1
 
@@ -352,8 +353,7 @@ async def test_an_unknown_price_is_counted_as_unknown(desk: Desk) -> None:
 
 
 async def test_a_message_chooses_its_model_before_session_and_settings(desk: Desk) -> None:
-    session = await desk.store.sessions.get(SESSION)
-    await desk.store.sessions.put(replace(session, model="of-session"))
+    await desk.store.sessions.change(SESSION, model="of-session")
     driver = Driver(desk.parts())
     await driver.run(await make_turn(desk.store, message("hi")), desk.control)
     await driver.run(await make_turn(desk.store, replace(message("hi"), model="of-message")), desk.control)

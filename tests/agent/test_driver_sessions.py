@@ -61,7 +61,7 @@ async def test_everybody_who_shares_an_outcome_is_named_in_its_notice(desk: Desk
     turn = await make_turn(desk.store, message("first"))
     late = message("and this")
     await put_message(desk.store, late)
-    desk.control.waits = True
+    desk.control.waiting.add(late.id)
     # a tool that is not there makes a second round, before which the message joins
     await Driver(desk.parts(calls(("nothing", "{}")), "done")).run(turn, desk.control)
     settled = desk.notices.of(Settled)[-1]

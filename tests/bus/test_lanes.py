@@ -4,15 +4,19 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from hob.bus import BusSettings
 from hob.bus.hand import Hand
-from hob.core.ids import InboundId, SessionKey, TurnId
+from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
 from hob.store import Result
+from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.bus.bench import open_bench, until
 from tests.bus.scripts import Script, ScriptedTurns, TableCommands
@@ -86,10 +90,10 @@ async def test_a_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> N
 
     async def steerable(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         arrived.set()
-        await until(control.steered)
-        taken = await turns.journal.steer(turn.id)
+        await until(lambda: bool(control.offered()))
+        taken = await turns.journal.steer(turn.id, control.offered())
         control.joined([inbound.id for inbound in taken])
-        assert not control.steered()
+        assert not control.offered()
         return await turns.finish(turn, f"with {taken[0].text}")
 
     async with open_bench(tmp_path, scripts={"work": steerable}) as bench:
@@ -104,7 +108,7 @@ async def test_what_waited_before_a_turn_began_may_join_it(tmp_path: Path) -> No
     gate = Gate()
 
     async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
-        taken = await turns.journal.steer(turn.id) if control.steered() else ()
+        taken = await turns.journal.steer(turn.id, control.offered())
         return await turns.finish(turn, f"with {len(taken)}")
 
     async with open_bench(tmp_path, scripts={"hold": gate, "ask": asking}) as bench:
@@ -130,7 +134,7 @@ async def test_followup_and_collect_let_nothing_join(tmp_path: Path) -> None:
         async def asking(turns: ScriptedTurns, turn: Turn, control: Control, seen: list[bool] = seen) -> Outcome:
             await bench.say("more")
             await asyncio.sleep(0.02)
-            seen.append(control.steered())
+            seen.append(bool(control.offered()))
             return await turns.echo(turn)
 
         async with open_bench(tmp_path / mode, scripts={"ask": asking}, mode=mode) as bench:
@@ -151,8 +155,7 @@ async def test_interrupt_cancels_the_run_and_merges_what_waits(tmp_path: Path) -
 async def test_a_session_may_choose_its_own_mode(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.STEER) as bench:
-        sessions = bench.store.sessions
-        await sessions.put(replace(await sessions.get(CHAT), mode=QueueMode.INTERRUPT))
+        await bench.store.sessions.change(CHAT, mode=QueueMode.INTERRUPT)
         first = await bench.say("hold")
         await until(lambda: bench.turns.active == 1)
         await bench.say("instead")
@@ -185,7 +188,7 @@ async def test_a_waiting_command_keeps_later_messages_out_of_the_running_turn(tm
 
     async def steering(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await gate.open.wait()
-        taken.extend(await turns.journal.steer(turn.id))
+        taken.extend(await turns.journal.steer(turn.id, control.offered()))
         return await turns.echo(turn)
 
     commands = TableCommands(lane={"/new": fine})
@@ -347,8 +350,51 @@ async def test_a_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> 
 
 
 async def test_a_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
+    late = message("late")
     hand = Hand(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
-    hand.joined([InboundId("m")])
-    hand.offer(InboundId("m"))
-    assert not hand.steered()
-    assert hand.inbounds == ("m",)
+    hand.joined([late.id])
+    hand.offer(late)
+    assert not hand.offered()
+    assert hand.inbounds == (late.id,)
+
+
+@pytest.mark.parametrize("other", [{"model": "m2"}, {"background": True}])
+async def test_what_asks_for_another_model_or_other_care_does_not_join_a_turn_nor_is_it_overtaken(
+    tmp_path: Path, other: dict[str, Any]
+) -> None:
+    gate = Gate()
+    joined: list[str] = []
+
+    async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        await gate.open.wait()
+        joined.extend(one.text for one in await turns.journal.steer(turn.id, control.offered()))
+        return await turns.echo(turn)
+
+    async with open_bench(tmp_path, scripts={"ask": asking}) as bench:
+        first = await bench.say("ask")
+        await until(lambda: bench.turns.active == 1)
+        await bench.say("too")
+        different = await bench.bus.accept(replace(message("different"), **other))
+        last = await bench.say("last")
+        gate.open.set()
+        assert await bench.replies(first, different, last) == ["ask", "different", "last"]
+        assert joined == ["too"]
+
+
+async def test_what_comes_while_a_turn_is_claimed_may_join_it(tmp_path: Path) -> None:
+    async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        taken = await turns.journal.steer(turn.id, control.offered())
+        control.joined([inbound.id for inbound in taken])
+        return await turns.finish(turn, f"with {len(taken)}")
+
+    async with open_bench(tmp_path, scripts={"ask": asking}) as bench:
+        claim, late = bench.store.inbox.claim, []
+
+        async def slow(*arguments: Any) -> Turn:
+            turn = await claim(*arguments)
+            late.append(await bench.say("late"))
+            return turn
+
+        bench.store.inbox.claim = slow  # type: ignore[method-assign]
+        assert await bench.replies(await bench.say("ask"), *late) == ["with 1"]
+        assert (await bench.outcome(late[0])).reply == "with 1"

@@ -319,6 +319,32 @@ async def test_a_one_shot_owner_runs_its_own_message_only(tmp_path: Path) -> Non
         assert sorted(turn.inbounds[0].text for turn in bench.turns.begun) == ["old", "slow"]
 
 
+async def test_a_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Path) -> None:
+    started, go = asyncio.Event(), asyncio.Event()
+    joined: list[str] = []
+
+    async def ask(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+        started.set()
+        await go.wait()
+        joined.extend(one.text for one in await turns.journal.steer(turn.id, control.offered()))
+        return await turns.echo(turn)
+
+    async with open_bench(tmp_path) as bench:
+        await bench.bus.lanes.pause(SessionKey("chat"))
+        old = await bench.say("old and dangerous")
+    async with open_bench(tmp_path, scripts={"ask": ask}, own_only=True) as bench:
+        await bench.bus.lanes.resume(SessionKey("chat"))
+        mine = await bench.say("ask me")
+        await started.wait()
+        more = await bench.say("and more")
+        go.set()
+        assert await bench.replies(mine, more) == ["ask me", "and more"]
+        assert joined == []
+        row = await bench.store.inbox.find_result(old.id)
+        assert row is not None
+        assert row.state == "waiting"
+
+
 async def test_a_one_shot_owner_runs_an_old_message_whose_key_it_is_given(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.bus.lanes.pause(SessionKey("chat"))

@@ -8,7 +8,6 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Awaitable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -109,8 +108,8 @@ class BusMachine(RuleBasedStateMachine):
 
     async def _steer(self, turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await self.gate.wait()
-        if control.steered():
-            control.joined([inbound.id for inbound in await turns.journal.steer(turn.id)])
+        if offered := control.offered():
+            control.joined([inbound.id for inbound in await turns.journal.steer(turn.id, offered)])
         return await turns.echo(turn)
 
     async def _stop(self) -> None:
@@ -152,11 +151,7 @@ class BusMachine(RuleBasedStateMachine):
 
     @rule(chat=st.sampled_from(CHATS), mode=st.sampled_from(QueueMode))
     def choose_mode(self, chat: str, mode: QueueMode) -> None:
-        async def act() -> None:
-            sessions = self.bench.store.sessions
-            await sessions.put(replace(await sessions.get(SessionKey(chat)), mode=mode))
-
-        self.do(act())
+        self.do(self.bench.store.sessions.change(SessionKey(chat), mode=mode))
 
     @rule(chat=st.sampled_from(CHATS))
     def pause(self, chat: str) -> None:

@@ -19,7 +19,7 @@ from hob.core.states import TurnState
 from hob.core.steps import ModelFailed, ModelReplied, Step, ToolReceived
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolResult
-from hob.core.turns import Finish, Parked, QueueMode, Session, Turn, WaitsFor
+from hob.core.turns import Finish, Parked, QueueMode, SessionChange, Turn, WaitsFor
 from hob.store import InboxLimits, Store, StoreSettings, TurnRow, open_store
 from hob.store.rebuild import compare
 from hob.testing.channel import message
@@ -30,6 +30,16 @@ T = TypeVar("T")
 LIMITS = InboxLimits(lane=5)
 keys = st.sampled_from([SessionKey("a"), SessionKey("b")])
 texts = st.sampled_from(["", "hello", " Plan\nthe garden", "word " * 30])
+choices = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": texts,
+        "model": st.sampled_from([None, "small"]),
+        "mode": st.none() | st.sampled_from(QueueMode),
+        "paused": st.booleans(),
+        "archived": st.booleans(),
+    },
+)
 usages = st.none() | st.builds(Usage, *(st.integers(0, 9) for _ in range(5)))
 costs = st.none() | st.integers(0, 99)
 call_steps = st.one_of(
@@ -156,7 +166,8 @@ class RebuildMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def steer(self, data: st.DataObject) -> None:
         turn = self.pick(data, TurnState.RUNNING)
-        self.do(self.store.journal.steer(turn.id))
+        waiting = self.do(self.store.inbox.waiting(turn.session))
+        self.do(self.store.journal.steer(turn.id, [row.inbound.id for row in waiting]))
 
     @precondition(has(TurnState.RUNNING))
     @rule(
@@ -230,17 +241,9 @@ class RebuildMachine(RuleBasedStateMachine):
     def switch(self, session: SessionKey, chat: str) -> None:
         self.do(self.store.sessions.switch(chat, session))
 
-    @rule(
-        session=keys,
-        title=texts,
-        model=st.sampled_from([None, "small"]),
-        mode=st.none() | st.sampled_from(QueueMode),
-        flags=st.tuples(st.booleans(), st.booleans()),
-    )
-    def choose(
-        self, session: SessionKey, title: str, model: str | None, mode: QueueMode | None, flags: tuple[bool, bool]
-    ) -> None:
-        self.do(self.store.sessions.put(Session(session, title, model, mode, *flags)))
+    @rule(session=keys, chosen=choices)
+    def choose(self, session: SessionKey, chosen: SessionChange) -> None:
+        self.do(self.store.sessions.change(session, **chosen))
 
     @rule(data=st.data(), session=st.none() | keys)
     def erase(self, data: st.DataObject, session: SessionKey | None) -> None:

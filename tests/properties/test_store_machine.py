@@ -113,11 +113,12 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def steer(self, data: st.DataObject) -> None:
         if work := self.pick(data, TurnState.RUNNING):
-            joined = self.do(self.store.journal.steer(work.turn.id))
             session = work.turn.session
-            assert [inbound.id for inbound in joined] == self.waiting[session]
-            work.inbounds.extend(self.waiting[session])
-            self.waiting[session] = []
+            count = data.draw(st.integers(0, len(self.waiting[session])))
+            offered, self.waiting[session] = self.waiting[session][:count], self.waiting[session][count:]
+            joined = self.do(self.store.journal.steer(work.turn.id, offered))
+            assert [inbound.id for inbound in joined] == offered
+            work.inbounds.extend(offered)
             work.steps.extend(self.do(self.store.journal.load_steps(work.turn.id))[len(work.steps) :])
             assert len(work.steps) >= len(joined)
 

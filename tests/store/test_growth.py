@@ -48,7 +48,7 @@ async def cost_of_turn(store: Store, count: list[int]) -> int:
     await store.sessions.get(SESSION)
     await store.transcript.load_view(SESSION, 20)
     await store.journal.append(turn.id, [ASKED])
-    await store.journal.steer(turn.id)
+    await store.journal.steer(turn.id, [inbound.id])
     await store.journal.finish(finish_of(turn, "hello"))
     await store.inbox.find_result(accepted.id)
     await store.outbox.picked_up(turn.id, ["memory"])

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from hob.core.errors import NotFound, StoreError
-from hob.core.ids import CallId, TurnId
+from hob.core.ids import CallId, InboundId, TurnId
 from hob.core.messages import Quoted
 from hob.core.states import TaskState, TurnState
 from hob.core.steps import Noted, Steered, Step, ToolIntended
@@ -91,19 +91,22 @@ async def test_a_turn_does_not_finish_by_going_on(store: Store) -> None:
 
 async def test_steering_takes_what_waits_up_to_the_first_command(store: Store) -> None:
     turn = await make_turn(store, message("first"))
-    await put_message(store, message("second"))
+    second, third = message("second"), message("third")
+    await put_message(store, second)
     command = message("/new")
     await store.inbox.accept(command, session=SESSION, limits=InboxLimits(), command=True, event=event_of(command))
-    await put_message(store, message("third"))
-    assert [inbound.text for inbound in await store.journal.steer(turn.id)] == ["second"]
+    await put_message(store, third)
+    joined = await store.journal.steer(turn.id, [second.id, command.id, third.id])
+    assert [inbound.text for inbound in joined] == ["second"]
     assert [waiting.inbound.text for waiting in await store.inbox.waiting(SESSION)] == ["/new", "third"]
     assert [step.text for step in await store.journal.load_steps(turn.id) if isinstance(step, Steered)] == ["second"]
 
 
 async def test_what_was_steered_in_is_in_the_steps_and_not_among_the_first_messages(store: Store) -> None:
     turn = await make_turn(store, message("first"))
-    await put_message(store, replace(message("second"), quoted=(Quoted("piped"),)))
-    await store.journal.steer(turn.id)
+    second = replace(message("second"), quoted=(Quoted("piped"),))
+    await put_message(store, second)
+    await store.journal.steer(turn.id, [second.id])
     await store.turns.release(turn.id)
     resumed = await store.turns.start(turn.id)
     assert [inbound.text for inbound in resumed.inbounds] == ["first"]
@@ -114,8 +117,18 @@ async def test_what_was_steered_in_is_in_the_steps_and_not_among_the_first_messa
 
 async def test_steering_with_nothing_waiting_writes_nothing(store: Store) -> None:
     turn = await make_turn(store, message("first"))
-    assert await store.journal.steer(turn.id) == ()
+    assert await store.journal.steer(turn.id, [InboundId("m_gone")]) == ()
     assert await store.journal.load_steps(turn.id) == ()
+
+
+async def test_steering_takes_only_what_was_offered_and_overtakes_nothing(store: Store) -> None:
+    turn = await make_turn(store, message("first"))
+    waiting = [message(str(n)) for n in range(4)]
+    for inbound in waiting:
+        await put_message(store, inbound)
+    joined = await store.journal.steer(turn.id, [waiting[n].id for n in (0, 1, 3)])
+    assert [inbound.text for inbound in joined] == ["0", "1"]
+    assert [row.inbound.text for row in await store.inbox.waiting(SESSION)] == ["2", "3"]
 
 
 async def test_the_journal_cannot_be_changed(store: Store) -> None:

@@ -14,7 +14,7 @@ from hob.core.models import Usage
 from hob.core.states import TaskState, TurnState
 from hob.core.steps import ModelFailed, ModelReplied
 from hob.core.timeline import EventKind
-from hob.core.turns import Parked, QueueMode, Session, WaitsFor
+from hob.core.turns import Parked, QueueMode, WaitsFor
 from hob.store import (
     Compared,
     InboxLimits,
@@ -87,9 +87,10 @@ def differing(compared: tuple[Compared, ...]) -> dict[str, int]:
 
 async def test_a_message_that_joins_a_turn_is_running_since_then(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("first"))
-    await put_message(store, message("second"))
+    second = message("second")
+    await put_message(store, second)
     await clock.advance(5)
-    (joined,) = await store.journal.steer(turn.id)
+    (joined,) = await store.journal.steer(turn.id, [second.id])
     (event,) = [event for event in await store.timeline.trace(joined.trace) if event.kind is EventKind.STEER]
     assert (event.turn, event.session) == (turn.id, SESSION)
     assert await problems(store) == []
@@ -158,7 +159,9 @@ async def test_what_was_chosen_for_a_session_is_in_the_timeline(store: Store, cl
     await store.journal.finish(finish_of(turn, "hi"))
     await clock.advance(5)
     await store.sessions.reset(SESSION, "new")
-    await store.sessions.put(Session(SESSION, "Garden", "small", QueueMode.COLLECT, paused=True, archived=True))
+    await store.sessions.change(
+        SESSION, title="Garden", model="small", mode=QueueMode.COLLECT, paused=True, archived=True
+    )
     await store.sessions.switch("chat", SESSION)
     events = [event for event in await store.timeline.latest(50, SESSION) if event.kind is EventKind.SESSION]
     assert [(event.name, event.classification, event.text) for event in events] == [
@@ -178,7 +181,7 @@ async def test_a_title_that_stays_is_kept_once(store: Store) -> None:
     await put_message(store, message("hello"))
     count = "SELECT count(*) FROM content"
     before = await store._readers.read(lambda connection: connection.execute(count).get)
-    await store.sessions.put(replace(await store.sessions.get(SESSION), paused=True))
+    await store.sessions.change(SESSION, paused=True)
     assert await store._readers.read(lambda connection: connection.execute(count).get) == before
 
 
@@ -306,7 +309,7 @@ async def test_erased_titles_stay_erased(tmp_path: Path, whole: bool) -> None:
         await store.journal.finish(finish_of(turn, "done"))
         await store.outbox.picked_up(turn.id, ["memory"])
         if whole:
-            await store.sessions.put(replace(await store.sessions.get(SESSION), title="xyzzy again", paused=True))
+            await store.sessions.change(SESSION, title="xyzzy again", paused=True)
             await store.erasure.erase_session(SESSION, "asked to")
         else:
             await store.erasure.erase_trace(inbound.trace, "asked to")

@@ -1,9 +1,10 @@
 """A running turn's journal: steps are folded at once and written together, right before the next effect."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from hob.agent.turn import State, fold, start
+from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.ports.journal import Journal
 from hob.core.steps import ModelAsked, Steered, Step, ToolIntended
@@ -74,10 +75,10 @@ class Record:
         self._saved += len(steps)  # others may have added more meanwhile
         del self._events[: len(events)]
 
-    async def steer(self) -> tuple[Inbound, ...]:
-        """Take in the messages that wait for this session; the journal writes their steps itself."""
+    async def steer(self, offered: Collection[InboundId]) -> tuple[Inbound, ...]:
+        """Take in those of these messages that still wait; the journal writes their steps itself."""
         await self.flush()
-        inbounds = await self._journal.steer(self._turn.id)
+        inbounds = await self._journal.steer(self._turn.id, offered)
         for inbound in inbounds:
             self.add(Steered(inbound.id, inbound.text, inbound.label, inbound.quoted))
         self._saved = len(self.steps)

@@ -34,9 +34,10 @@ class Running:
 
     async def steer(self) -> None:
         """Take in messages that arrived meanwhile, if the lane hints at any."""
-        if not self.control.steered():
+        offered = self.control.offered()
+        if not offered:
             return
-        inbounds = await self.record.steer()
+        inbounds = await self.record.steer(offered)
         self.joined.extend(inbounds)
         self.control.joined([inbound.id for inbound in inbounds])
 

@@ -1,24 +1,26 @@
 """The lane's hand on a turn that runs."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from hob.bus.mailbox import serves
 from hob.core.ids import InboundId
+from hob.core.messages import Inbound
 from hob.core.turns import Turn
 
 
 class Hand:
     """Implements `Control`; and it stops the turn, or cuts it so that it resumes later."""
 
-    def __init__(self, turn: Turn, may_join: Iterable[InboundId] = ()) -> None:
+    def __init__(self, turn: Turn) -> None:
         self.turn = turn
         self.woken = False
         """What the turn is about to wait for has happened already."""
         self.is_cut = False
         self.poked = asyncio.Event()
         """Set when the turn is stopped, so that a pause before its next attempt ends."""
-        self._may_join = set(may_join)
+        self._may_join: set[InboundId] = set()
         self._joined = {inbound.id for inbound in turn.joined}
         self._reason: str | None = None
         self._task: asyncio.Task[Any] | None = None
@@ -29,8 +31,8 @@ class Hand:
         own = tuple(inbound.id for inbound in self.turn.inbounds)
         return own + tuple(sorted(self._joined.difference(own)))
 
-    def steered(self) -> bool:
-        return bool(self._may_join)
+    def offered(self) -> Collection[InboundId]:
+        return frozenset(self._may_join)
 
     def joined(self, inbounds: Sequence[InboundId]) -> None:
         self._joined.update(inbounds)
@@ -42,10 +44,10 @@ class Hand:
     def stop_reason(self) -> str | None:
         return self._reason
 
-    def offer(self, inbound: InboundId) -> None:
-        """This message may join the turn."""
-        if inbound not in self._joined:
-            self._may_join.add(inbound)
+    def offer(self, inbound: Inbound) -> None:
+        """This message may join the turn, if that can serve it: one that wants another model needs its own."""
+        if inbound.id not in self._joined and all(serves(first, inbound) for first in self.turn.inbounds):
+            self._may_join.add(inbound.id)
 
     def held_by(self, task: asyncio.Task[Any]) -> None:
         """The turn is performed by this task from now on."""

@@ -17,7 +17,7 @@ from hob.core.messages import Address, Inbound, OutboundKind
 from hob.core.ports.notices import Progress
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
-from hob.core.turns import Finished, Parked, QueueMode
+from hob.core.turns import Finished, Parked, QueueMode, Turn
 from hob.store import Waiting
 
 log = logging.getLogger(__name__)
@@ -80,8 +80,7 @@ class Lane:
                         return
                 elif self.ready:
                     self.more = True
-                    self.mode = session.mode or self.mode
-                    await self._resume(self.ready[0])
+                    await self._resume(self.ready[0], session.mode)
                 else:
                     await self._take_next(session.mode, version)
         finally:
@@ -98,7 +97,7 @@ class Lane:
             return
         mode = session.mode or self.around.routing.mode_of(inbound.origin.channel)
         if mode is QueueMode.STEER:
-            hand.offer(inbound.id)
+            hand.offer(inbound)
         elif mode is QueueMode.INTERRUPT:
             hand.stop(say(Sentence.INTERRUPTED, self.around.language))
 
@@ -141,7 +140,8 @@ class Lane:
         """Begin a turn with the head of the queue, or None if that is no longer what it was."""
         inbox = self.around.store.inbox
         async with self.lock:
-            if self.version != version:
+            seen = self.version
+            if seen != version:
                 rows = await self.around.load_waiting(self.key)
             batch = self._batch(rows) if rows else ()
             if not batch or batch[0].command:
@@ -154,15 +154,12 @@ class Lane:
                 self.more = True
                 return None
             self._quiet_from = None
-            left = waiting_plain(rows[len(batch) :]) if self.mode is QueueMode.STEER else ()
-            self.hand = Hand(turn, (row.inbound.id for row in left))
-            self.around.hands[turn.id] = self.hand
-            return self.hand
+            return await self._take_in_hand(turn, rows[len(batch) :] if self.version == seen else None)
 
     def _batch(self, rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
         return next_batch(rows, self.mode, self.around.settings.debounce_of)
 
-    async def _resume(self, turn: TurnId) -> None:
+    async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
         around = self.around
         self.resting = True
         await around.suspects.wait(turn)
@@ -170,7 +167,7 @@ class Lane:
         await self._take_slot()
         alarm = around.group.create_task(self._clear(turn)) if turn in around.suspects else None
         try:
-            hand = await self.persist(lambda: self._start(turn))
+            hand = await self.persist(lambda: self._start(turn, mode))
             if hand is not None:
                 await self._perform(hand)
         finally:
@@ -184,7 +181,7 @@ class Lane:
         await self.around.clock.sleep(self.around.settings.suspect_seconds)
         self.around.suspects.leave(turn)
 
-    async def _start(self, turn: TurnId) -> Hand | None:
+    async def _start(self, turn: TurnId, mode: QueueMode | None) -> Hand | None:
         async with self.lock:
             if not self.ready or self.ready[0] != turn:
                 return None  # cancelled in between
@@ -197,9 +194,22 @@ class Lane:
                 self.ready.popleft()
                 return None
             self.ready.popleft()
-            self.hand = Hand(started)
-            self.around.hands[turn] = self.hand
-            return self.hand
+            for first in started.inbounds[:1]:  # all may be erased
+                self.mode = mode or self.around.routing.mode_of(first.origin.channel)
+            return await self._take_in_hand(started)
+
+    async def _take_in_hand(self, turn: Turn, left: Sequence[Waiting] | None = None) -> Hand:
+        """The turn runs from now on; what is `left` behind it (None: look) may join it."""
+        self.hand = hand = Hand(turn)
+        self.around.hands[turn.id] = hand
+        if self.mode is QueueMode.STEER:
+            try:
+                left = await self.around.load_waiting(self.key) if left is None else left
+            except StoreError:
+                left = ()  # it waits in the inbox
+            for row in waiting_plain(left):
+                hand.offer(row.inbound)
+        return hand
 
     # Running it
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from hob.core.messages import Inbound
 from hob.core.turns import QueueMode
 from hob.store import Waiting
 
@@ -42,6 +43,11 @@ def waiting_plain(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
             break
         plain.append(row)
     return tuple(plain)
+
+
+def serves(first: Inbound, later: Inbound) -> bool:
+    """Whether a turn over the first message can take in the later one: it asks for no other model and no other care."""
+    return later.model in (None, first.model) and later.background == first.background
 
 
 def _same_way(head: Waiting, row: Waiting) -> bool:

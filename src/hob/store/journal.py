@@ -1,12 +1,12 @@
 """The turn's memory of itself, and its end."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
-from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
+from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
 from hob.core.messages import Inbound
 from hob.core.states import FINAL_TURNS, TURN_MOVES, TurnState
 from hob.core.steps import (
@@ -96,8 +96,8 @@ class StoredJournal:
 
         await self._writer.write(job)
 
-    async def steer(self, turn: TurnId) -> tuple[Inbound, ...]:
-        """Claim what waits for this turn's session, up to the first command, and journal one `Steered` each."""
+    async def steer(self, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
+        """Claim these, up to the first that waits before them and may not join, and journal one `Steered` each."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> tuple[Inbound, ...]:
@@ -106,7 +106,7 @@ class StoredJournal:
                 raise NotFound(f"There is no turn {turn}.")
             joined: list[Inbound] = []
             for waiting in waiting_rows(connection, SessionKey(row[0])):
-                if waiting.command:
+                if waiting.command or waiting.inbound.id not in inbounds:
                     break
                 joined.append(waiting.inbound)
             if joined:

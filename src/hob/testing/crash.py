@@ -6,12 +6,12 @@ flushed, closed or answered: what the next start finds is what was durable at th
 
 import os
 import signal
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from enum import StrEnum
 from typing import Self, cast
 
-from hob.core.ids import TurnId
+from hob.core.ids import InboundId, TurnId
 from hob.core.messages import Inbound, Outbound
 from hob.core.models import ModelEvent, ModelRequest, TextDelta, UserMessage
 from hob.core.ports.accept import Accept, Accepted
@@ -118,8 +118,8 @@ class CrashingJournal:
             if boundary is not None:
                 self._crash.passed(boundary)
 
-    async def steer(self, turn: TurnId) -> tuple[Inbound, ...]:
-        return await self._journal.steer(turn)
+    async def steer(self, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
+        return await self._journal.steer(turn, inbounds)
 
     async def finish(self, finish: Finish) -> None:
         self._crash.passed(Boundary.FINISHED)

@@ -1,7 +1,7 @@
 """What a lane and its watchers are to a turn, for tests of anything that runs turns."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.messages import Inbound
@@ -15,18 +15,18 @@ SESSION = SessionKey("memory:main")
 
 
 class FreeControl:
-    """Implements `Control`: nothing is steered and nothing stopped until the test says so."""
+    """Implements `Control`: nothing may join and nothing stopped until the test says so."""
 
     def __init__(self) -> None:
-        self.waits = False
+        self.waiting: set[InboundId] = set()
         self.taken: list[InboundId] = []
         self._reason: str | None = None
 
-    def steered(self) -> bool:
-        return self.waits
+    def offered(self) -> Collection[InboundId]:
+        return self.waiting
 
     def joined(self, inbounds: Sequence[InboundId]) -> None:
-        self.waits = False
+        self.waiting.clear()
         self.taken.extend(inbounds)
 
     def stop_reason(self) -> str | None:

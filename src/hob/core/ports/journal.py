@@ -1,15 +1,15 @@
 """The turn's memory of itself. Every method is durable when it returns."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Unpack
 
-from hob.core.ids import SessionKey, TurnId
+from hob.core.ids import InboundId, SessionKey, TurnId
 from hob.core.messages import Inbound
 from hob.core.models import Usage
 from hob.core.steps import Step
 from hob.core.timeline import TimelineEvent
-from hob.core.turns import Finish, Session, Summary, View
+from hob.core.turns import Finish, Session, SessionChange, Summary, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,11 @@ class Journal(Protocol):
         """
         ...
 
-    async def steer(self, turn: TurnId) -> tuple[Inbound, ...]:
-        """Claim what waits for this turn's session: merge it into the turn and journal one `Steered` each."""
+    async def steer(self, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
+        """Merge those of these messages that wait in the turn's session into it and journal one `Steered` each.
+
+        Nothing is overtaken: it ends at the first that waits and is a command or none of these.
+        """
         ...
 
     async def finish(self, finish: Finish) -> None:
@@ -68,8 +71,8 @@ class Sessions(Protocol):
         """The session; a new one has defaults."""
         ...
 
-    async def put(self, session: Session) -> None:
-        """Store title, model, mode, paused and archived."""
+    async def change(self, key: SessionKey, **chosen: Unpack[SessionChange]) -> None:
+        """Store these choices; the others stay, also those that somebody else changes meanwhile."""
         ...
 
     async def reset(self, key: SessionKey, reason: str) -> None:

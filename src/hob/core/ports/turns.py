@@ -1,6 +1,6 @@
 """What the bus asks of the agent."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from hob.core.ids import InboundId, SessionKey
@@ -11,12 +11,12 @@ from hob.core.turns import Outcome, QueueMode, Turn
 class Control(Protocol):
     """The lane's hand on a running turn."""
 
-    def steered(self) -> bool:
-        """Whether messages wait that may join the turn (queue mode `steer`); only a hint."""
+    def offered(self) -> Collection[InboundId]:
+        """The messages that wait and may join the turn (queue mode `steer`); only a hint."""
         ...
 
     def joined(self, inbounds: Sequence[InboundId]) -> None:
-        """The turn has taken these in (or found none): from now on `steered` speaks of later ones."""
+        """The turn has taken these in (or found none): from now on `offered` speaks of later ones."""
         ...
 
     def stop_reason(self) -> str | None:
