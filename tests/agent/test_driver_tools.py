@@ -535,3 +535,27 @@ async def test_a_receipt_survives_a_run_that_cannot_even_begin(desk: Desk) -> No
     sessions.away = False
     assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
     assert [step.status for step in await desk.received(turn)] == ["ok"]
+
+
+async def test_what_could_not_be_written_is_kept_for_so_many_turns_only(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may end such a turn, and nobody runs it again: it must not stay in memory for ever."""
+    monkeypatch.setattr("hob.agent.driver._UNSAVED_TURNS", 1)
+
+    async def pay(_: Mapping[str, Any]) -> str:
+        journal.full = True
+        return "paid"
+
+    turns = [await make_turn(desk.store, message(name), session=SessionKey(name)) for name in ("old", "new")]
+    parts = desk.parts((tool("pay", pay),), *[calls(("pay", "{}"))] * 2, *["Well."] * 2)
+    journal = Flaky(desk.store)
+    driver = Driver(replace(parts, journal=journal))
+    for turn in turns:
+        journal.full = False
+        with pytest.raises(StoreFull):
+            await driver.run(turn, desk.control)
+    journal.full = False
+    for turn, status in zip(turns, ("unknown_outcome", "ok"), strict=True):
+        assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+        assert [step.status for step in await desk.received(turn)] == [status]
