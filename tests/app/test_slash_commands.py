@@ -36,6 +36,7 @@ async def test_answers_come_in_german(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
         assert "ohne Modell beantwortet" in await say(hob, "/help")
         assert await say(hob, "/stop") == "Hier läuft gerade nichts."
+        assert "(aus dem Cache)" in await say(hob, "/context")
 
 
 async def test_a_mistyped_command_is_answered_with_the_nearest_and_not_sent_to_the_model(hob: Machine) -> None:

@@ -293,7 +293,7 @@ class SlashCommands:
                 name=section["name"],
                 bytes=section["bytes"],
                 tokens=section["tokens"],
-                cached=" (cached)" if section["cached"] else "",
+                cached=answer(Answer.CACHED, call.language) if section["cached"] else "",
             )
             for section in prompt["sections"]
         )
