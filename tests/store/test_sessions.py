@@ -31,10 +31,23 @@ async def test_a_new_session_has_defaults(store: Store) -> None:
 
 async def test_what_was_chosen_for_a_session_is_kept_when_it_is_used(store: Store) -> None:
     chosen = Session(SESSION, "Title", "model", QueueMode.COLLECT, paused=True, archived=True)
-    await store.sessions.put(chosen)
+    await store.sessions.change(SESSION, title="Title", model="model", mode=QueueMode.COLLECT)
+    await store.sessions.change(SESSION, paused=True, archived=True)
     await put_message(store, message("hello"))
     found = await store.sessions.get(SESSION)
     assert replace(found, updated=0.0) == chosen
+
+
+async def test_a_choice_leaves_the_others_alone_and_none_makes_no_session(store: Store) -> None:
+    await store.sessions.change(SESSION, paused=False, archived=False)
+    assert await store.sessions.find() == ()
+    both = (store.sessions.change(SESSION, paused=True), store.sessions.change(SESSION, model="small"))
+    await asyncio.gather(*both)
+    await store.sessions.change(SESSION, mode=QueueMode.STEER, title="Garden")
+    found = await store.sessions.get(SESSION)
+    assert replace(found, updated=0.0) == Session(SESSION, "Garden", "small", QueueMode.STEER, paused=True)
+    await store.sessions.change(SESSION, model=None, mode=None, title="")
+    assert replace(await store.sessions.get(SESSION), updated=0.0) == Session(SESSION, paused=True)
 
 
 async def test_a_session_that_was_switched_to_takes_its_title_from_its_first_message(store: Store) -> None:
@@ -58,7 +71,7 @@ async def test_sessions_are_found_by_chat_newest_first_and_archived_apart() -> N
         for key in ("one", "two", "old"):
             await put_message(store, replace(message("hello"), session=SessionKey(key)))
             await clock.advance(10)
-        await store.sessions.put(replace(await store.sessions.get(SessionKey("old")), archived=True))
+        await store.sessions.change(SessionKey("old"), archived=True)
         chat = inbound.origin.key()
         assert [session.key for session in await store.sessions.find(chat)] == ["two", "one"]
         assert [session.key for session in await store.sessions.find(archived=True)] == ["old"]

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -235,13 +235,11 @@ class SlashCommands:
         return answer(Answer.STOPPED if stopped else Answer.NOTHING_RUNS, call.language)
 
     async def _pause(self, call: Call) -> str:
-        session = await self._sessions.get(call.session)
-        await self._sessions.put(replace(session, paused=True))
+        await self._sessions.change(call.session, paused=True)
         return answer(Answer.PAUSED, call.language)
 
     async def _resume(self, call: Call) -> str:
-        session = await self._sessions.get(call.session)
-        await self._sessions.put(replace(session, paused=False))
+        await self._sessions.change(call.session, paused=False)
         await self._desk.resume(call.session)
         return answer(Answer.RESUMED, call.language)
 
@@ -310,17 +308,15 @@ class SlashCommands:
                 return await self._session_list(call, chat)
             case "switch" | "new" if name:
                 key = thread_session(call.inbound, name)
-                session = await self._sessions.get(key)
-                if session.archived:
-                    await self._sessions.put(replace(session, archived=False))
+                await self._sessions.change(key, archived=False)
                 await self._sessions.switch(chat, key)
                 return answer(Answer.SESSION_SWITCHED, call.language, session=key)
             case "archive":
                 key = thread_session(call.inbound, name) if name else call.session
-                await self._sessions.put(replace(await self._sessions.get(key), archived=True))
+                await self._sessions.change(key, archived=True)
                 return answer(Answer.SESSION_ARCHIVED, call.language, session=key)
             case "title" if name:
-                await self._sessions.put(replace(await self._sessions.get(call.session), title=name[:60]))
+                await self._sessions.change(call.session, title=name[:60])
                 return answer(Answer.SESSION_TITLED, call.language, title=name[:60])
         return answer(Answer.SESSION_USAGE, call.language)
 
@@ -340,13 +336,13 @@ class SlashCommands:
         return answer(Answer.SESSION, call.language, session=call.session, lines="\n".join(lines))
 
     async def _queue(self, call: Call) -> str:
-        session = await self._sessions.get(call.session)
         wanted = call.rest.lower()
         if wanted == "default":
-            await self._sessions.put(replace(session, mode=None))
+            await self._sessions.change(call.session, mode=None)
         elif wanted in set(QueueMode):
-            await self._sessions.put(replace(session, mode=QueueMode(wanted)))
+            await self._sessions.change(call.session, mode=QueueMode(wanted))
         else:
+            session = await self._sessions.get(call.session)
             return answer(Answer.QUEUE, call.language, mode=session.mode or "default")
         return answer(Answer.QUEUE_SET, call.language, mode=wanted)
 
@@ -373,12 +369,12 @@ class SlashCommands:
         return answer(Answer.TURN_UNDONE, call.language, text=text)
 
     async def _model(self, call: Call) -> str:
-        session = await self._sessions.get(call.session)
         default = self._default_model() or answer(Answer.NO_MODEL_NAME, call.language)
         if not call.rest:
+            session = await self._sessions.get(call.session)
             return answer(Answer.MODEL, call.language, model=session.model or default)
         if call.rest.lower() == "default":
-            await self._sessions.put(replace(session, model=None))
+            await self._sessions.change(call.session, model=None)
             return answer(Answer.MODEL_DEFAULT, call.language, model=default)
-        await self._sessions.put(replace(session, model=call.rest))
+        await self._sessions.change(call.session, model=call.rest)
         return answer(Answer.MODEL_SET, call.language, model=call.rest)

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Coroutine
-from dataclasses import replace
 from typing import Any
 
 from hob.bus.hand import Hand
@@ -265,9 +264,7 @@ class Lanes:
     # What people do
 
     async def _set_paused(self, key: SessionKey, *, paused: bool) -> None:
-        session = await self._around.store.sessions.get(key)
-        if session.paused is not paused:
-            await self._around.store.sessions.put(replace(session, paused=paused))
+        await self._around.store.sessions.change(key, paused=paused)
 
     async def _cancel_waiting(
         self, session: SessionKey, reason: str, only: InboundId | None = None

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypedDict
 
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import Label
@@ -121,3 +122,13 @@ class Session:
     entries: int = 0
     since: int = 0
     updated: float = 0.0
+
+
+class SessionChange(TypedDict, total=False):
+    """Some of what people choose for a session."""
+
+    title: str
+    model: str | None
+    mode: QueueMode | None
+    paused: bool
+    archived: bool

@@ -1,7 +1,8 @@
 """Conversations and their rules."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 import apsw
 
@@ -9,7 +10,7 @@ from hob.core.clock import Clock
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Inbound
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.core.turns import QueueMode, Session
+from hob.core.turns import QueueMode, Session, SessionChange
 from hob.store.codec import title_of
 from hob.store.content import Keep
 from hob.store.readers import Readers
@@ -22,7 +23,7 @@ _SELECT = (
     "SELECT key, c.text, model, mode, paused, archived, entries, since, updated"
     " FROM sessions s LEFT JOIN content c ON c.id = s.title"
 )
-_PUT = "UPDATE sessions SET title = ?, model = ?, mode = ?, paused = ?, archived = ? WHERE key = ?"
+_CHANGE = "UPDATE sessions SET title = ?, model = ?, mode = ?, paused = ?, archived = ? WHERE key = ?"
 
 
 def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: SessionKey) -> SessionKey:
@@ -134,23 +135,26 @@ class StoredSessions:
         row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE s.key = ?", (key,)))
         return Session(key) if row is None else _load(row)
 
-    async def put(self, session: Session) -> None:
-        """Store title, model, mode, paused and archived."""
+    async def change(self, key: SessionKey, **chosen: Unpack[SessionChange]) -> None:
+        """Store these choices; the others stay, also those that somebody else changes meanwhile."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
             keep = Keep(connection)
-            key = session.key
-            if find_row(connection, "SELECT 1 FROM sessions WHERE key = ?", (key,)) is None:
+            row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
+            old = Session(key) if row is None else _load(row)
+            new = replace(old, **chosen)
+            if new == old:
+                return
+            if row is None:
                 _create(connection, keep, key, "", at)
-            old = _load(all_rows(connection, f"{_SELECT} WHERE s.key = ?", (key,))[0])
             # a title that stays is not kept a second time, where erasing would not find it
             sql = "SELECT title FROM sessions WHERE key = ?"
-            title = all_rows(connection, sql, (key,))[0][0] if old.title == session.title else keep.maybe(session.title)
-            mode = None if session.mode is None else session.mode.value
-            values = (title, session.model or None, mode, session.paused, session.archived)
-            connection.execute(_PUT, (*values, key))
-            write_events(connection, keep, _changes(old, session, at))
+            title = all_rows(connection, sql, (key,))[0][0] if old.title == new.title else keep.maybe(new.title)
+            mode = None if new.mode is None else new.mode.value
+            values = (title, new.model or None, mode, new.paused, new.archived)
+            connection.execute(_CHANGE, (*values, key))
+            write_events(connection, keep, _changes(old, new, at))
 
         await self._writer.write(job)
 
