@@ -164,6 +164,17 @@ async def test_who_asked_and_waits_is_answered_by_the_next_daemon(world: World) 
     assert (said.status, said.out, said.err) == (0, "You said: hello\n", "")
 
 
+async def test_who_asked_does_the_work_where_no_owner_comes_back(world: World) -> None:
+    world.model.script.append(Reply("never heard", delay=60))
+    async with world.serve() as daemon:
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(world.hob("ask", "hello"))
+            await until(lambda: len(world.model.chats) == 1)
+            daemon.kill()
+        said = asking.result()
+    assert (said.status, said.out, said.err) == (0, "You said: hello\n", "")
+
+
 async def test_a_defect_drains_too_and_is_told(world: World) -> None:
     world.model.script.append(Reply("in time", delay=1))
     async with world.harness() as daemon, asyncio.TaskGroup() as group:

@@ -12,9 +12,12 @@ from hob.app.client import ConnectionLost, NobodyThere, stream_again, stream_cha
 from hob.app.commands.output import print_json
 from hob.app.home import socket_of
 from hob.config import find_home, process_environment
+from hob.core.errors import HomeTaken
 from hob.gateway.events import Event
 
-REJOIN_SECONDS = 10.0
+SUCCESSOR_SECONDS = 3.0
+"""How long a lost owner's successor may take to appear before the command does the work itself."""
+REJOIN_SECONDS = 60.0
 FAILED, USAGE, TEMPORARY, INTERRUPTED = 1, 2, 75, 130
 """75 is EX_TEMPFAIL of sysexits.h: not lost, ask again with --resume."""
 ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})
@@ -84,22 +87,26 @@ def deliver(home: Path, body: dict[str, Any], resume: str | None, show: Callable
     """
     key = f"ask-{os.urandom(12).hex()}"
     path = socket_of(home)
-    until = 0.0
+    lost_at = give_up_at = 0.0
     while True:
         try:
             try:
                 for event in stream_again(path, resume) if resume else stream_chat(path, body, key):
                     show(event)
             except NobodyThere:
-                if until:
+                if time.monotonic() < lost_at + SUCCESSOR_SECONDS:
                     raise ConnectionLost from None
                 _deliver_here(body, key, resume, show)
             return
-        except ConnectionLost:
-            # the owner was killed or handed over; whoever owns the home next knows the key
-            if until and time.monotonic() > until:
-                raise
-            until = until or time.monotonic() + REJOIN_SECONDS
+        except (ConnectionLost, HomeTaken) as error:
+            # the owner was killed, is stopping, or handed over; whoever owns the home next knows the key
+            now = time.monotonic()
+            if not give_up_at:
+                if isinstance(error, HomeTaken):
+                    raise
+                lost_at, give_up_at = now, now + REJOIN_SECONDS
+            if now > give_up_at:
+                raise ConnectionLost from error
             time.sleep(0.1)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from hob import __version__
@@ -14,6 +15,7 @@ from hob.core.errors import HomeTaken
 from hob.providers import describe, is_connected
 
 TAKE_OVER_SECONDS = 45.0
+ROLE = "serve"
 
 
 def serve() -> int:
@@ -35,23 +37,25 @@ def serve() -> int:
             print("or run `hob config set model.base_url URL`.", flush=True)
 
     take_over(home)
-    with own(home, "serve"):
+    with own(home, ROLE):
         asyncio.run(run_daemon(home, config, on_ready=ready))
     return 0
 
 
 def take_over(home: Path) -> None:
-    """Ask a one-shot owner to end after its work in hand, and wait for it. A daemon is left alone."""
-    try:
-        answer = call(socket_of(home), "POST", "/hand-over", timeout=5)
-    except (NobodyThere, ConnectionLost):
-        return
-    if answer.status != 202:
-        return
+    """Ask a one-shot owner to end after its work in hand, and wait for it. A daemon is left alone.
+
+    Raises HomeTaken when the home cannot be had.
+    """
     deadline = time.monotonic() + TAKE_OVER_SECONDS
-    while time.monotonic() < deadline:
+    while True:
         try:
-            with own(home, "serve"):
+            with own(home, ROLE):
                 return
-        except HomeTaken:
-            time.sleep(0.05)
+        except HomeTaken as taken:
+            # a one-shot that is just ending has no socket any more and still holds the lock
+            if taken.holder.startswith(f"hob {ROLE},") or time.monotonic() > deadline:
+                raise
+            with suppress(NobodyThere, ConnectionLost):
+                call(socket_of(home), "POST", "/hand-over", timeout=5)
+        time.sleep(0.05)
