@@ -210,6 +210,20 @@ async def test_a_message_merged_into_a_turn_takes_the_turn_with_it(tmp_path: Pat
         assert spilled(tmp_path) == []
 
 
+async def test_a_retried_turn_is_erased_with_its_predecessor(tmp_path: Path) -> None:
+    first, second = message("innocent"), message(SECRET)
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, first, second)
+        await store.journal.finish(finish_of(turn, f"no {SECRET}", state=TurnState.FAILED))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        new = await store.turns.retry(turn.id)
+        assert new is not None
+        await store.journal.finish(finish_of(await store.turns.start(new), f"yes {SECRET}"))
+        await store.outbox.picked_up(new, ["memory"])
+        await store.erasure.erase_trace(second.trace, "asked to")
+        assert spilled(tmp_path) == []
+
+
 async def test_other_sessions_keep_the_same_words(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, message("yes"), "ok")

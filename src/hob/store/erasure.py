@@ -35,6 +35,12 @@ _TURNS_OF_TRACE = """
     INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE trace_id = :key
         UNION SELECT turn FROM inbox WHERE trace_id = :key AND turn IS NOT NULL
 """
+# The messages of a retried turn belong to its successor; it said things of its own.
+_RETRIED = """
+    INSERT OR IGNORE INTO doomed_turns WITH RECURSIVE found(id) AS (SELECT id FROM doomed_turns UNION
+        SELECT old.id FROM found JOIN turns new USING (id)
+        JOIN turns old ON old.session = new.session AND old.retried_by = new.id) SELECT id FROM found
+"""
 _TURNS_OF_SESSION = "INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE session = :key"
 _TRACES = """
     INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM turns WHERE id IN doomed_turns
@@ -115,7 +121,7 @@ class Erasure:
         A turn that also worked on other messages goes with them, and so does every summary of it. Raises
         InvalidRequest while any of it is in progress, StoreError when a copy may be left in the log (do it again).
         """
-        scope = (_TURNS_OF_TRACE, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
+        scope = (_TURNS_OF_TRACE, _RETRIED, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
         return await self._erase(trace, scope, _CONTENT, reason)
 
     async def erase_session(self, session: SessionKey, reason: str) -> int:
