@@ -46,7 +46,9 @@ async def test_a_backup_is_one_private_file_with_everything_in_it(tmp_path: Path
     assert [path.name for path in file.parent.iterdir()] == ["copy.db"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     shutil.rmtree(home)
+    file.chmod(0o644)
     assert restore(home, file) is None
+    assert stat.S_IMODE((home / NAME).stat().st_mode) == 0o600
     async with open_store(home, SETTINGS, CLOCK) as store:
         assert (await store.transcript.load_view(SESSION, 9)).total == 2
         assert await store.blobs.load(blob) == b"picture"

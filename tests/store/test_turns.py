@@ -11,7 +11,7 @@ from hob.core.errors import NotFound
 from hob.core.ids import CallId, InboundId, TurnId, outbox_id
 from hob.core.messages import OutboundKind
 from hob.core.states import TURN_MOVES, TaskState, TurnState
-from hob.core.steps import ModelFailed, Noted, Said, ToolIntended, ToolReceived
+from hob.core.steps import ModelFailed, Noted, Said, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult
 from hob.core.turns import Parked, WaitsFor
 from hob.store import IllegalMove, Recovered, Store, StoreSettings, open_store
@@ -101,6 +101,23 @@ async def test_a_clean_end_makes_attempts_count_anew(tmp_path: Path) -> None:
         assert await store.turns.recover(say) == Recovered(ready=(turn,))
 
 
+async def test_a_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_path: Path) -> None:
+    (turn,) = await crashed(tmp_path)
+    async with run(tmp_path, crash=False) as store:
+        assert await store.turns.recover(say) == Recovered(suspects=(turn,))
+    async with run(tmp_path, crash=False) as store:
+        assert await store.turns.recover(say) == Recovered(ready=(turn,))
+        assert (await store.turns.start(turn)).attempt == 0
+
+
+async def test_a_turn_put_back_cleanly_begins_without_attempts(store: Store) -> None:
+    turn = (await make_turn(store, message("hello"))).id
+    await store.turns.stumble(turn, say)
+    assert (await store.turns.start(turn)).attempt == 1
+    await store.turns.release(turn)
+    assert (await store.turns.start(turn)).attempt == 0
+
+
 async def test_an_innocent_that_waits_behind_the_guilty_keeps_its_attempts(tmp_path: Path) -> None:
     guilty, innocent = await crashed(tmp_path, 2)
     for _ in range(2):
@@ -121,6 +138,28 @@ async def test_a_fault_within_a_run_counts_like_an_unclean_end(store: Store) -> 
             await store.turns.start(turn)
     assert states == [TurnState.READY, TurnState.READY, TurnState.SET_ASIDE]
     assert len(await store.outbox.next("memory", "", 1e12)) == 1
+
+
+async def set_aside(store: Store, *steps: Step) -> TurnId:
+    """A turn that Hob gave up after these steps."""
+    turn = (await make_turn(store, message("hello"))).id
+    await store.journal.append(turn, steps)
+    while await store.turns.stumble(turn, say) is TurnState.READY:
+        await store.turns.start(turn)
+    return turn
+
+
+async def test_a_turn_set_aside_leaves_no_reservation_open(store: Store) -> None:
+    await set_aside(store, ASKED)
+    spent = await store.ledger.spent()
+    assert (spent.cost, spent.unknown_calls) == (0, 1)
+
+
+async def test_a_retry_knows_of_the_call_whose_outcome_nobody_knows(store: Store) -> None:
+    intended = ToolIntended(ToolCall(CallId("c"), "pay", "{}"), Restart.NEVER, "rule")
+    new = await store.turns.retry(await set_aside(store, ASKED, intended))
+    assert new is not None
+    assert await store.journal.load_steps(new) == (ASKED, intended)
 
 
 async def test_parked_turns_wake_by_time_or_by_hand_and_show_their_line(store: Store) -> None:
