@@ -148,7 +148,7 @@ async def test_a_message_is_parked_together_with_the_event_that_says_so(tmp_path
             await park(*arguments)
             await bench.crash()
 
-        bench.store.outbox.park = crash_after  # type: ignore[method-assign]
+        bench.store.outbox.park = crash_after  # type: ignore[assignment, method-assign]
         broken = chunk(0, "bad")
         await owe(bench, broken)
         await until(lambda: channel.tried == 1)
@@ -170,7 +170,7 @@ async def test_a_store_that_fails_after_it_parked_does_not_end_the_bus(tmp_path:
             if len(calls) == 1:
                 raise StoreFull
 
-        bench.store.outbox.park = fail_once  # type: ignore[method-assign]
+        bench.store.outbox.park = fail_once  # type: ignore[assignment, method-assign]
         await owe(bench, chunk(0, "bad"))
         await until(lambda: len(calls) == 2)
         await owe(bench, chunk(0, "fine"))

@@ -10,6 +10,7 @@ import pytest
 
 from hob.bus import BusSettings
 from hob.bus.hand import Hand
+from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
 from hob.core.ports.turns import Control
@@ -295,6 +296,44 @@ async def test_a_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path
         assert await bench.replies(await bench.say("hasty")) == ["hasty"]
 
 
+async def test_a_stop_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
+        park = bench.store.turns.park
+
+        async def stopping(*arguments: Any) -> None:
+            await park(*arguments)
+            assert await bench.bus.lanes.stop(CHAT, "enough")
+
+        bench.store.turns.park = stopping  # type: ignore[assignment, method-assign]
+        result = await bench.outcome(await bench.say("park"))
+        assert (result.state, result.reply) == ("cancelled", "Stopped (enough).")
+
+
+@pytest.mark.parametrize("fault", ["start", "finish"])
+async def test_a_turn_that_a_full_disk_saves_from_being_cancelled_goes_on(tmp_path: Path, fault: str) -> None:
+    gate = Gate()
+
+    async def fail(*arguments: Any) -> None:
+        raise StoreFull
+
+    settings = BusSettings(slots=1, failure_seconds=0.01)
+    scripts: dict[str, Script] = {"park": parking(), "hold": gate}
+    async with open_bench(tmp_path, scripts=scripts, settings=settings) as bench:
+        said = await bench.say("park")
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
+        await bench.say("hold", chat="other")
+        await until(lambda: bench.turns.active == 1)
+        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)  # ready, but there is no slot
+        owner: Any = bench.store.turns if fault == "start" else bench.store.journal
+        real = getattr(owner, fault)
+        setattr(owner, fault, fail)
+        with pytest.raises(StoreFull):
+            await bench.bus.lanes.cancel(said.id, "no")
+        setattr(owner, fault, real)
+        gate.open.set()
+        assert await bench.replies(said) == ["park"]
+
+
 async def test_time_wakes_a_turn_that_waits_for_time(tmp_path: Path) -> None:
     clock = ManualClock(jump=True)
     script = parking(WaitsFor.TIME, clock.now().timestamp() + 1_200)
@@ -395,6 +434,6 @@ async def test_what_comes_while_a_turn_is_claimed_may_join_it(tmp_path: Path) ->
             late.append(await bench.say("late"))
             return turn
 
-        bench.store.inbox.claim = slow  # type: ignore[method-assign]
+        bench.store.inbox.claim = slow  # type: ignore[assignment, method-assign]
         assert await bench.replies(await bench.say("ask"), *late) == ["with 1"]
         assert (await bench.outcome(late[0])).reply == "with 1"

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -317,6 +318,31 @@ async def test_a_one_shot_owner_runs_its_own_message_only(tmp_path: Path) -> Non
     async with open_bench(tmp_path) as bench:
         assert await bench.replies(*left) == ["slow", "old", "slow"]
         assert sorted(turn.inbounds[0].text for turn in bench.turns.begun) == ["old", "slow"]
+
+
+async def test_a_key_that_is_repeated_while_its_message_is_claimed_runs_once(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, own_only=True) as bench:
+        claim, claimed, go = bench.store.inbox.claim, asyncio.Event(), asyncio.Event()
+
+        async def slow(*arguments: Any) -> Turn:
+            turn = await claim(*arguments)
+            claimed.set()
+            await go.wait()
+            return turn
+
+        bench.store.inbox.claim = slow  # type: ignore[assignment, method-assign]
+        first = await bench.say("hello", key="k")
+        await claimed.wait()
+        async with asyncio.TaskGroup() as group:
+            again = group.create_task(bench.say("hello", key="k"))
+            for _ in range(5):  # what would not wait for the claim gets past it
+                await bench.store.inbox.counts()
+            go.set()
+        assert await bench.replies(first, again.result()) == ["hello", "hello"]
+        await until(lambda: not bench.bus.lanes._lanes)
+        row = await bench.store.turns.find(first.id)
+        assert row is not None
+        assert (len(bench.turns.begun), row.attempts) == (1, 0)
 
 
 async def test_a_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Path) -> None:

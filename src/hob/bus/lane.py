@@ -9,7 +9,7 @@ from typing import TypeVar
 from hob.bus.commanding import settle_command
 from hob.bus.hand import Hand
 from hob.bus.mailbox import next_batch, settled_down, waiting_plain
-from hob.bus.performing import Surroundings, attempt, end_as_cancelled, publish_end
+from hob.bus.performing import Surroundings, attempt, end_as_cancelled, publish_end, take_up
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TurnId
@@ -186,7 +186,7 @@ class Lane:
             if not self.ready or self.ready[0] != turn:
                 return None  # cancelled in between
             try:
-                started = await self.around.store.turns.start(turn)
+                started = await take_up(self.around, turn)
             except StoreError:
                 raise
             except HobError as error:
@@ -275,10 +275,20 @@ class Lane:
     async def _park(self, hand: Hand, parked: Parked) -> None:
         around, turn = self.around, hand.turn.id
         await self.persist(lambda: around.store.turns.park(turn, parked))
-        if hand.woken and await self.persist(lambda: around.store.turns.wake(turn)):
+        woken = hand.woken and await self.persist(lambda: around.store.turns.wake(turn))
+        reason = hand.stop_reason()
+        if reason is not None:
+            await self.persist(lambda: self._end_parked(hand, reason))
+        elif woken:
             self.ready.append(turn)
         elif parked.until is not None:
             around.parked()
+
+    async def _end_parked(self, hand: Hand, reason: str) -> None:
+        """End a turn that was stopped while it was being parked."""
+        await self.around.store.turns.wake(hand.turn.id)
+        hand.turn = await take_up(self.around, hand.turn.id)
+        await end_as_cancelled(self.around, hand, reason)
 
     async def _let_go(self, hand: Hand) -> None:
         """Leave the turn to be resumed at the next start. If even that cannot be written, the start finds it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from hob.bus.hand import Hand
 from hob.bus.lane import Lane
-from hob.bus.performing import Surroundings, end_as_cancelled
+from hob.bus.performing import Surroundings, end_as_cancelled, take_up
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, StoreError
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
@@ -79,8 +79,11 @@ class Lanes:
         around.mine.add(id)
         if result.turn is None:
             self._hint(result.session)
-        elif result.turn not in around.hands and await self._revive(result.turn):
-            await self.wake(result.turn)
+        elif (lane := self._hint(result.session)) is not None:
+            async with lane.lock:  # it may just be claimed, and is not yet in hand
+                ready = result.turn not in around.hands and await self._revive(result.turn)
+            if ready:
+                await self.wake(result.turn)
         return True
 
     async def _revive(self, turn: TurnId) -> bool:
@@ -286,15 +289,16 @@ class Lanes:
             hand = self._around.hands.get(row.id)
             if hand is not None:
                 return hand.stop(reason)
-            self._forget_ready(lane, row.id)
             await turns.wake(row.id)
             try:
-                turn = await turns.start(row.id)
+                turn = await take_up(self._around, row.id)
+                await end_as_cancelled(self._around, Hand(turn), reason)
             except StoreError:
+                self._take(row)  # not ended, so it goes on
                 raise
             except HobError:
                 return False  # it has ended
-            await end_as_cancelled(self._around, Hand(turn), reason)
+            self._forget_ready(lane, row.id)
         self._around.owed(inbound.origin for inbound in turn.inbounds)
         return True
 

@@ -18,7 +18,7 @@ from hob.core.ports.turns import Commands, Routing, Turns
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.core.turns import Finish, Outcome
+from hob.core.turns import Finish, Outcome, Turn
 from hob.store import Store, Waiting
 
 log = logging.getLogger(__name__)
@@ -84,6 +84,18 @@ async def _walled(turns: Turns, hand: Hand) -> Outcome | Exception:
     except Exception as error:  # the job wall: one turn's defect is not the others'
         log.exception("the turn %s broke", hand.turn.id)
         return error
+
+
+async def take_up(around: Surroundings, id: TurnId) -> Turn:
+    """Start a ready turn. A running one that nobody has in hand was left so by a store that failed: start that anew.
+
+    The caller holds the lane's lock. Raises NotFound, IllegalMove, StoreErrors.
+    """
+    turns = around.store.turns
+    row = await turns.find(id)
+    if row is not None and row.state is TurnState.RUNNING:
+        await turns.release(id)
+    return await turns.start(id)
 
 
 async def end_as_cancelled(around: Surroundings, hand: Hand, reason: str) -> None:
