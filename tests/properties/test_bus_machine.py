@@ -22,6 +22,7 @@ from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.ports.turns import Control
+from hob.core.states import TaskState
 from hob.core.steps import Noted
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
 from hob.testing.channel import MemoryChannel
@@ -180,8 +181,9 @@ class BusMachine(RuleBasedStateMachine):
         self.do(self._wake())
 
     async def _wake(self) -> None:
-        for row in await self.bench.store.turns.parked():
-            await self.bench.bus.lanes.wake(row.id)
+        for task in await self.bench.store.tasks.find(limit=10_000, open_only=True):
+            if task.turn is not None and task.state is TaskState.WAITING:
+                await self.bench.bus.lanes.wake(task.turn)
 
     @rule()
     def restart(self) -> None:

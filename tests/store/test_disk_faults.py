@@ -89,7 +89,7 @@ async def test_a_finish_that_cannot_be_written_leaves_the_turn_running_and_works
         disk.fail("full")
         with pytest.raises(StoreFull):
             await store.journal.finish(finish_of(turn, "hi"))
-        assert [row.id for row in await store.turns.running()] == [turn.id]
+        assert (await store.turns.counts()).running == 1
         assert (await store.transcript.load_view(SESSION, 5)).total == 0
         disk.fail(None)
         await store.journal.finish(finish_of(turn, "hi"))

@@ -66,8 +66,7 @@ async def test_finishing_writes_everything_in_one_commit(store: Store) -> None:
     assert store.commits == before + 1
     assert [entry.text for entry in (await store.transcript.load_view(SESSION, 10)).entries] == ["hello", "hi"]
     assert [row.outbound.text for row in await store.outbox.next("memory", "", 1e12)] == ["hi"]
-    task = await store.tasks.get(inbound.id)
-    assert task is not None
+    (task,) = await store.tasks.find()
     assert task.state is TaskState.DONE
     assert len(await store.journal.load_steps(turn.id)) == 2
 

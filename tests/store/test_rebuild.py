@@ -200,8 +200,7 @@ async def test_a_set_aside_task_says_so(store: Store) -> None:
         row = await store.turns.find(turn.id)
         if row is not None and row.state is TurnState.READY:
             await store.turns.start(turn.id)
-    task = await store.tasks.get(inbound.id)
-    assert task is not None
+    (task,) = await store.tasks.find()
     assert (task.state, task.reason) == (TaskState.FAILED, "set_aside")
     assert await problems(store) == []
 
@@ -318,8 +317,7 @@ async def test_erased_titles_stay_erased(tmp_path: Path, whole: bool) -> None:
     rebuild_projections(tmp_path)
     assert not [path for path in tmp_path.rglob("*.db*") if b"xyzzy" in path.read_bytes()]
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
-        task = await store.tasks.get(inbound.id)
-        assert task is not None
+        (task,) = await store.tasks.find()
         assert (task.title, task.state) == ("", TaskState.DONE)
         assert (await store.sessions.get(SESSION)).title == ""
         assert (await store.ledger.spent(session=SESSION)).cost == 200

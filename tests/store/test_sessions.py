@@ -162,7 +162,6 @@ async def test_tasks_are_listed_newest_first_and_open_ones_apart(store: Store) -
     ]  # fmt: skip
     assert [task.title for task in await store.tasks.find(open_only=True)] == ["open"]
     assert [task.title for task in await store.tasks.find(limit=1)] == ["open"]
-    assert await store.tasks.get("unknown") is None
 
 
 async def test_blobs_are_their_content(tmp_path: Path) -> None:

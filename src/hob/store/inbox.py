@@ -289,10 +289,6 @@ class Inbox:
         write_events(connection, keep, (event,))
         touch_session(connection, keep, session, inbound.origin.key(), inbound.text, at, inbound.trace)
 
-    async def resolve(self, inbound: Inbound, session: SessionKey) -> SessionKey:
-        """The session `accept` would choose for this message now."""
-        return await self._readers.read(lambda connection: chosen_session(connection, inbound, session))
-
     async def find_key(self, channel: str, account: str, key: str) -> Accepted | None:
         """What the first message with this key was accepted as."""
         seal = key_hash(channel, account, key)
@@ -337,39 +333,47 @@ class Inbox:
                 return
             keep = Keep(connection)
             turn = Turn(new_turn_id(), waiting.session, inbound.trace, row[1], (inbound,))
-            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
-            claim_rows(connection, (inbound.id,), turn.id, at, steered=False)
-            connection.execute("UPDATE inbox SET state = 'settled' WHERE id = ?", (inbound.id,))
-            end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
-            follow_turn(connection, turn.id, TurnState.DONE, at)
-            write_outbounds(connection, keep, outbounds, at, turn.id)
-            told = with_end(events, turn.id, turn.trace, turn.span, TurnState.DONE, at)
-            write_events(connection, keep, told, waiting.session)
+            self._settle(connection, keep, turn, TurnState.DONE, answer, outbounds, events, at)
 
         await self._writer.write(job)
 
+    def _settle(
+        self, connection: apsw.Connection, keep: Keep, turn: Turn, state: TurnState, reply: str,
+        outbounds: Sequence[Outbound], events: Sequence[TimelineEvent], at: float, reason: str = "",
+    ) -> None:  # fmt: skip
+        """End a waiting message at once, in a turn that was never run."""
+        ids = [inbound.id for inbound in turn.inbounds]
+        kind = OutboundKind.REPLY if state is TurnState.DONE else OutboundKind.NOTICE
+        add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+        claim_rows(connection, ids, turn.id, at, steered=False)
+        connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn.id,))
+        end_turn(connection, turn.id, state, at, keep(reply), kind, reason)
+        follow_turn(connection, turn.id, state, at, reason)
+        write_outbounds(connection, keep, outbounds, at, turn.id)
+        told = with_end(events, turn.id, turn.trace, turn.span, state, at, reason)
+        write_events(connection, keep, told, turn.session)
+
     async def cancel_waiting(
-        self, session: SessionKey, reason: str, only: Collection[InboundId] | None = None
+        self, session: SessionKey, reason: str, only: Collection[InboundId] | None = None, *, text: str = ""
     ) -> tuple[InboundId, ...]:
-        """Let the session's waiting messages (or only these of them) end unrun, with the reason; which they were."""
+        """Let the session's waiting messages (or only these of them) end unrun, with the reason; which they were.
+
+        Each sender is owed the text.
+        """
         at = self._now()
 
         def job(connection: apsw.Connection) -> tuple[InboundId, ...]:
-            rows = all_rows(connection, _WAITING_IDS, (session,))
             keep, ids = Keep(connection), []
-            for id, trace, span in rows:
-                if only is not None and id not in only:
+            spans = {id: span for id, _, span in all_rows(connection, _WAITING_IDS, (session,))}
+            for inbound in (row.inbound for row in waiting_rows(connection, session)):
+                if only is not None and inbound.id not in only:
                     continue
-                ids.append(InboundId(id))
-                connection.execute(
-                    "UPDATE inbox SET state = 'settled', ended = ?, reason = ? WHERE id = ?", (at, reason, id)
+                ids.append(inbound.id)
+                turn = Turn(new_turn_id(), session, inbound.trace, spans[inbound.id], (inbound,))
+                notice = Outbound(
+                    OutboxId(f"{turn.id}.end"), inbound.origin, text, OutboundKind.NOTICE, turn.id, inbound.trace
                 )
-                end_task(connection, InboundId(id), TaskState.CANCELLED, at, reason)
-                event = TimelineEvent(
-                    new_event_id(), TraceId(trace), new_span_id(), SpanId(span), at, EventKind.TURN, "cancelled",
-                    reason or "ok", session=session, classification=TurnState.CANCELLED.value,
-                )  # fmt: skip
-                write_events(connection, keep, (event,))
+                self._settle(connection, keep, turn, TurnState.CANCELLED, text, (notice,) if text else (), (), at, reason)
             return tuple(ids)
 
         return await self._writer.write(job)

@@ -12,7 +12,7 @@ from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
 from hob.store.codec import title_of
 from hob.store.moves import sources
 from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row, marks
+from hob.store.rows import all_rows, marks
 from hob.store.writer import Writer
 
 _SOURCES: Mapping[TaskState, tuple[TaskState, ...]] = {state: sources(TASK_MOVES, state) for state in TaskState}
@@ -99,8 +99,3 @@ class Tasks:
         where = f"WHERE {_OPEN}" if open_only else ""
         sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
-
-    async def get(self, id: str) -> TaskRow | None:
-        """One task by its id."""
-        row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE t.id = ?", (id,)))
-        return None if row is None else _load(row)

@@ -257,17 +257,6 @@ class TurnRows:
         row = await self._readers.read(lambda c: find_row(c, sql))
         return None if row is None else row[0]
 
-    async def running(self) -> tuple[TurnRow, ...]:
-        """Turns in hand, oldest first."""
-        sql = f"{_SELECT} WHERE {_OPEN} AND state = 'running' ORDER BY t.seq"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
-
-    async def parked(self, session: SessionKey | None = None) -> tuple[TurnRow, ...]:
-        """Turns that wait, of one session if given, oldest first."""
-        where, values = ("", ()) if session is None else ("AND session = ?", (session,))
-        sql = f"{_SELECT} WHERE {_OPEN} AND state = 'parked' {where} ORDER BY t.seq"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
-
     async def find(self, id: str) -> TurnRow | None:
         """A turn by its id, or by the id of a message that it works on."""
         sql = f"{_SELECT} WHERE t.id = coalesce((SELECT turn FROM inbox WHERE id = ?), ?)"  # noqa: S608
