@@ -3,14 +3,17 @@
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hob.bus import BusSettings
 from hob.bus.settings import MODES
-from hob.core.errors import Busy, BusyScope, InvalidRequest, NotAllowed, Stopping, StoreError
+from hob.core.errors import Busy, BusyScope, InvalidRequest, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import SessionKey
 from hob.core.messages import Attachment, Inbound, Quoted
+from hob.core.ports.accept import Accepted
+from hob.core.sentences import OF_BUSY, say
 from hob.core.timeline import EventKind
 from hob.core.turns import QueueMode
 from hob.testing.channel import message
@@ -156,6 +159,7 @@ async def test_too_much_waiting_is_refused_and_a_repeated_key_still_is_not(
             await bench.say("3")
         assert busy.value.scope is scope
         assert busy.value.retry_after > 0
+        assert str(busy.value) == say(OF_BUSY[scope], seconds=10)
         assert (await bench.say("0", key="0")).id == said[0].id
         await bench.bus.lanes.resume(SessionKey("chat"))
         assert await bench.replies(*said) == ["0", "1"]
@@ -171,7 +175,17 @@ async def test_after_a_drain_nothing_is_accepted(tmp_path: Path) -> None:
 async def test_without_a_store_nothing_is_acknowledged(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.crash()
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError, match="this message was not taken"):
+            await bench.say("hello")
+
+
+async def test_a_full_disk_is_said_in_the_sender_s_words(tmp_path: Path) -> None:
+    async def full(*arguments: Any, **named: Any) -> Accepted:
+        raise StoreFull
+
+    async with open_bench(tmp_path) as bench:
+        bench.store.inbox.accept = full  # type: ignore[method-assign]
+        with pytest.raises(StoreFull, match="this message was not taken"):
             await bench.say("hello")
 
 

@@ -13,7 +13,9 @@ from hob.bus.hand import Hand
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
+from hob.core.ports.notices import Progress
 from hob.core.ports.turns import Control
+from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
 from hob.store import Result
@@ -241,7 +243,21 @@ async def test_a_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> N
         assert not await bench.bus.lanes.cancel(second.id, "again")
         gate.open.set()
         assert await bench.replies(first, third) == ["hold", "yes"]
-        assert (await bench.outcome(second)).state == "cancelled"
+        told = "This message was not answered: it was cancelled before its turn came (changed my mind)."
+        result = await bench.outcome(second)
+        assert (result.state, result.reply, result.kind) == ("cancelled", told, OutboundKind.NOTICE)
+        owed = await bench.store.outbox.next("memory", "", 1e12)
+        assert [row.outbound.text for row in owed] == [told]
+
+
+async def test_a_message_to_a_paused_session_is_told_so_at_once(tmp_path: Path) -> None:
+    async with open_bench(tmp_path) as bench:
+        await bench.bus.lanes.pause(CHAT)
+        with bench.bus.hub.subscribe(session=CHAT) as notices:
+            said = await bench.say("hello")
+            notice = await anext(notices)
+        assert isinstance(notice, Progress)
+        assert (notice.trace, notice.text) == (said.trace, say(Sentence.PAUSED))
 
 
 async def test_cancelling_what_is_unknown_or_over_says_so(tmp_path: Path) -> None:

@@ -1,18 +1,19 @@
 """The one way in: who is it, may it come in, and then durable before anybody says so."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
 
 from hob.bus.commanding import command_event, run_command
 from hob.bus.performing import Surroundings
-from hob.core.errors import InvalidRequest, NotAllowed, Stopping
+from hob.core.errors import Busy, InvalidRequest, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.messages import Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
-from hob.core.sentences import Sentence, say
+from hob.core.sentences import OF_BUSY, Sentence, say
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store import InboxLimits
 
@@ -62,8 +63,25 @@ class Acceptor:
         """From now on raise Stopping."""
         self._stopped = True
 
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is taken any more."""
+        return self._stopped
+
     async def __call__(self, inbound: Inbound) -> Accepted:
-        """Make the message durable; see `Accept`."""
+        """Make the message durable; see `Accept`. Why it was not taken is said in the configured language."""
+        language = self._around.language
+        try:
+            return await self._take(inbound)
+        except Busy as busy:
+            text = say(OF_BUSY[busy.scope], language, seconds=math.ceil(busy.retry_after))
+            raise Busy(busy.scope, busy.retry_after, text) from busy
+        except StoreFull as full:
+            raise StoreFull(say(Sentence.STORE_FULL, language)) from full
+        except StoreError as error:
+            raise type(error)(say(Sentence.STORE_TROUBLE, language, detail=error)) from error
+
+    async def _take(self, inbound: Inbound) -> Accepted:
         if self._stopped:
             raise Stopping(say(Sentence.STOPPING, self._around.language))
         self._check(inbound)

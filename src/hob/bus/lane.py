@@ -12,7 +12,7 @@ from hob.bus.mailbox import next_batch, settled_down, waiting_plain
 from hob.bus.performing import Surroundings, attempt, end_as_cancelled, publish_end, take_up
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreError
-from hob.core.ids import SessionKey, TurnId
+from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound, OutboundKind
 from hob.core.ports.notices import Progress
 from hob.core.sentences import Sentence, say
@@ -52,13 +52,16 @@ class Lane:
         self._quiet_from: float | None = None
         self._quiet_until = 0.0
         self._origins: set[Address] = set()
+        self._fresh: list[TraceId] = []
+        """Traces of messages that came since it was last looked whether the session is paused."""
 
-    def hint(self, origin: Address | None = None, quiet: float = 0.0) -> None:
+    def hint(self, inbound: Inbound | None = None, quiet: float = 0.0) -> None:
         """Look again: something waits. `quiet` seconds are to pass without another hint before a text is taken."""
         self.more = True
         self.version += 1
-        if origin is not None:
-            self._origins.add(origin)
+        if inbound is not None:
+            self._origins.add(inbound.origin)
+            self._fresh.append(inbound.trace)
         if quiet > 0:
             now = self.around.clock.monotonic()
             if self._quiet_from is None:
@@ -76,15 +79,24 @@ class Lane:
                 self.more = False
                 session = await self.persist(lambda: self.around.store.sessions.get(self.key))
                 if session.paused:
+                    self._say_paused()
                     if self.version == version:
                         return
-                elif self.ready:
+                    continue
+                self._fresh.clear()
+                if self.ready:
                     self.more = True
                     await self._resume(self.ready[0], session.mode)
                 else:
                     await self._take_next(session.mode, version)
         finally:
             self._give_slot()
+
+    def _say_paused(self) -> None:
+        text = say(Sentence.PAUSED, self.around.language)
+        for trace in self._fresh:
+            self.around.hub.publish(Progress(trace, self.key, "paused", "session", text))
+        self._fresh.clear()
 
     async def offer(self, inbound: Inbound) -> None:
         """A message came in while a turn runs: let it join, or let it interrupt, or leave it waiting."""

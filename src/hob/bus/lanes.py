@@ -14,6 +14,7 @@ from hob.core.errors import HobError, StoreError
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Inbound, OutboundKind
 from hob.core.ports.notices import Settled
+from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.store import TurnRow
 
@@ -204,7 +205,7 @@ class Lanes:
             lane = Lane(session, self._around)
             self._lanes[session] = lane
             self._empty.clear()
-        lane.hint(None if inbound is None else inbound.origin, quiet)
+        lane.hint(inbound, quiet)
         if new:
             lane.task = self._spawn(self._keep(lane))
         return lane
@@ -273,11 +274,13 @@ class Lanes:
         self, session: SessionKey, reason: str, only: InboundId | None = None
     ) -> tuple[InboundId, ...]:
         inbox = self._around.store.inbox
-        cancelled = await inbox.cancel_waiting(session, reason, None if only is None else {only})
+        text = say(Sentence.CANCELLED_WAITING, self._around.language, reason=reason)
+        cancelled = await inbox.cancel_waiting(session, reason, None if only is None else {only}, text=text)
         if cancelled:
             # No turn and no single trace: who follows one of these messages looks it up.
-            end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, reason, OutboundKind.NOTICE, cancelled)
+            end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, text, OutboundKind.NOTICE, cancelled)
             self._around.hub.publish(end)
+            self._around.owed(None)
         return cancelled
 
     async def _cancel_turn(self, row: TurnRow, reason: str) -> bool:

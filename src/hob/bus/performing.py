@@ -38,8 +38,8 @@ class Surroundings:
     language: str
     group: asyncio.TaskGroup
     slots: asyncio.Semaphore
-    owed: Callable[[Iterable[Address]], None]
-    """Told that something may have been written to the outbox for these addresses."""
+    owed: Callable[[Iterable[Address] | None], None]
+    """Told that something may have been written to the outbox for these addresses (None: for anybody)."""
     limit_of: Callable[[Address], int]
     """The most characters one message to an address may have; 0 means any."""
     parked: Callable[[], None] = lambda: None

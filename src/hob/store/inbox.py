@@ -9,12 +9,12 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import Busy, BusyScope, InvalidRequest
-from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id, new_turn_id
+from hob.core.ids import InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.states import InboxState, TaskState, TurnState
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.timeline import TimelineEvent
 from hob.core.turns import Turn
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
 from hob.store.content import Keep
@@ -23,7 +23,7 @@ from hob.store.outbox import write_outbounds
 from hob.store.readers import Readers
 from hob.store.rows import all_rows, find_row, marks
 from hob.store.sessions import chosen_session, touch_session
-from hob.store.tasks import add_task, end_task, follow_turn, give_to_turn
+from hob.store.tasks import add_task, follow_turn, give_to_turn
 from hob.store.timeline import write_events
 from hob.store.turns import add_turn, end_turn, with_end
 from hob.store.writer import Writer
@@ -44,7 +44,7 @@ _SELECT_WAITING = (
     "SELECT i.seq, i.session, i.not_before, i.command, i.version, c.text, b.text FROM inbox i"
     " JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body WHERE i.state = 'waiting' AND i.session = ?"
 )
-_WAITING_IDS = "SELECT id, trace_id, span_id FROM inbox WHERE state = 'waiting' AND session = ? ORDER BY seq"
+_WAITING_SPANS = "SELECT id, span_id FROM inbox WHERE state = 'waiting' AND session = ?"
 _COUNTS = (
     "SELECT (SELECT count(*) FROM inbox WHERE state = 'waiting' AND session = ?),"
     " (SELECT count(*) FROM inbox WHERE state = 'waiting' AND sender = ?),"
@@ -364,7 +364,7 @@ class Inbox:
 
         def job(connection: apsw.Connection) -> tuple[InboundId, ...]:
             keep, ids = Keep(connection), []
-            spans = {id: span for id, _, span in all_rows(connection, _WAITING_IDS, (session,))}
+            spans: dict[str, SpanId] = dict(all_rows(connection, _WAITING_SPANS, (session,)))
             for inbound in (row.inbound for row in waiting_rows(connection, session)):
                 if only is not None and inbound.id not in only:
                     continue
@@ -373,7 +373,8 @@ class Inbox:
                 notice = Outbound(
                     OutboxId(f"{turn.id}.end"), inbound.origin, text, OutboundKind.NOTICE, turn.id, inbound.trace
                 )
-                self._settle(connection, keep, turn, TurnState.CANCELLED, text, (notice,) if text else (), (), at, reason)
+                owed = (notice,) if text else ()
+                self._settle(connection, keep, turn, TurnState.CANCELLED, text, owed, (), at, reason)
             return tuple(ids)
 
         return await self._writer.write(job)

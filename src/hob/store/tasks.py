@@ -63,11 +63,6 @@ def give_to_turn(connection: apsw.Connection, inbounds: Sequence[InboundId], tur
     )
 
 
-def end_task(connection: apsw.Connection, inbound: InboundId, state: TaskState, at: float, reason: str) -> None:
-    """The message's task ends without a turn."""
-    _move(connection, "id = ?", (inbound,), state, at, reason)
-
-
 def _move(
     connection: apsw.Connection, where: str, values: Sequence[Any], state: TaskState, at: float, reason: str
 ) -> None:
