@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from markdown import cell, doc, fenced, field_table, signature
 from usage import usage_of
@@ -34,8 +34,8 @@ from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.sentences import OF_FAULT, texts_of
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.gateway.api import Api, failure_of
-from hob.gateway.asgi import LOCAL_ONLY, build_api
+from hob.gateway.api import failure_of
+from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
 from hob.gateway.events import Event
 from hob.gateway.inbound import CHANNELS, FIELDS
 from hob.gateway.views import chat_status, chat_view, event_view, usage_view
@@ -261,7 +261,6 @@ def _samples() -> Iterator[errors.HobError]:
 
 def api() -> str:
     """Routes, requests, answers and the event stream."""
-    app = build_api(cast(Api, None))
     lines = [
         "# API",
         "",
@@ -273,9 +272,9 @@ def api() -> str:
         "## Routes",
         "",
     ]
-    for route in cast(Any, app).routes:
-        methods = ", ".join(sorted(route.methods - {"HEAD"}))
-        only = " (Unix socket only)" if route.path in LOCAL_ONLY else ""
+    for route in (*ROUTES, *LOCAL_ROUTES):
+        methods = ", ".join(sorted((route.methods or set()) - {"HEAD"}))
+        only = " (Unix socket only)" if route in LOCAL_ROUTES else ""
         lines += [f"### `{methods} {route.path}`{only}", "", inspect.getdoc(route.endpoint) or "", ""]
     lines += ["## What `POST /chat` takes", "", "As a JSON object, or as query parameters.", ""]
     lines += ["| field | meaning |", "|---|---|"]

@@ -107,7 +107,7 @@ async def test_a_wrong_request_is_told_what_is_wrong(hob: Machine, body: bytes, 
 async def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="2000") as hob:
         response = await hob.tcp.post("/chat", json={"message": "x" * 3000})
-        assert response.status_code == 400
+        assert (response.status_code, response.json()["error"]["code"]) == (413, "too_large")
         assert "gateway.body_bytes" in response.json()["error"]["message"]
 
 

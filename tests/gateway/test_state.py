@@ -96,3 +96,15 @@ async def test_a_setting_changed_at_run_time_holds_from_the_next_start(tmp_path:
 async def test_a_session_that_never_was_cannot_be_exported(hob: Machine) -> None:
     response = await hob.tcp.get("/export", params={"session": "api:nothing"})
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
+
+
+async def test_a_backup_into_a_folder_that_is_not_there_is_refused(hob: Machine, tmp_path: Path) -> None:
+    response = await hob.unix.post("/backup", params={"file": str(tmp_path / "unmounted" / "copy.db")})
+    assert response.status_code == 400
+    assert not (tmp_path / "unmounted").exists()
+
+
+async def test_health_says_when_messages_are_no_longer_taken(hob: Machine) -> None:
+    await hob.app.bus.drain(0)
+    response = await hob.tcp.get("/health")
+    assert (response.status_code, response.json()["problem"]) == (503, "stopping")

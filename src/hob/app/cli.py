@@ -1,5 +1,6 @@
 """The command line: which commands there are. Each is loaded only when it is used."""
 
+import errno
 import io
 import os
 import sys
@@ -27,6 +28,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("rebuild", "rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),
 )
 
+_OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
 PLAIN = frozenset({"chat", "serve", "status", "tasks", "timeline", "prompt"})
 """Commands that their name alone says all about, so that there is nothing to parse."""
 
@@ -56,7 +58,11 @@ def build() -> Any:
 
 def _perform(arguments: Sequence[str]) -> object:
     """The command's status. The commonest ways to call Hob do without the command line library, half of their cost."""
-    name, *rest = arguments or ["chat"]
+    if list(arguments) in (["--help"], ["-h"]):
+        return print(overview())
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS):
+        arguments = ["chat", *arguments]
+    name, *rest = arguments
     if (name in PLAIN and not rest) or (name == "ask" and len(rest) == 1 and not rest[0].startswith("-")):
         module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
         return getattr(import_module(f"hob.app.commands.{module}"), function)(*rest)
@@ -65,9 +71,6 @@ def _perform(arguments: Sequence[str]) -> object:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command; its exit status. 2 means wrong use or wrong configuration, 1 that it failed."""
-    if list(arguments) in (["--help"], ["-h"]):
-        print(overview())
-        return 0
     if sys.stdout is None:  # closed by the caller
         sys.stdout = io.StringIO()
     try:
@@ -103,6 +106,9 @@ def _explain(error: BaseException) -> int | None:
         case BrokenPipeError():
             # whoever read has seen enough; the interpreter must not find out again when it flushes at its end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO):
+            print(f"hob: {error.strerror}: {error.filename or 'standard output'}", file=sys.stderr)
             return 1
         case KeyboardInterrupt():
             return 130

@@ -142,7 +142,7 @@ class _Exchange:
         headers: Mapping[str, str],
     ) -> http.client.HTTPResponse:
         target = f"{route}?{urlencode(query)}" if query else route
-        content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        content = None if body is None else json.dumps(body).encode()
         extra = {"content-type": "application/json"} if content is not None else {}
         self._connection.request(method, target, content, {**headers, **extra})
         return self._connection.getresponse()

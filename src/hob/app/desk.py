@@ -8,7 +8,7 @@ from typing import Any
 from hob import __version__
 from hob.agent import Compacted, Compactor, Inspector, named_key
 from hob.bus import Bus
-from hob.core.errors import NotAllowed, NotFound
+from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey
 from hob.store import Store
 
@@ -101,8 +101,14 @@ class Desk:
         return {"id": id, "turn": turn, "state": "ready"}
 
     async def backup(self, file: Path) -> Mapping[str, Any]:
+        if not file.parent.is_dir():
+            # made here, it would hide that a disk for backups is not mounted
+            raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
         await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}
+
+    def accepting(self) -> bool:
+        return not self.bus.accept.stopped
 
     def hand_over(self) -> None:
         if self._on_hand_over is None:

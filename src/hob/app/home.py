@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hob.core.errors import HomeTaken, NotConfigured
+from hob.core.errors import HomeTaken, NotConfigured, StoreFull
 
 
 def make_home(home: Path) -> None:
@@ -29,12 +29,15 @@ def socket_of(home: Path) -> Path:
 
 @contextmanager
 def own(home: Path, role: str) -> Iterator[None]:
-    """Own the home while the block is open. Raises HomeTaken, saying who has it.
+    """Own the home while the block is open. Raises HomeTaken, saying who has it, and StoreFull.
 
     The lock is the kernel's and dies with the process; the text in the file is for people.
     """
     make_home(home)
-    descriptor = os.open(home / "hob.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(home / "hob.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreFull(f"{home} cannot be written: {error.strerror}; make room or make it writable") from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,6 +15,11 @@ _RAISED: Mapping[str, type[HobError]] = {
 }
 
 
+def local_key(session: str) -> str:
+    """The whole key of a session as people name it here: a bare name is one of the terminal's."""
+    return session if ":" in session else f"local:{session}"
+
+
 def reach(
     home: Path,
     method: str,

@@ -43,6 +43,10 @@ class Operations(Protocol):
         """Write a consistent copy of the database."""
         ...
 
+    def accepting(self) -> bool:
+        """Whether messages are taken; no more once Hob is shutting down."""
+        ...
+
     def hand_over(self) -> None:
         """End after the work in hand, since a daemon wants the home. Raises NotAllowed in the daemon itself."""
         ...

@@ -18,7 +18,7 @@ from hob.gateway.tokens import bearer_matches
 log = logging.getLogger(__name__)
 
 
-_ROUTES = (
+ROUTES = (
     Route("/chat", chat.post, methods=["POST"]),
     Route("/chat/{id}", chat.get, methods=["GET"]),
     Route("/health", state.health, methods=["GET"]),
@@ -29,7 +29,7 @@ _ROUTES = (
     Route("/export", state.export, methods=["GET"]),
     Route("/retry/{id}", state.retry, methods=["POST"]),
 )
-_LOCAL_ROUTES = (
+LOCAL_ROUTES = (
     Route("/backup", state.backup, methods=["POST"]),
     Route("/hand-over", state.hand_over, methods=["POST"]),
 )
@@ -39,7 +39,7 @@ _LOCAL_ROUTES = (
 def build_api(api: Api, *, local: bool) -> ASGIApp:
     """The application without its door: whoever reaches it is the owner, at this machine if `local`."""
     app = Starlette(
-        routes=[*_ROUTES, *(_LOCAL_ROUTES if local else ())],
+        routes=[*ROUTES, *(LOCAL_ROUTES if local else ())],
         exception_handlers={HobError: _on_hob_error, HTTPException: _on_http_error},
     )
     app.state.api = api
@@ -55,7 +55,7 @@ async def _on_hob_error(request: Request, error: Exception) -> Response:
 
 async def _on_http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
-    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http")
+    code = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}.get(error.status_code, "http")
     headers = dict(error.headers or {})
     return json_response({"error": {"code": code, "message": error.detail}}, error.status_code, headers)
 

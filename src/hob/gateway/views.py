@@ -7,7 +7,7 @@ from hob.core.errors import ModelFault
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
-from hob.core.states import FINAL_TURNS
+from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.timeline import TimelineEvent
 from hob.store import Result, Store
 
@@ -27,8 +27,9 @@ def usage_view(usage: Usage, cost: int | None) -> dict[str, Any]:
 
 def chat_view(result: Result) -> dict[str, Any]:
     """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`."""
-    answered = result.kind is OutboundKind.REPLY or result.kind is OutboundKind.NOTICE
     final = result.state in FINAL
+    cancelled = result.state == TurnState.CANCELLED
+    answered = result.kind in (OutboundKind.REPLY, OutboundKind.NOTICE) and not cancelled
     view: dict[str, Any] = {
         "id": result.id,
         "session": result.session,
@@ -39,6 +40,8 @@ def chat_view(result: Result) -> dict[str, Any]:
     }
     if final and result.kind is OutboundKind.ERROR:
         view["error"] = {"code": result.reason or "failed", "message": result.reply}
+    if cancelled and result.reply:
+        view["notice"] = result.reply
     if result.merged_into:
         view["merged_into"] = result.merged_into
     return view

@@ -57,7 +57,7 @@ def seed(path: Path) -> tuple[str, ...]:
     With git installed it becomes a repository, unless it lies in one. Raises OSError when the folder cannot be made.
     """
     root = path.expanduser()
-    root.mkdir(parents=True, exist_ok=True)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)  # what stands in USER.md and MEMORY.md is private
     if any(os.path.lexists(root / name) for name in TEMPLATES):
         return ()
     for name, text in TEMPLATES.items():

@@ -9,7 +9,7 @@ from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
 from hob.app.client import ConnectionLost, NobodyThere, stream_again, stream_chat
-from hob.app.commands.output import print_json
+from hob.app.commands.output import print_json, tame
 from hob.app.home import socket_of
 from hob.config import find_home, process_environment
 from hob.core.errors import HomeTaken
@@ -139,7 +139,9 @@ class Telling:
         if self._json:
             print_json(data)
         elif data.get("reply") is not None:
-            print(data["reply"])
+            print(tame(data["reply"]) if sys.stdout.isatty() else data["reply"])
+        elif "notice" in data:
+            say(data["notice"])
         if "error" in data:
             if not self._json:
                 say(data["error"]["message"])

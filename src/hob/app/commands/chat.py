@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.client import ConnectionLost, NobodyThere, call, stream_again, stream_chat
-from hob.app.commands.output import paint
+from hob.app.commands.output import paint, tame
 from hob.app.home import socket_of
 from hob.config import find_home, process_environment
 from hob.core.errors import HomeTaken
@@ -43,9 +43,10 @@ def chat(*, session: str | None = None, model: str | None = None) -> int:
 
 def _talk(connection: "Connection", body: dict[str, Any]) -> int:
     failed = False
+    prompt = edit_lines() if sys.stdin.isatty() else ""
     while True:
         try:
-            text = input(paint("> ", "cyan") if sys.stdin.isatty() else "")
+            text = input(prompt)
         except EOFError:
             if sys.stdin.isatty():
                 print()
@@ -58,17 +59,33 @@ def _talk(connection: "Connection", body: dict[str, Any]) -> int:
             failed = not _answer(connection, body | {"message": text})
 
 
+def edit_lines() -> str:
+    """Let the arrow keys edit and recall what was typed in this chat; the prompt for it."""
+    import readline  # only where a person types
+
+    readline.parse_and_bind("set enable-bracketed-paste on")
+    # what is between \001 and \002 takes no room on the line
+    return "\001\033[36m\002> \001\033[0m\002" if sys.stdout.isatty() else "> "
+
+
 def _answer(connection: "Connection", body: dict[str, Any]) -> bool:
     """Send one message and show its answer while it grows; whether it was one. Ctrl-C stops the turn, not the chat."""
     shown = Shown()
     events = connection.send(body)
+    stopping = False
     while True:
         try:
             for event in events:
                 shown.show(event)
+                if shown.paused:
+                    return True
             return shown.ok
         except KeyboardInterrupt:
-            shown.say("stopping")
+            if stopping:
+                shown.say(f"not waiting any longer: hob ask --resume {shown.id}")
+                return False
+            stopping = True
+            shown.say("stopping; Ctrl-C again leaves it")
             connection.stop(body)
             if not shown.id:
                 return False
@@ -84,6 +101,8 @@ class Shown:
     def __init__(self) -> None:
         self.id = ""
         self.ok = False
+        self.paused = False
+        """The message is kept and nothing happens with it for now."""
         self._written = ""
 
     def show(self, event: Event) -> None:
@@ -94,10 +113,12 @@ class Shown:
             case "delta":
                 self._write(event.data["text"])
             case "retracted":
-                self._write("\n")
+                if self._written:
+                    self.say("again:")
                 self._written = ""
             case "progress" if event.data.get("text"):
                 self.say(event.data["text"])
+                self.paused = event.data["what"] == "paused"
             case "result" | "error":
                 self._end(event.data)
 
@@ -116,14 +137,16 @@ class Shown:
             self._write(rest)
         if self._written and not self._written.endswith("\n"):
             self._write("\n")
-        if "error" in data:
+        if "notice" in data:
+            self.say(data["notice"])
+        elif "error" in data:
             print(paint(data["error"]["message"], "red"), file=sys.stderr, flush=True)
         elif reply is None:
             print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
 
     def _write(self, text: str) -> None:
         self._written += text
-        sys.stdout.write(text)
+        sys.stdout.write(tame(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
 
 
@@ -177,6 +200,7 @@ class Connection:
                 yield from begin()
                 return
             except (NobodyThere, ConnectionLost):
+                yield Event("retracted", {})
                 until = until or time.monotonic() + REJOIN_SECONDS
                 if time.monotonic() > until:
                     raise ConnectionLost from None

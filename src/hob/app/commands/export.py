@@ -2,7 +2,7 @@
 
 import sys
 
-from hob.app.reaching import reach_lines
+from hob.app.reaching import local_key, reach_lines
 from hob.config import find_home, process_environment
 from hob.gateway.views import export_lines
 
@@ -13,7 +13,7 @@ def export(*, session: str | None = None, all: bool = False) -> int:  # noqa: A0
     Parameters
     ----------
     session:
-        This session.
+        This session, by its name or its whole key.
     all:
         Every session.
     """
@@ -21,7 +21,8 @@ def export(*, session: str | None = None, all: bool = False) -> int:  # noqa: A0
         print("say which: `hob export --session KEY` or `hob export --all`", file=sys.stderr)
         return 2
     home = find_home(process_environment())
-    query = {} if session is None else {"session": session}
-    for line in reach_lines(home, "/export", query, lambda app: export_lines(app.store, session)):
+    key = None if session is None else local_key(session)
+    query = {} if key is None else {"session": key}
+    for line in reach_lines(home, "/export", query, lambda app: export_lines(app.store, key)):
         sys.stdout.write(line)
     return 0

@@ -61,6 +61,14 @@ def line(text: str, width: int = 72) -> str:
     return shown if len(shown) <= width else shown[: width - 1] + "…"
 
 
+def tame(text: str) -> str:
+    """The text without what a terminal would obey (colours, titles, the clipboard); new lines and tabs stay."""
+    return text.translate(_TAMED)
+
+
+_TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"} | {0x0D: None}
+
+
 def print_json(value: Mapping[str, Any]) -> None:
     """Indented JSON."""
     print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hob.app.commands.output import line, paint, print_json, when
-from hob.app.reaching import reach
+from hob.app.reaching import local_key, reach
 from hob.config import find_home, process_environment
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
@@ -30,6 +30,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
 
         return await timeline_view(app.store, trace=trace, session=session, limit=limit)
 
+    session = None if session is None else local_key(session)
     query = {"limit": str(limit)} | {k: v for k, v in (("trace", trace), ("session", session)) if v}
     home = find_home(process_environment())
     seen = reach(home, "GET", "/timeline", query, here)

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from starlette.background import BackgroundTask
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from hob.core.errors import InvalidRequest
@@ -54,10 +55,13 @@ async def get(request: Request) -> Response:
 async def _read_fields(request: Request) -> dict[str, Any]:
     fields: dict[str, Any] = dict(request.query_params)
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > api_of(request).settings.body_bytes:
-            raise InvalidRequest("the body is too large; see gateway.body_bytes")
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > api_of(request).settings.body_bytes:
+                raise HTTPException(413, "the body is too large; see gateway.body_bytes")
+    except ClientDisconnect as error:
+        raise InvalidRequest("the body ended too early") from error
     if body.strip():
         try:
             posted = json.loads(body)

@@ -14,9 +14,12 @@ from hob.gateway.views import export_lines, tasks_view, timeline_view
 
 async def health(request: Request) -> Response:
     """200 while messages can be accepted, else 503 with the reason."""
-    state = api_of(request).store.health()
-    body = {"status": "ok" if state.writable else "degraded", "version": __version__, "store": state.problem}
-    return json_response(body, 200 if state.writable else 503)
+    api = api_of(request)
+    problem = api.store.health().problem
+    if problem is None and not api.operations.accepting():
+        problem = "stopping"
+    body = {"status": "ok" if problem is None else "degraded", "version": __version__, "problem": problem}
+    return json_response(body, 200 if problem is None else 503)
 
 
 async def status(request: Request) -> Response:

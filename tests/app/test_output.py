@@ -1,0 +1,30 @@
+"""What commands write to a terminal."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.app.commands.output import line, tame
+
+
+def test_what_a_model_writes_cannot_command_the_terminal() -> None:
+    hostile = "a\x1b[31mred\x1b]52;c;cGF5\x07\x9b2Jb\r\n\tc"
+    assert "\x1b" not in tame(hostile)
+    assert tame(hostile).endswith("b\n\tc")
+
+
+@given(st.text())
+def test_nothing_but_new_lines_and_tabs_is_left_of_control_characters(text: str) -> None:
+    left = {char for char in tame(text) if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0}
+    assert left <= {"\n", "\t"}
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs"])))
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert tame(text) == text
+
+
+@given(st.text(), st.integers(2, 100))
+def test_a_line_is_one_line_of_at_most_that_width(text: str, width: int) -> None:
+    shown = line(text, width)
+    assert len(shown) <= width
+    assert "\n" not in shown
