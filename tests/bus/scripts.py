@@ -114,9 +114,6 @@ class ChatRouting:
     def mode_of(self, channel: str) -> QueueMode:
         return self.mode
 
-    def owner(self) -> Sender:
-        return Sender("owner", cls=SenderClass.OWNER)
-
 
 class OpenDoor:
     """Implements `Admission`: everybody is the owner, but those whose id was shut out."""

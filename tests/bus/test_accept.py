@@ -109,7 +109,7 @@ async def test_what_is_empty_or_too_long_is_not_taken(tmp_path: Path, wrong: Inb
 
 async def test_a_message_may_be_files_only(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
-        await bench.bus.lanes.pause(SessionKey("chat"))
+        await bench.store.sessions.change(SessionKey("chat"), paused=True)
         inbound = replace(message(""), attachments=(Attachment("image/png", link="https://example.org/a.png"),))
         accepted = await bench.bus.accept(inbound)
         event = (await bench.store.timeline.trace(accepted.trace))[0]
@@ -153,7 +153,7 @@ async def test_too_much_waiting_is_refused_and_a_repeated_key_still_is_not(
     tmp_path: Path, settings: BusSettings, scope: BusyScope
 ) -> None:
     async with open_bench(tmp_path, settings=settings, mode=QueueMode.FOLLOWUP) as bench:
-        await bench.bus.lanes.pause(SessionKey("chat"))
+        await bench.store.sessions.change(SessionKey("chat"), paused=True)
         said = [await bench.say(str(n), key=str(n)) for n in range(2)]
         with pytest.raises(Busy) as busy:
             await bench.say("3")

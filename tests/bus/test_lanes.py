@@ -13,12 +13,13 @@ from hob.bus.hand import Hand
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
+from hob.core.ports.accept import Accepted
 from hob.core.ports.notices import Progress
 from hob.core.ports.turns import Control
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
-from hob.store import Result
+from hob.store import Result, Waiting
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.bus.bench import open_bench, until
@@ -86,6 +87,21 @@ async def test_collect_makes_one_turn_of_what_waited(tmp_path: Path) -> None:
         gate.open.set()
         assert await bench.replies(first, *said) == ["hold"] + ["one + two + three"] * 3
         assert (await bench.outcome(said[2])).merged_into == said[0].id
+
+
+async def test_collect_takes_in_what_comes_right_before_the_turn_begins(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, mode=QueueMode.COLLECT) as bench:
+        waiting = bench.store.inbox.waiting
+        late: list[Accepted] = []
+
+        async def slow(session: SessionKey) -> tuple[Waiting, ...]:
+            rows = await waiting(session)
+            if not late:
+                late.append(await bench.say("two"))
+            return rows
+
+        bench.store.inbox.waiting = slow  # type: ignore[method-assign]
+        assert await bench.replies(await bench.say("one")) == ["one + two"]
 
 
 async def test_a_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> None:
@@ -252,7 +268,7 @@ async def test_a_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> N
 
 async def test_a_message_to_a_paused_session_is_told_so_at_once(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
-        await bench.bus.lanes.pause(CHAT)
+        await bench.store.sessions.change(CHAT, paused=True)
         with bench.bus.hub.subscribe(session=CHAT) as notices:
             said = await bench.say("hello")
             notice = await anext(notices)
@@ -270,7 +286,7 @@ async def test_cancelling_what_is_unknown_or_over_says_so(tmp_path: Path) -> Non
 
 async def test_a_paused_session_keeps_everything_and_runs_nothing(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
-        await bench.bus.lanes.pause(CHAT)
+        await bench.store.sessions.change(CHAT, paused=True)
         said = [await bench.say(text) for text in ("one", "two")]
         await until(lambda: not bench.bus.lanes._lanes)
         assert bench.turns.begun == []
@@ -397,7 +413,7 @@ async def test_a_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> 
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
         await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
-        await bench.bus.lanes.pause(CHAT)
+        await bench.store.sessions.change(CHAT, paused=True)
         assert await bench.bus.lanes.wake(bench.turns.begun[0].id)
         await until(lambda: not bench.bus.lanes._lanes)
         await bench.bus.lanes.resume(CHAT)

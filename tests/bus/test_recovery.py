@@ -115,7 +115,7 @@ async def test_a_paused_suspect_does_not_hold_up_the_others(tmp_path: Path) -> N
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
         first, second = await bench.say("slow", chat="one"), await bench.say("slow", chat="two")
         await until(lambda: bench.turns.active == 2)
-        await bench.bus.lanes.pause(SessionKey("one"))
+        await bench.store.sessions.change(SessionKey("one"), paused=True)
         await bench.crash()
     async with open_bench(tmp_path) as bench:
         assert await bench.replies(second) == ["slow"]
@@ -356,7 +356,7 @@ async def test_a_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Pat
         return await turns.echo(turn)
 
     async with open_bench(tmp_path) as bench:
-        await bench.bus.lanes.pause(SessionKey("chat"))
+        await bench.store.sessions.change(SessionKey("chat"), paused=True)
         old = await bench.say("old and dangerous")
     async with open_bench(tmp_path, scripts={"ask": ask}, own_only=True) as bench:
         await bench.bus.lanes.resume(SessionKey("chat"))
@@ -373,7 +373,7 @@ async def test_a_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Pat
 
 async def test_a_one_shot_owner_runs_an_old_message_whose_key_it_is_given(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
-        await bench.bus.lanes.pause(SessionKey("chat"))
+        await bench.store.sessions.change(SessionKey("chat"), paused=True)
         old = await bench.say("old", key="k")
         await bench.crash()
     async with open_bench(tmp_path, own_only=True) as bench:

@@ -156,7 +156,7 @@ class BusMachine(RuleBasedStateMachine):
 
     @rule(chat=st.sampled_from(CHATS))
     def pause(self, chat: str) -> None:
-        self.do(self.bench.bus.lanes.pause(SessionKey(chat)))
+        self.do(self.bench.store.sessions.change(SessionKey(chat), paused=True))
 
     @rule(chat=st.sampled_from(CHATS))
     def resume(self, chat: str) -> None:

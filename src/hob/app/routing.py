@@ -3,11 +3,8 @@
 from hob.agent import session_of
 from hob.bus import BusSettings
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
-from hob.core.messages import Inbound, Sender
+from hob.core.messages import Inbound
 from hob.core.turns import QueueMode
-
-OWNER = Sender(id="owner", cls=SenderClass.OWNER)
 
 
 class ChatRouting:
@@ -21,6 +18,3 @@ class ChatRouting:
 
     def mode_of(self, channel: str) -> QueueMode:
         return QueueMode(self._settings.mode_of(channel))
-
-    def owner(self) -> Sender:
-        return OWNER

@@ -161,13 +161,9 @@ class Lanes:
         row = await self._around.store.turns.find(id)
         return row is not None and await self._cancel_turn(row, reason)
 
-    async def pause(self, session: SessionKey) -> None:
-        """Keep what comes for this session and begin nothing; what runs goes on. Raises StoreErrors."""
-        await self._set_paused(session, paused=True)
-
     async def resume(self, session: SessionKey) -> None:
         """Let the session go on. Raises StoreErrors."""
-        await self._set_paused(session, paused=False)
+        await self._around.store.sessions.change(session, paused=False)
         shelved = self._shelved.pop(session, ())
         lane = self._hint(session)
         for turn, suspect in shelved:
@@ -266,9 +262,6 @@ class Lanes:
             await wait_for_event(self._parked, around.clock, nap)
 
     # What people do
-
-    async def _set_paused(self, key: SessionKey, *, paused: bool) -> None:
-        await self._around.store.sessions.change(key, paused=paused)
 
     async def _cancel_waiting(
         self, session: SessionKey, reason: str, only: InboundId | None = None

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from hob.core.ids import InboundId, SessionKey
-from hob.core.messages import Inbound, Sender
+from hob.core.messages import Inbound
 from hob.core.turns import Outcome, QueueMode, Turn
 
 
@@ -56,8 +56,4 @@ class Routing(Protocol):
 
     def mode_of(self, channel: str) -> QueueMode:
         """The queue mode where the session has chosen none."""
-        ...
-
-    def owner(self) -> Sender:
-        """The person Hob belongs to."""
         ...
