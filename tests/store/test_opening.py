@@ -223,3 +223,19 @@ async def test_a_home_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError):
         await opened(tmp_path / "file" / "home")
+
+
+async def test_an_emptied_database_in_a_used_home_is_damage_and_not_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "gateway-token").write_text("token")
+    (tmp_path / "hob.db").touch()
+    with pytest.raises(StoreDamaged, match="it is empty"):
+        async with open_store(tmp_path, StoreSettings(), SystemClock()):
+            pass
+
+
+async def test_an_empty_file_of_a_very_first_start_is_begun_afresh(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "hob.db").touch()
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        assert store.health().problem is None

@@ -25,10 +25,12 @@ class BusSettings:
         one_of=MODES,
     )
     queue_mode_by_channel: dict[str, str] = setting(
-        {}, "Queue modes of single channels, by the channel's name; unknown ones do not count."
+        {}, "Queue modes of single channels, by the channel's name.", one_of=MODES
     )
     debounce_seconds: float = setting(0.0, "Wait this long for more text before a turn begins.", at_least=0, at_most=60)
-    debounce_by_channel: dict[str, float] = setting({}, "Debounce of single channels, by the channel's name.")
+    debounce_by_channel: dict[str, float] = setting(
+        {}, "Debounce of single channels, by the channel's name.", at_least=0, at_most=60
+    )
     drain_seconds: float = setting(30.0, "Let running turns end for this long when stopping.", at_least=0)
     failure_seconds: float = setting(1.0, "First pause after a failed turn or write; it doubles each time.", at_least=0)
     failure_most_seconds: float = setting(60.0, "Longest such pause.", at_least=0)
@@ -44,8 +46,7 @@ class BusSettings:
     def mode_of(self, channel: str) -> str:
         """The name of the queue mode of a channel's sessions where they have chosen none."""
         # Not the mode itself: every command loads the settings, and the words of turns would cost it 30 ms.
-        chosen = self.queue_mode_by_channel.get(channel)
-        return chosen if chosen in MODES else self.queue_mode
+        return self.queue_mode_by_channel.get(channel, self.queue_mode)
 
     def debounce_of(self, channel: str) -> float:
         """Seconds for which a text of this channel waits for more."""

@@ -233,6 +233,11 @@ def _check_text(text: str) -> None:
 
 
 def _check_rules(value: Any, rules: Rules) -> None:
+    """What the setting asks of its value; of a table or list it is asked of each entry."""
+    if isinstance(value, (dict, list)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            _check_rules(entry, rules)
+        return
     if rules.one_of and str(value) not in rules.one_of:
         raise _Unknown(value, rules.one_of)
     if isinstance(value, (int, float)):

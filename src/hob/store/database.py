@@ -76,6 +76,8 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
         raise StoreFull(f"{path} cannot be written: {error.strerror}.") from error
     if not _looks_right(path):
         raise _set_aside(home, path, now, "it is no SQLite database")
+    if path.stat().st_size == 0 and _was_used(home):
+        raise _set_aside(home, path, now, "it is empty, although this home has been used")
     connection: apsw.Connection | None = None
     try:
         connection = connect(path, settings, vfs, writes=True)
@@ -124,6 +126,13 @@ def _looks_right(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(len(_MAGIC))
     return head in (b"", _MAGIC)
+
+
+def _was_used(home: Path) -> bool:
+    """Whether there was a database once: an empty file alone is what a crash leaves of the very first start."""
+    return any(
+        (home / folder).is_dir() and any((home / folder).iterdir()) for folder in ("backups", "blobs", "secrets")
+    )
 
 
 def _owed_check(connection: apsw.Connection, path: Path) -> str | None:

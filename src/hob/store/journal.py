@@ -139,7 +139,7 @@ class StoredJournal:
             if finish.steps:
                 _, calls = write_steps(connection, keep, turn, finish.steps, at)
                 events = tell_calls(connection, turn, calls, events, at)
-            write_entries(connection, keep, finish.session, finish.entries, at)
+            write_entries(connection, keep, finish.session, finish.entries, at, hidden=finish.hidden)
             write_outbounds(connection, keep, finish.outbounds, at, turn)
             end_turn(connection, turn, finish.state, at, keep.maybe(finish.reply), finish.kind, finish.reason)
             connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))

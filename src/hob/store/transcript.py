@@ -19,8 +19,8 @@ from hob.store.timeline import write_events
 from hob.store.writer import Writer
 
 _INSERT = (
-    "INSERT INTO transcript (session, n, version, role, turn, at, origin, trust, text, extra)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO transcript (session, n, version, role, turn, at, origin, trust, text, extra, hidden)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SUMMARY = (
     "SELECT upto, c.text, origin, trust, model FROM summaries m JOIN content c ON c.id = m.text"
@@ -39,9 +39,15 @@ _PARKED = (
 
 
 def write_entries(
-    connection: apsw.Connection, keep: Keep, session: SessionKey, entries: Sequence[Entry], at: float
+    connection: apsw.Connection,
+    keep: Keep,
+    session: SessionKey,
+    entries: Sequence[Entry],
+    at: float,
+    *,
+    hidden: bool = False,
 ) -> None:
-    """Append the entries to the session and give each its place."""
+    """Append the entries to the session and give each its place; hidden ones are kept, but not shown to the model."""
     if not entries:
         return
     for n, entry in enumerate(entries, next_entries(connection, keep, session, len(entries), at)):
@@ -49,7 +55,7 @@ def write_entries(
             _INSERT,
             (
                 session, n, ENTRY_VERSION, entry.role, entry.turn, entry.at, entry.label.origin.value,
-                entry.label.trust.value, keep(entry.text), keep.maybe(dump_extra(entry)),
+                entry.label.trust.value, keep(entry.text), keep.maybe(dump_extra(entry)), hidden,
             ),
         )  # fmt: skip
 
