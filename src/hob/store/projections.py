@@ -185,11 +185,10 @@ class _Fold:
             if session is not None and (turn.session, event.turn) in self._facts.entries:
                 session.updated = at
         move = _Move(event.seq, TASK_OF_TURN[state], at, reason)
-        # who joins a turn moves alone, and so does who is cancelled before any turn
-        if event.turn is None or event.kind == EventKind.STEER:
+        if event.kind == EventKind.STEER:  # who joins a turn moves alone
             self._of_message[event.parent or ""] = move
         else:
-            self._of_turn[event.turn] = move
+            self._of_turn[event.turn or ""] = move
 
     def _change(self, event: Event, key: str) -> None:
         if event.name == "created":
