@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hob.agent.driver import Driver
+from hob.agent.entries import NOT_ANSWERED, STOPPED
 from hob.agent.hooks import Hooks
 from hob.agent.parts import Parts
 from hob.agent.prompt import PromptBuilder
@@ -131,6 +132,10 @@ async def test_the_next_turn_is_shown_what_was_said(desk: Desk) -> None:
     assert [item.text for item in desk.model.requests[1].messages][:2] == ["I am Ada", "Hello Ada."]
 
 
+PROVOKED = (ModelFault.FILTERED, ModelFault.BAD_REQUEST)
+"""Faults after which a text is not shown to the model again."""
+
+
 @pytest.mark.parametrize("fault", [fault for fault in ModelFault if fault is not ModelFault.CONTEXT_OVERFLOW])
 async def test_a_models_failure_is_told_and_never_kept_as_an_answer(desk: Desk, fault: ModelFault) -> None:
     turn = await make_turn(desk.store, message("hi"))
@@ -139,8 +144,15 @@ async def test_a_models_failure_is_told_and_never_kept_as_an_answer(desk: Desk, 
     result = await desk.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
-    assert await desk.said() == ["user: hi"]
+    shown = [] if fault in PROVOKED else ["user: hi", f"user: [No answer was given to this: {fault.value}.]"]
+    assert await desk.said() == shown
+    kept = await desk.store.transcript.history(turn.session)
+    assert [entry.role for entry in kept] == ["user", "user"]
     assert await driver.run(await make_turn(desk.store, message("again")), desk.control) == Finished(TurnState.DONE)
+    asked = desk.model.requests[-1].messages[0].text
+    assert asked.startswith(
+        "again" if fault in PROVOKED else f"hi\n\n{NOT_ANSWERED.format(reason=fault.value)}\n\nagain"
+    )
 
 
 async def test_without_a_model_the_sender_learns_how_to_connect_one(desk: Desk) -> None:
@@ -171,7 +183,8 @@ async def test_what_is_no_answer_is_a_failure(desk: Desk, said: Line, reason: st
     result = await desk.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert result.reason == reason
-    assert await desk.said() == ["user: hi"]
+    said_now = [] if reason == "filtered" else ["user: hi", f"user: [No answer was given to this: {reason}.]"]
+    assert await desk.said() == said_now
 
 
 async def test_text_that_was_streamed_before_a_failure_is_taken_back(desk: Desk) -> None:
@@ -275,7 +288,7 @@ async def test_a_person_can_stop_a_turn(desk: Desk) -> None:
     assert task.result() == Finished(TurnState.CANCELLED)
     assert await desk.steps(turn) == [ModelAsked, Cancelled, Said]
     assert await desk.reply(turn) == "Stopped (/stop)."
-    assert await desk.said() == ["user: hi"]
+    assert await desk.said() == ["user: hi", f"user: {STOPPED}"]
 
 
 async def test_a_shutdown_leaves_the_turn_to_be_resumed(desk: Desk) -> None:

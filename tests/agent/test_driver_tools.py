@@ -283,7 +283,7 @@ async def test_stopping_a_turn_closes_its_tool_and_says_that_it_may_have_acted(d
     assert task.result() == Finished(TurnState.CANCELLED)
     assert [step.status for step in await desk.received(turn)] == ["cancelled"]
     view = await desk.store.transcript.load_view(SESSION, 10)
-    assert [entry.role for entry in view.entries] == ["user", "assistant", "tool"]
+    assert [entry.role for entry in view.entries] == ["user", "assistant", "tool", "user"]
 
 
 async def test_an_unknown_tool_is_answered_with_the_nearest_names(desk: Desk) -> None:
@@ -362,7 +362,7 @@ async def test_rounds_end_at_the_limit_and_the_work_is_kept(desk: Desk) -> None:
     assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED)
     assert len(desk.model.requests) == 3
     view = await desk.store.transcript.load_view(SESSION, 20)
-    assert [entry.role for entry in view.entries] == ["user", *["assistant", "tool"] * 3]
+    assert [entry.role for entry in view.entries] == ["user", *["assistant", "tool"] * 3, "user"]
 
 
 async def test_circles_are_warned_of_then_refused_then_ended(desk: Desk) -> None:

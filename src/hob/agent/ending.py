@@ -2,17 +2,22 @@
 
 from collections.abc import Iterable
 
-from hob.agent.entries import entries_of
+from hob.agent.entries import closing_entry, entries_of
 from hob.agent.prompt.pairing import pair
 from hob.agent.running import Running
 from hob.agent.turn import Say
 from hob.core.chunks import split_text
+from hob.core.errors import ModelFault
 from hob.core.ids import outbox_id
 from hob.core.messages import Address, Outbound
+from hob.core.models import Entry
 from hob.core.states import TurnState
 from hob.core.steps import Said
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish
+
+_PROVOKED = frozenset({ModelFault.FILTERED, ModelFault.BAD_REQUEST, ModelFault.CONTEXT_OVERFLOW})
+"""Faults that the turn's own text may have provoked: shown again, it would provoke them again, for ever."""
 
 
 def finish_of(run: Running, say: Say) -> Finish:
@@ -26,14 +31,21 @@ def finish_of(run: Running, say: Say) -> Finish:
         turn=turn.id,
         session=turn.session,
         state=say.state,
-        entries=tuple(pair(entries_of(turn, record.steps, run.watch.at))),
+        entries=_entries(run, say),
         outbounds=outbounds,
         events=(*events, *_events(run, say, outbounds)),
         steps=steps,
         reason=say.reason,
         reply=say.text,
         kind=say.kind,
+        hidden=say.state is TurnState.FAILED and say.reason in _PROVOKED,
     )
+
+
+def _entries(run: Running, say: Say) -> tuple[Entry, ...]:
+    entries = pair(entries_of(run.turn, run.record.steps, run.watch.at))
+    closing = closing_entry(run.turn, say.state, say.reason, run.watch.at)
+    return (*entries, closing) if entries and closing is not None else tuple(entries)
 
 
 def _outbounds(run: Running, say: Say) -> tuple[Outbound, ...]:

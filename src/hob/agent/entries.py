@@ -10,10 +10,13 @@ from hob.core.ids import CallId
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.messages import Attachment, Inbound, OutboundKind
 from hob.core.models import Entry, Image, Role
+from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolReceived, UserAnswered
 from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 
+NOT_ANSWERED = "[No answer was given to this: {reason}.]"
+STOPPED = "[The owner stopped this.]"
 FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
 
 
@@ -69,6 +72,21 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
 def entries_of(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
     """The whole turn, ready for the transcript. `at` is Unix seconds; the store gives the places."""
     return opening_entries(turn, at) + step_entries(turn, steps, at)
+
+
+def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry | None:
+    """What stands behind a turn that ended without an answer.
+
+    Without it the next message would follow right upon this one's, and the model would do what was given up.
+    """
+    match state:
+        case TurnState.CANCELLED:
+            text = STOPPED
+        case TurnState.FAILED:
+            text = NOT_ANSWERED.format(reason=reason or "it failed")
+        case _:
+            return None
+    return _entry(turn.id, "user", text, HOB_LABEL, at)
 
 
 def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:

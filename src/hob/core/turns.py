@@ -62,7 +62,8 @@ Outcome = Parked | Finished
 class Finish:
     """All that one transaction writes at a turn's end: transcript, outbox, states, timeline.
 
-    `steps` are the last ones, not yet journalled. The entries' `n` is ignored: the store gives each its place.
+    `steps` are the last ones, not yet journalled. The entries' `n` is ignored: the store gives each its place. Where
+    they are `hidden`, they are kept, but later turns do not show them to the model.
     """
 
     turn: TurnId
@@ -75,6 +76,7 @@ class Finish:
     reason: str = ""
     reply: str = ""
     kind: OutboundKind = OutboundKind.REPLY
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 In a test: `async with OpenAIServer() as server`, then point a client at `server.url`. As a program:
 `python -m hob.testing.openai_server --port 0` prints its base URL.
 
-Without a script it behaves by what the last user message says in its first paragraph:
+Without a script it behaves by what the last user message says in its first paragraph (the first one behind the last
+note that something was not answered or was stopped, where there is such a note):
 
 * `CALL name {json}` (one or more lines) asks for these tool calls; with their results it says `The tool said: …`;
 * `FAULT name` fails as `Fault` names it; `FAULT name 2` does so for the first two requests of that text, then it says
@@ -19,6 +20,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import re
 import signal
 import sys
 import time
@@ -31,6 +33,7 @@ from typing import Any, Self
 from hob.testing.openai_replies import Action, End, Fault, Reply, answer, error, reply_of, too_long, unauthorized, whole
 
 _MOST_BODY = 64 * 1024 * 1024
+_CLOSED = re.compile(r"^\[(?:No answer was given to this: .*|The owner stopped this)\.\]$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,7 @@ class OpenAIServer:
             results = [text_of(message) for message in _last_results(messages)]
             return Reply(f"The tool said: {' | '.join(results)}")
         said = next((text_of(message) for message in reversed(messages) if message["role"] == "user"), "")
-        paragraph = said.strip().partition("\n\n")[0]
+        paragraph = _CLOSED.split(said)[-1].strip().partition("\n\n")[0]
         lines = paragraph.splitlines()
         if paragraph.startswith("CALL "):
             words = (line.split(" ", 2) for line in lines if line.startswith("CALL "))
