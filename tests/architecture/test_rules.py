@@ -14,6 +14,7 @@ WALLS = {
     "bus/courier.py": "the channel",
     "bus/performing.py": "the job: one turn's defect is not the others'",
     "bus/commanding.py": "the job: a command",
+    "bus/lanes.py": "the job: a session",
     "app/afterwards.py": "the job: what nobody waits for",
     "store/jobs.py": "the job of a database thread, whose error goes to its caller",
 }

@@ -59,6 +59,7 @@ async def open_bench(
     settings: BusSettings | None = None,
     clock: Clock | None = None,
     own_only: bool = False,
+    routing: ChatRouting | None = None,
 ) -> AsyncIterator[Bench]:
     """A run in this home, continuing what earlier runs left."""
     clock = clock or SystemClock()
@@ -69,7 +70,7 @@ async def open_bench(
             store,
             turns=turns,
             commands=commands or TableCommands(),
-            routing=ChatRouting(mode),
+            routing=routing or ChatRouting(mode),
             admission=door or OpenDoor(),
             channels=channels,
             settings=settings or BusSettings(failure_seconds=0.01),

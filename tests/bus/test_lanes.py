@@ -23,7 +23,7 @@ from hob.store import Result, Waiting
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.bus.bench import open_bench, until
-from tests.bus.scripts import Script, ScriptedTurns, TableCommands
+from tests.bus.scripts import ChatRouting, Script, ScriptedTurns, TableCommands
 
 CHAT = SessionKey("chat")
 
@@ -469,3 +469,23 @@ async def test_what_comes_while_a_turn_is_claimed_may_join_it(tmp_path: Path) ->
         bench.store.inbox.claim = slow  # type: ignore[assignment, method-assign]
         assert await bench.replies(await bench.say("ask"), *late) == ["with 1"]
         assert (await bench.outcome(late[0])).reply == "with 1"
+
+
+class BrokenRouting(ChatRouting):
+    """Knows no mode for one chat, as a defect would."""
+
+    def mode_of(self, channel: str) -> QueueMode:
+        if channel == "broken":
+            raise RuntimeError("a defect")
+        return super().mode_of(channel)
+
+
+async def test_a_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with open_bench(tmp_path, routing=BrokenRouting()) as bench:
+        kept = await bench.say("hi", chat="one", channel="broken")
+        fine = await bench.say("hi", chat="two")
+        assert (await bench.outcome(fine)).state == "done"
+        assert [row.inbound.id for row in await bench.store.inbox.waiting(SessionKey("one"))] == [kept.id]
+    assert "the session one stands still" in caplog.text
+    async with open_bench(tmp_path) as bench:
+        assert (await bench.outcome(kept)).state == "done"

@@ -261,28 +261,6 @@ async def test_leaving_the_block_leaves_running_turns_to_be_resumed(tmp_path: Pa
         assert await bench.replies(said) == ["slow"]
 
 
-async def test_a_defect_of_the_bus_ends_the_block_with_that_error(tmp_path: Path) -> None:
-    class Broken(ChatRouting):
-        def mode_of(self, channel: str) -> QueueMode:
-            raise LookupError("no such mode")
-
-    clock = SystemClock()
-    async with open_store(tmp_path, StoreSettings(), clock) as store:
-        turns = ScriptedTurns(store.journal, {"slow": forever})
-
-        async def serve() -> None:
-            async with open_bus(
-                store, turns=turns, commands=TableCommands(), routing=Broken(), admission=OpenDoor(),
-                settings=BusSettings(), clock=clock,
-            ) as bus:  # fmt: skip
-                await Bench(store, bus, turns).say("hello")
-                await asyncio.Event().wait()
-
-        with pytest.raises(LookupError, match="no such mode"):
-            async with asyncio.timeout(10):
-                await serve()
-
-
 async def test_the_body_s_own_error_leaves_the_block_as_itself(tmp_path: Path) -> None:
     async def fail() -> None:
         async with open_bench(tmp_path, scripts={"slow": forever}) as bench:

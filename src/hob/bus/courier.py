@@ -14,8 +14,7 @@ from hob.core.ids import new_event_id, new_span_id
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel, Delivered, Repeats
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.store import OutboxRow, Store
-from hob.store.moves import IllegalMove
+from hob.store import IllegalMove, OutboxRow, Store
 
 log = logging.getLogger(__name__)
 

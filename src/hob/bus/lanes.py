@@ -209,6 +209,8 @@ class Lanes:
     async def _keep(self, lane: Lane) -> None:
         try:
             await lane.run()
+        except Exception:  # the job wall: one session's defect neither ends the others nor makes Hob start for ever
+            log.exception("the session %s stands still; its next message, or the next start, tries again", lane.key)
         finally:
             del self._lanes[lane.key]
             if lane.ready and not self._around.draining:
