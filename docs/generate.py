@@ -30,14 +30,14 @@ from hob.config import reference
 from hob.core import errors, hooks, states, steps
 from hob.core.ids import EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL
-from hob.core.messages import OutboundKind
+from hob.core.messages import FETCHED_CHANNELS, OutboundKind
 from hob.core.models import Usage
 from hob.core.sentences import OF_FAULT, texts_of
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.gateway.api import failure_of
 from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
 from hob.gateway.events import Event
-from hob.gateway.inbound import CHANNELS, FIELDS
+from hob.gateway.inbound import FIELDS
 from hob.gateway.views import chat_status, chat_view, event_view, usage_view
 from hob.store import Result
 
@@ -280,7 +280,7 @@ def api() -> str:
     lines += ["| field | meaning |", "|---|---|"]
     lines += [f"| `{name}` | {text} |" for name, text in CHAT_FIELDS.items()]
     _complete(CHAT_FIELDS, FIELDS)
-    _complete(dict.fromkeys(("api", "local")), CHANNELS)
+    _complete(dict.fromkeys(("api", "local")), FETCHED_CHANNELS)
     lines += [
         "",
         "| header | meaning |",

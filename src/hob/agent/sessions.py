@@ -11,10 +11,9 @@ from datetime import datetime, timedelta, tzinfo
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.messages import Inbound
+from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.turns import Session
 
-NAMED_CHANNELS = frozenset({"local", "api"})
 _SUBAGENT = "subagent"
 _GROUP = "group"
 
@@ -22,7 +21,7 @@ _GROUP = "group"
 def session_of(inbound: Inbound) -> SessionKey:
     """The conversation of the address a message came from."""
     origin = inbound.origin
-    if origin.channel in NAMED_CHANNELS:
+    if origin.channel in FETCHED_CHANNELS:
         return named_key(origin.channel, origin.chat or "main")
     head = _escape(origin.channel) + (f"@{_escape(origin.account)}" if origin.account else "")
     chat = _escape(origin.chat)
@@ -48,7 +47,7 @@ def thread_session(inbound: Inbound, name: str) -> SessionKey:
         return base
     return (
         named_key(inbound.origin.channel, slug)
-        if inbound.origin.channel in NAMED_CHANNELS
+        if inbound.origin.channel in FETCHED_CHANNELS
         else SessionKey(f"{base}/{slug}")
     )
 
@@ -65,7 +64,7 @@ def is_subagent(key: SessionKey) -> bool:
 
 def is_group(key: SessionKey) -> bool:
     """Whether others than one person read in this session."""
-    return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in NAMED_CHANNELS
+    return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in FETCHED_CHANNELS
 
 
 def resets(settings: AgentSettings) -> bool:

@@ -4,19 +4,17 @@ from dataclasses import replace
 
 from hob.core.errors import ToolFailed
 from hob.core.labels import SenderClass, Trust
-from hob.core.messages import Inbound
+from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.ports.guard import Admitted, Deny, Refused, Verdict
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
 
-OWNERS_CHANNELS = frozenset({"local", "api"})
-
 
 class OwnerOnly:
     """Implements `Admission`: these channels are the owner's, and nobody else comes in."""
 
-    def __init__(self, channels: frozenset[str] = OWNERS_CHANNELS) -> None:
+    def __init__(self, channels: frozenset[str] = FETCHED_CHANNELS) -> None:
         self._channels = channels
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:

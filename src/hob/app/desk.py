@@ -57,6 +57,7 @@ class Desk:
                 {"id": row.outbound.id, "channel": row.outbound.to.channel, "reason": row.reason}
                 for row in (await self._store.outbox.stuck(10) if outbox.dead + outbox.parked else ())
             ],
+            "unread": outbox.unread,
             "oldest_owed_seconds": outbox.oldest_age,
             "model": self._model_shown,
             "store": health.problem or "ok",

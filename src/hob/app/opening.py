@@ -14,6 +14,7 @@ from hob.agent import (
     AgentSettings,
     Budget,
     Compactor,
+    ContextRoom,
     Driver,
     Hooks,
     Inspector,
@@ -134,7 +135,8 @@ async def _open_peers(
         seed_workspace(workspace.path)
     files = BootstrapFiles(workspace.path)
     salt = token.encode()
-    prompts = PromptBuilder(settings, clock, files, salt=salt)
+    context_room = ContextRoom()
+    prompts = PromptBuilder(settings, clock, files, salt=salt, context_room=context_room)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
         settings,
@@ -145,6 +147,7 @@ async def _open_peers(
         budget=budget,
         clock=clock,
         salt=salt,
+        context_room=context_room,
     )
     driver = Driver(
         Parts(
@@ -165,6 +168,7 @@ async def _open_peers(
             settings=settings,
             default_model=default_model,
             compactor=compactor,
+            context_room=context_room,
         )
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model)

@@ -8,6 +8,8 @@ from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnI
 from hob.core.labels import Label, Origin, SenderClass, Trust
 
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
+FETCHED_CHANNELS = frozenset({"api", "local"})
+"""The API and the terminal: their sender is the owner, and replies wait there to be fetched instead of being sent."""
 
 
 class MediaType(StrEnum):

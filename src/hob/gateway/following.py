@@ -6,12 +6,11 @@ from typing import Any
 
 from hob.core.errors import HobError, NotFound, Stopping
 from hob.core.ids import InboundId
-from hob.core.messages import Inbound
+from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.ports.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.gateway.api import Api, failure_of
 from hob.gateway.events import Event
-from hob.gateway.inbound import CHANNELS
 from hob.gateway.views import FINAL, chat_view
 
 
@@ -90,7 +89,7 @@ async def pick_up(api: Api, id: InboundId) -> None:
     """Note that whoever fetches replies here has got this one; called after it was handed over."""
     result = await api.store.inbox.find_result(id)
     if result is not None and result.settled and result.turn is not None and not result.picked_up:
-        await api.store.outbox.picked_up(result.turn, CHANNELS)
+        await api.store.outbox.picked_up(result.turn, FETCHED_CHANNELS)
 
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:

@@ -7,11 +7,9 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey, new_inbound_id, new_trace_id
 from hob.core.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.core.messages import Address, Inbound, Quoted, Sender
+from hob.core.messages import FETCHED_CHANNELS, Address, Inbound, Quoted, Sender
 
 FIELDS = frozenset({"message", "session", "model", "quoted", "channel", "wait"})
-CHANNELS = frozenset({"api", "local"})
-"""Who is speaking: a program, or a person at this machine's terminal."""
 
 
 def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> Inbound:
@@ -21,8 +19,8 @@ def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> 
     """
     _check(fields)
     channel = fields.get("channel", "api")
-    if channel not in CHANNELS:
-        raise InvalidRequest(f"channel must be one of {', '.join(sorted(CHANNELS))}")
+    if channel not in FETCHED_CHANNELS:
+        raise InvalidRequest(f"channel must be one of {', '.join(sorted(FETCHED_CHANNELS))}")
     if key is not None and not 1 <= len(key) <= 255:
         raise InvalidRequest("Idempotency-Key must have 1 to 255 characters")
     session = fields.get("session")

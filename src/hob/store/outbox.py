@@ -9,7 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import OutboxId, TraceId, TurnId
-from hob.core.messages import Address, Outbound, OutboundKind
+from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.timeline import TimelineEvent
 from hob.store.content import Keep
@@ -29,6 +29,7 @@ _COLUMNS = (
 )
 _TABLES = "outbox o JOIN content c ON c.id = o.text"
 _OPEN = "state IN ('ready', 'sending')"
+_FETCHED = tuple(sorted(FETCHED_CHANNELS))
 _HEADS = f"SELECT min(seq) FROM outbox WHERE {_OPEN} AND channel = ? AND account = ? GROUP BY chat, thread"  # noqa: S608
 _MOVE = (
     "UPDATE outbox SET state = ?, attempts = ?, repeats = ?, next_at = ?, reason = ?, receipt = ?, ended = ?"
@@ -52,10 +53,14 @@ class OutboxRow:
 
 @dataclass(frozen=True, slots=True)
 class OutboxCounts:
-    """What is not delivered; `oldest_age` is the age in seconds of the oldest open row."""
+    """What is not delivered; `oldest_age` is the age in seconds of the oldest open row.
+
+    `unread` are those that wait to be fetched; they are not in the others.
+    """
 
     open: int
     oldest_age: float
+    unread: int
     dead: int
     parked: int
 
@@ -217,14 +222,18 @@ class Outbox:
 
 def _counts(now: float) -> Callable[[apsw.Connection], OutboxCounts]:
     def query(connection: apsw.Connection) -> OutboxCounts:
-        sql = f"SELECT count(*), min(created) FROM outbox WHERE {_OPEN}"  # noqa: S608
-        count, oldest = find_row(connection, sql) or (0, None)
+        fetched = f"channel IN ({marks(_FETCHED)})"
+        sql = (
+            f"SELECT count(*) FILTER (WHERE NOT {fetched}), min(created) FILTER (WHERE NOT {fetched}),"  # noqa: S608
+            f" count(*) FILTER (WHERE {fetched}) FROM outbox WHERE {_OPEN}"
+        )
+        count, oldest, unread = find_row(connection, sql, _FETCHED * 3) or (0, None, 0)
         sql = (
             "SELECT count(*) FILTER (WHERE state = 'dead'), count(*) FILTER (WHERE state = 'parked')"
             " FROM outbox WHERE state IN ('dead', 'parked')"
         )
         dead, parked = find_row(connection, sql) or (0, 0)
-        return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), dead, parked)
+        return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), unread, dead, parked)
 
     return query
 

@@ -24,7 +24,8 @@ def status(*, json: bool = False) -> int:
     print(f"Hob {seen['version']} in {home}: {owner}")
     print(f"turns     {seen['running']} running, {seen['waiting']} waiting, {seen['parked']} parked")
     oldest = f", the oldest for {age(seen['oldest_owed_seconds'])}" if seen["oldest_owed_seconds"] else ""
-    print(f"replies   {seen['owed']} owed{oldest}")
+    unread = f", {seen['unread']} not fetched yet" if seen["unread"] else ""
+    print(f"replies   {seen['owed']} to be sent{oldest}{unread}")
     if seen["undeliverable"]:
         print(paint(f"          {seen['undeliverable']} could not be delivered:", "red"))
         for row in seen["stuck"]:
