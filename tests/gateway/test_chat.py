@@ -45,8 +45,10 @@ async def test_what_became_of_a_message_can_be_asked_later(hob: Machine) -> None
 
 
 async def test_an_answer_that_takes_longer_is_fetched_later(tmp_path: Path) -> None:
-    async with machine(tmp_path, Silence()) as hob:
-        response = await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})
+    async with machine(tmp_path, Silence(), **NOTICED) as hob:
+        with hob.app.bus.hub.subscribe() as notices:
+            response = await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})
+            await wait_for_model(hob, notices)
         assert response.status_code == 202
         assert response.json()["reply"] is None
         assert response.headers["location"] == f"/chat/{response.json()['id']}"
