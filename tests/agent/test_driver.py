@@ -206,7 +206,7 @@ async def test_a_context_too_long_is_shortened_twice_and_no_more(desk: Desk) -> 
     assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
     assert len(desk.model.requests) == 3
     steps = await desk.store.journal.load_steps(turn.id)
-    assert [step.keep for step in steps if isinstance(step, Shortened)] == [10, 2]
+    assert [step.keep for step in steps if isinstance(step, Shortened)] == [10, 0]
 
 
 async def test_after_one_shortening_the_answer_counts(desk: Desk) -> None:

@@ -174,7 +174,7 @@ def test_rounds_are_counted_by_answers() -> None:
 
 @pytest.mark.parametrize("fault", ModelFault)
 def test_every_failure_ends_in_words_that_are_an_error(fault: ModelFault) -> None:
-    overflow = (ModelFailed("context_overflow", ""), Shortened(10), ModelFailed("context_overflow", ""), Shortened(2))
+    overflow = (ModelFailed("context_overflow", ""), Shortened(10), ModelFailed("context_overflow", ""), Shortened(0))
     said = next_after(*overflow, ASKED, ModelFailed(fault.value, "why"))
     assert isinstance(said, Say)
     assert (said.kind, said.state, said.reason) == (OutboundKind.ERROR, TurnState.FAILED, fault.value)

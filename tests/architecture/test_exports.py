@@ -6,8 +6,8 @@ import pytest
 
 EXPORTS = {
     "hob.agent": """
-        AgentSettings Budget Compacted Compactor Driver Hooks Inspector NotCompacted Parts Prompt PromptBuilder
-        Section SlashCommands SpendingSettings named_key reset_due session_of thread_session
+        AgentSettings Budget Compacted Compactor ContextRoom Driver Hooks Inspector NotCompacted Parts Prompt
+        PromptBuilder Section SlashCommands SpendingSettings named_key reset_due session_of thread_session
     """,
     "hob.bus": """
         Acceptor Bus BusSettings Children Courier Hub Lanes Questions Subscription open_bus

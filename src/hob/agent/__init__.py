@@ -8,6 +8,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.compaction import Compacted as Compacted
     from hob.agent.compaction import Compactor as Compactor
     from hob.agent.compaction import NotCompacted as NotCompacted
+    from hob.agent.context_room import ContextRoom as ContextRoom
     from hob.agent.driver import Driver as Driver
     from hob.agent.hooks import Hooks as Hooks
     from hob.agent.inspection import Inspector as Inspector
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
 _HOMES = {
     "commands": ("SlashCommands",),
     "compaction": ("Compacted", "Compactor", "NotCompacted"),
+    "context_room": ("ContextRoom",),
     "driver": ("Driver",),
     "hooks": ("Hooks",),
     "inspection": ("Inspector",),

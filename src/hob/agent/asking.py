@@ -94,6 +94,8 @@ async def _hear(run: Running, request: ModelRequest) -> None:
     try:
         reply = _checked(await _listen(run, request, heard))
     except ModelError as error:
+        if error.fault is ModelFault.CONTEXT_OVERFLOW:
+            run.parts.context_room.learn(run.model, run.prompt_tokens)
         _fail(run, request.model, watch, error, heard)
         return
     if run.parts.hooks:

@@ -11,6 +11,7 @@ A summary is trusted no more than what it was made from.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hob.agent.context_room import ContextRoom
 from hob.agent.prompt.cutting import shorten
 from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.pairing import pair
@@ -20,7 +21,7 @@ from hob.agent.spending import Budget
 from hob.agent.summaries import INSTRUCTIONS, Draft, finish_text, judge_draft, read_draft
 from hob.agent.window import back_to_safe
 from hob.core.clock import Clock
-from hob.core.errors import BudgetExceeded, ModelError
+from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.ids import SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
 from hob.core.models import Entry, ModelReply, ModelRequest, Stop, Usage, UserMessage
@@ -78,6 +79,7 @@ class Compactor:
         remember: Remember | None = None,
         budget: Budget | None = None,
         salt: bytes = b"",
+        context_room: ContextRoom | None = None,
     ) -> None:
         self._settings = settings
         self._model = model
@@ -88,6 +90,7 @@ class Compactor:
         self._remember = remember
         self._budget = budget
         self._marks = Marks(salt)
+        self._context_room = context_room or ContextRoom()
         self._under_way: set[SessionKey] = set()
         self._failed_at: dict[SessionKey, int] = {}
         """Where automatic summaries failed: how many entries the session showed then."""
@@ -169,8 +172,9 @@ class Compactor:
         trust = view.summary.label.trust if view.summary else Trust.TRUSTED
         facts: tuple[str, ...] = ()
         draft: Draft | str = "nothing to summarise"
-        for piece in self._pieces(head):
-            draft = await self._ask(self._question(before, trust, piece), piece, before, spending)
+        room = self._limit(spending.model) // 2
+        for piece in self._pieces(head, room):
+            draft = await self._ask(self._question(before, trust, piece, room), piece, before, spending)
             if isinstance(draft, str):
                 return draft
             facts += draft.facts
@@ -197,7 +201,7 @@ class Compactor:
             spending.model,
             INSTRUCTIONS,
             (UserMessage(question),),
-            max_tokens=min(self._settings.compact_tokens, self._settings.context_tokens // 4),
+            max_tokens=self._most_tokens(spending.model),
             patience=self._settings.compact_patience_seconds,
         )
         if self._budget is not None:
@@ -214,6 +218,8 @@ class Compactor:
                     reply = event
         except ModelError as error:
             status = error.fault
+            if error.fault is ModelFault.CONTEXT_OVERFLOW:
+                self._context_room.learn(spending.model, estimate_tokens(INSTRUCTIONS + question))
             raise
         finally:
             usage = reply.usage if reply else None
@@ -247,13 +253,20 @@ class Compactor:
             cost=price.cost(usage) if price and usage else None,
         )
 
-    def _pieces(self, head: Sequence[Entry]) -> list[list[Entry]]:
+    def _limit(self, model: str) -> int:
+        """The most tokens of input."""
+        return self._context_room.limit(model, self._settings.context_tokens - self._settings.compact_tokens)
+
+    def _most_tokens(self, model: str) -> int:
+        """The longest summary: the next piece is read together with it, so it must leave room for that."""
+        return min(self._settings.compact_tokens, self._context_room.limit(model, self._settings.context_tokens) // 4)
+
+    def _pieces(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
         """The entries in parts that fit into one request each; a call stays with its results."""
-        room = (self._settings.context_tokens - self._settings.compact_tokens) // 2
         pieces: list[list[Entry]] = [[]]
         left = room
         for entry in pair(head):
-            tokens = estimate_tokens(self._line(entry)) + 4
+            tokens = estimate_tokens(self._line(entry, room)) + 4
             if tokens > left and pieces[-1] and entry.role != "tool":
                 pieces.append([])
                 left = room
@@ -261,16 +274,16 @@ class Compactor:
             pieces[-1].append(entry)
         return pieces
 
-    def _question(self, before: str, trust: Trust, piece: Sequence[Entry]) -> str:
-        lines = [self._line(entry) for entry in piece]
+    def _question(self, before: str, trust: Trust, piece: Sequence[Entry], room: int) -> str:
+        lines = [self._line(entry, room) for entry in piece]
         if before:
             text = before if trust is Trust.TRUSTED else self._marks.wrap(before, Label(Origin.MODEL, trust), "before")
             lines.insert(0, f"Summary of what was said before:\n{text}\n\nWhat was said since:")
         return "\n\n".join(lines)
 
-    def _line(self, entry: Entry) -> str:
-        """One entry as the summariser reads it, long ones shortened."""
-        text = shorten(entry.text, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS)
+    def _line(self, entry: Entry, room: int) -> str:
+        """One entry as the summariser reads it, long ones shortened, to a part of `room` tokens in any case."""
+        text = shorten(entry.text, min(2 * room, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS))
         if text and not entry.label.trusted:
             text = self._marks.wrap(text, entry.label, entry.turn)
         calls = "".join(f"\n[calls {call.name} {shorten(call.arguments, _CALL_CHARS)}]" for call in entry.calls)

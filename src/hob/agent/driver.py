@@ -245,8 +245,10 @@ class Driver:
             return
         view = run.view
         view = replace(view, entries=view.entries + finish.entries, total=view.total + len(finish.entries))
-        reason = "overflow" if run.record.state.shortened else compactor.needed(view, run.prompt_tokens)
-        if reason is not None:
+        if run.record.state.shortened:
+            keep = min(run.record.state.keep or 0, view.total // 2)  # few long messages overflow as well as many
+            await compactor.compact(run.turn.session, reason="overflow", model=run.model, keep=keep)
+        elif (reason := compactor.needed(view, run.prompt_tokens)) is not None:
             await compactor.compact(run.turn.session, reason=reason, model=run.model)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
+from hob.agent.context_room import ContextRoom
 from hob.agent.hooks import Hooks
 from hob.agent.ports import Approvals, Compacts, LimitOf, Prompts
 from hob.agent.settings import AgentSettings
@@ -45,6 +46,7 @@ class Parts:
     default_model: Callable[[], str] = str
     approvals: Approvals | None = None
     compactor: Compacts | None = None
+    context_room: ContextRoom = field(default_factory=ContextRoom)
     afterwards: Callable[[Coroutine[Any, Any, None]], None] | None = None
 
 

@@ -54,8 +54,11 @@ class Compacts(Protocol):
         """Why the session should be compacted now, or None."""
         ...
 
-    async def compact(self, session: SessionKey, *, reason: str, model: str) -> object:
-        """Do it, or leave all as it was; the answer says which. Raises StoreErrors."""
+    async def compact(self, session: SessionKey, *, reason: str, model: str, keep: int | None = None) -> object:
+        """Do it for all but the last `keep` messages, or leave all as it was; the answer says which.
+
+        Raises StoreErrors.
+        """
         ...
 
 

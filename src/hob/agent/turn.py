@@ -238,7 +238,7 @@ def _end(state: State, rules: Rules) -> Say | None:
 def _after_failure(state: State, failed: ModelFailed, rules: Rules) -> Command:
     fault = ModelFault(failed.fault)
     if fault is ModelFault.CONTEXT_OVERFLOW and state.shortened < 2:
-        return Write((Shortened(rules.window // 2 if state.shortened == 0 else 2),))
+        return Write((Shortened(rules.window // 2 if state.shortened == 0 else 0),))
     if state.background and fault in WAITABLE and failed.retry_at is not None and state.waits < rules.wait_attempts:
         return Write((Waited(failed.retry_at, failed.fault),))
     sentence = OF_FAULT[fault]

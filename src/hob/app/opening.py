@@ -133,10 +133,9 @@ async def _open_peers(
     workspace = config[WorkspaceSettings]
     if workspace.seed and not own_only:
         seed_workspace(workspace.path)
-    files = BootstrapFiles(workspace.path)
     salt = token.encode()
     context_room = ContextRoom()
-    prompts = PromptBuilder(settings, clock, files, salt=salt, context_room=context_room)
+    prompts = PromptBuilder(settings, clock, BootstrapFiles(workspace.path), salt=salt, context_room=context_room)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
         settings,

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hob.agent.assessment import LINES, assess
+from hob.agent.context_room import ContextRoom
 from hob.agent.entries import opening_entries, step_entries
 from hob.agent.ports import Bootstrap
 from hob.agent.prompt import context
@@ -43,6 +44,8 @@ from hob.core.tools import ToolSpec
 from hob.core.turns import Summary, Turn, View
 
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
+_MOST_SYSTEMS = 16  # an audience has one per limit of a model
+_LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
 _WAKES = (Waited, ApprovalAnswered, UserAnswered)
 
 
@@ -69,15 +72,17 @@ class PromptBuilder:
         bootstrap: Bootstrap,
         recall: Recall | None = None,
         salt: bytes = b"",
+        context_room: ContextRoom | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._bootstrap = bootstrap
         self._recall = recall
         self._marks = Marks(salt)
+        self._context_room = context_room or ContextRoom()
         self._zone = zone_of(settings.timezone)
         self._moments: OrderedDict[tuple[TurnId, int], _Moment] = OrderedDict()
-        self._systems: dict[Audience, tuple[tuple[BootstrapFile, ...], SystemText]] = {}
+        self._systems: dict[tuple[Audience, int], tuple[tuple[BootstrapFile, ...], SystemText]] = {}
         self._tools: tuple[tuple[ToolSpec, ...], Section] = ((), Section("tools", 0, 0, True))
         self._max_tokens = min(settings.max_tokens, settings.context_tokens // 2)
 
@@ -97,7 +102,8 @@ class PromptBuilder:
         Raises ModelError (context overflow) when tools and identity alone leave no room for a message.
         """
         settings = self._settings
-        budget = settings.context_tokens - self._max_tokens
+        most = settings.context_tokens - self._max_tokens
+        budget = self._context_room.limit(model, most)
         moment = await self._moment(turn, steps, view)
         system = self._system(audience_of(turn), budget)
         tool_section = self._tool_section(tools)
@@ -112,6 +118,8 @@ class PromptBuilder:
         volatile = _limited(moment.text, budget // 7)
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
         room = budget - fixed - sum(map(cost, summary))
+        if room < 60:  # what was learned is an estimate; what was configured is not
+            room = min(_LAST_ROOM, room + most - budget)
         if room < 60:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, "tools and identity files leave no room for a message")
         history, own = fit(history, own, room, max(1, settings.window // 2))
@@ -174,10 +182,12 @@ class PromptBuilder:
 
     def _system(self, audience: Audience, budget: int) -> SystemText:
         files = self._bootstrap.load()
-        known = self._systems.get(audience)
+        known = self._systems.get((audience, budget))
         if known is None or known[0] is not files:
+            if len(self._systems) >= _MOST_SYSTEMS:
+                self._systems.clear()
             known = (files, build_system(files, audience, self._settings, budget // 2))
-            self._systems[audience] = known
+            self._systems[audience, budget] = known
         return known[1]
 
     def _tool_section(self, tools: tuple[ToolSpec, ...]) -> Section:
