@@ -12,6 +12,7 @@ from hob.agent.compaction import Compactor, NotCompacted
 from hob.agent.driver import Driver
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget, SpendingSettings
+from hob.core.errors import ModelError, ModelFault
 from hob.core.ports.notices import Settled
 from hob.core.states import TurnState
 from hob.core.turns import Finished
@@ -96,6 +97,45 @@ async def test_compaction_stops_before_spending_what_is_not_there(desk: Desk) ->
     assert isinstance(done, NotCompacted)
     assert "spending.daily" in done.reason
     assert model.requests == []
+
+
+class Naming(ScriptedModel):
+    """A server that has one model, and tells its name unless it is broken."""
+
+    broken: ModelError | None = None
+
+    async def default_model(self) -> str:
+        if self.broken is not None:
+            raise self.broken
+        return "priced"
+
+
+async def test_a_limit_holds_where_the_server_chooses_the_model(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    model = Naming("Expensive.")
+    parts = replace(desk.parts(spending=SpendingSettings(per_turn=0.001), model=""), model=model)
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert model.requests == []
+    assert "spending.per_turn" in await desk.reply(turn)
+
+
+async def test_spending_is_known_where_the_server_chooses_the_model(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    model = Naming("Hello.")
+    await Driver(replace(desk.parts(model=""), model=model)).run(turn, desk.control)
+    spent = await desk.store.ledger.spent(model="priced")
+    assert (spent.calls, spent.unknown_calls, spent.cost > 0) == (1, 0, True)
+    assert model.requests[0].model == "priced"
+
+
+async def test_a_server_that_cannot_name_its_model_is_a_failure_like_others(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    model = Naming("never asked")
+    model.broken = ModelError(ModelFault.NETWORK, "away")
+    assert await Driver(replace(desk.parts(model=""), model=model)).run(turn, desk.control) == Finished(
+        TurnState.FAILED
+    )
+    assert "(away)" in await desk.reply(turn)
 
 
 async def test_a_limit_shorter_than_the_notice_holds(desk: Desk) -> None:

@@ -7,8 +7,9 @@ import sys
 import pytest
 
 import hob.providers
-from hob.core.errors import ModelError
+from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, ModelRequest, UserMessage
+from hob.core.ports.model import CanName
 from hob.core.settings import Secret
 from hob.providers import ModelSettings, open_model
 from hob.testing.clock import ManualClock
@@ -50,6 +51,23 @@ async def test_fewer_attempts_may_be_configured() -> None:
             with pytest.raises(ModelError) as caught:
                 _ = [event async for event in model.stream(HI)]
         assert caught.value.attempts == len(server.chats) == 2
+
+
+async def test_the_servers_own_choice_has_a_name_and_is_asked_for_again_after_trouble() -> None:
+    async with OpenAIServer(models=("first", "second")) as server:
+        async with open_model(ModelSettings(base_url=server.url), ManualClock()) as model:
+            assert isinstance(model, CanName)
+            assert await model.default_model() == "first"
+        async with open_model(ModelSettings(base_url=server.url, name="mine"), ManualClock()) as model:
+            assert isinstance(model, CanName)
+            assert await model.default_model() == "mine"
+        assert len(server.requests) == 1
+    away = open_model(ModelSettings(base_url=server.url), ManualClock(jump=True), draw=lambda: 0.0)
+    async with away as model:
+        assert isinstance(model, CanName)
+        with pytest.raises(ModelError) as caught:
+            await model.default_model()
+    assert (caught.value.fault, caught.value.attempts) == (ModelFault.NETWORK, 4)
 
 
 async def test_closing_the_model_closes_its_connections() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hob.agent.arguments import tidy
 from hob.agent.calls import clean
+from hob.agent.naming import real_name
 from hob.agent.parts import Stopwatch
 from hob.agent.ports import BuiltPrompt
 from hob.agent.running import Running, request_hash
@@ -32,10 +33,12 @@ async def ask(run: Running) -> None:
     record, parts = run.record, run.parts
     if record.steps:
         await run.steer()
+    watch = Stopwatch.start(parts.clock)
     try:
+        run.model = await real_name(parts.model, run.model)
         prompt = await _build(run)
-    except ModelError as error:  # it cannot be made to fit
-        _fail(run, run.model, Stopwatch.start(parts.clock), error, _Heard())
+    except ModelError as error:  # the server does not answer, or it cannot be made to fit
+        _fail(run, run.model, watch, error, _Heard())
         return
     request = prompt.request
     if parts.hooks:

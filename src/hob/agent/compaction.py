@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hob.agent.context_room import ContextRoom
+from hob.agent.naming import real_name
 from hob.agent.prompt.cutting import shorten
 from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.pairing import pair
@@ -143,9 +144,10 @@ class Compactor:
         head = entries[:cut]
         if not head:
             return NotCompacted("nothing is old enough to be summarised")
-        spending = _Spending(new_trace_id(), session, model)
         self._note_failure(session, view.total)  # until it has succeeded
         try:
+            model = await real_name(self._model, model)
+            spending = _Spending(new_trace_id(), session, model)
             draft = await self._summarise(view, head, spending)
         except ModelError as error:
             return NotCompacted(f"the model gave no summary ({error.fault}: {error})")

@@ -9,14 +9,14 @@ from typing import Protocol
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelRequest
-from hob.core.ports.model import Model
+from hob.core.ports.model import CanName, Model
 from hob.core.ports.tools import Blobs
 from hob.providers.openai_chat.settings import OFFICIAL, OpenAIChatSettings
 from hob.providers.retrying import Retrying
 from hob.providers.settings import ModelSettings, is_connected, model_name
 
 
-class _Server(Model, Protocol):
+class _Server(Model, CanName, Protocol):
     async def aclose(self) -> None: ...
 
 
@@ -42,7 +42,11 @@ class OnDemand:
         """As `OpenAIChat.stream`."""
         return self.load().stream(request)
 
-    def load(self) -> Model:
+    async def default_model(self) -> str:
+        """As `OpenAIChat.default_model`; what is configured is known without loading anything."""
+        return self._settings.model or await self.load().default_model()
+
+    def load(self) -> _Server:
         """Load it now: 80 ms of imports that a command without a model never pays."""
         if self._model is None:
             from hob.providers.openai_chat.model import OpenAIChat  # heavy, see above

@@ -9,10 +9,11 @@ from typing import cast
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest
-from hob.core.ports.model import Model
+from hob.core.ports.model import CanName, Model
 
 MOST_ATTEMPTS = 4
 _FIRST_DELAY = 0.5
+_NAMING_PATIENCE = 8.0  # seconds; what a person who waits has for an answer
 
 # An empty answer has cost all its tokens: one more try is fair, three are not.
 _TRIES = {
@@ -66,6 +67,26 @@ class Retrying:
         self._clock = clock
         self._attempts = max(1, min(attempts, MOST_ATTEMPTS))
         self._draw = draw
+
+    async def default_model(self) -> str:
+        """The name of the model that is asked where a request names none, asked for as patiently as an answer is.
+
+        Empty if the model behind cannot tell. Raises ModelError.
+        """
+        if not isinstance(self._model, CanName):
+            return ""
+        began, made = self._clock.monotonic(), 0
+        while True:
+            made += 1
+            try:
+                return await self._model.default_model()
+            except ModelError as error:
+                tries = Tries(made, self._clock.monotonic() - began)
+                delay = next_delay(tries, error, attempts=self._attempts, patience=_NAMING_PATIENCE, draw=self._draw())
+                error.attempts = made
+                if delay is None:
+                    raise
+            await self._clock.sleep(delay)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Answer, piece by piece. Raises the last ModelError, with `retry_after` where the server told it."""

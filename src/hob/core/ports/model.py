@@ -1,7 +1,7 @@
 """Thinking."""
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from hob.core.models import ModelEvent, ModelRequest, Price
 
@@ -16,6 +16,13 @@ class Model(Protocol):
         the request.
         """
         ...
+
+
+@runtime_checkable
+class CanName(Protocol):
+    """A model that can name the one it asks when a request names none (empty if not). Raises ModelError."""
+
+    async def default_model(self) -> str: ...
 
 
 class Prices(Protocol):
