@@ -28,9 +28,9 @@ class Turns(Protocol):
     """Something that performs turns."""
 
     async def run(self, turn: Turn, control: Control) -> Outcome:
-        """Perform or resume the turn. Cancelled with a stop reason it finishes as cancelled; without one it leaves
+        """Perform or resume the turn. Raises StoreErrors; then it can be run again later.
 
-        the turn resumable and re-raises. Raises StoreErrors; then the turn can be run again later.
+        Cancelled with a stop reason it finishes as cancelled; without one it stays resumable and re-raises.
         """
         ...
 
