@@ -80,7 +80,10 @@ PRICES = SettingsPrices(
         "claude-*": PriceSetting(input=3, output=15),
         "claude-haiku-*": PriceSetting(input=1, output=5),
         "openrouter/auto": PriceSetting(input=9, output=9),
-        "free-one": PriceSetting(),
+        "free-one": PriceSetting(input=0, output=0),
+        "half-*": PriceSetting(input=1, output=1),
+        "half-in": PriceSetting(input=1),
+        "half-out": PriceSetting(output=1, cache_read=1),
     }
 )
 
@@ -97,6 +100,11 @@ def test_the_longest_pattern_wins() -> None:
 
 @pytest.mark.parametrize("name", ["", "gpt-5", "gpt-5-mini-pro", "auto", "llama"])
 def test_a_price_that_nobody_gave_is_unknown(name: str) -> None:
+    assert PRICES.find_price(name) is None
+
+
+@pytest.mark.parametrize("name", ["half-in", "half-out"])
+def test_half_a_price_is_none(name: str) -> None:
     assert PRICES.find_price(name) is None
 
 

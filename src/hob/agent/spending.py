@@ -28,7 +28,9 @@ class SpendingSettings:
     per_session: float | None = setting(None, "Dollars one session may ever spend.", at_least=0, stored=True)
     per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0, stored=True)
     on_unknown: str = setting(
-        "allow", "What to do about a model of unknown price while a limit is set.", one_of=("allow", "refuse")
+        "allow",
+        "What to do about a model of unknown price while a limit is set; allowed calls are counted, not added.",
+        one_of=("allow", "refuse"),
     )
 
 

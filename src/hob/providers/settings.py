@@ -14,10 +14,13 @@ DEFAULT_MODEL = "gpt-5-mini"
 
 @dataclass(frozen=True, slots=True)
 class PriceSetting:
-    """Dollars per million tokens. Cached tokens cost as much as others where nothing else is said."""
+    """Dollars per million tokens. Cached tokens cost as much as others where nothing else is said.
 
-    input: float = setting(0.0, "Dollars per million tokens of input.", at_least=0)
-    output: float = setting(0.0, "Dollars per million tokens of output.", at_least=0)
+    A price of which input or output is missing is no price: what is not given is unknown, never free.
+    """
+
+    input: float | None = setting(None, "Dollars per million tokens of input.", at_least=0)
+    output: float | None = setting(None, "Dollars per million tokens of output.", at_least=0)
     cache_read: float | None = setting(None, "Dollars per million tokens read from the cache.", at_least=0)
     cache_write: float | None = setting(None, "Dollars per million tokens written to the cache.", at_least=0)
 
@@ -100,7 +103,10 @@ class SettingsPrices:
         return next(fitting, None)
 
 
-def _price(price: PriceSetting) -> Price:
+def _price(price: PriceSetting) -> Price | None:
+    if price.input is None or price.output is None:
+        return None
+
     def micro(dollars: float) -> int:
         return round(dollars * 1_000_000)
 
