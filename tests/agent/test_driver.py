@@ -162,6 +162,14 @@ async def test_without_a_model_the_sender_learns_how_to_connect_one(desk: Desk) 
     assert f"hob retry {turn.id}" in await desk.reply(turn)
 
 
+async def test_settings_that_cannot_be_used_are_told_with_the_reason(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    error = ModelError(ModelFault.SETTINGS, "the API key cannot be read: KEY is not set")
+    await Driver(desk.parts(error)).run(turn, desk.control)
+    assert "KEY is not set" in await desk.reply(turn)
+    assert "hob config check" in await desk.reply(turn)
+
+
 async def test_a_rate_limit_tells_when_to_try_again(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("hi"))
     await Driver(desk.parts(ModelError(ModelFault.RATE_LIMIT, retry_after=41.6))).run(turn, desk.control)

@@ -67,6 +67,7 @@ async def test_an_answer_that_takes_longer_is_fetched_later(tmp_path: Path) -> N
         (ModelFault.GARBAGE, 502),
         (ModelFault.OVERLOAD, 503),
         (ModelFault.NOT_CONFIGURED, 503),
+        (ModelFault.SETTINGS, 503),
         (ModelFault.TIMEOUT, 504),
     ],
 )

@@ -106,3 +106,11 @@ async def test_without_a_model_what_is_typed_is_kept_and_the_way_out_told(world:
     async with world.serve() as daemon:
         await daemon.client.post(f"/retry/{response.json()['id']}")
         assert (await daemon.get(response.json()["id"], wait=3))["reply"] == "You said: hello"
+
+
+async def test_a_key_that_cannot_be_read_is_told_as_that(world: World) -> None:
+    async with world.serve(OPENAI_API_KEY="", HOB_MODEL_API_KEY="file:/nowhere/key") as daemon:
+        response = await daemon.post("hello")
+        assert (response.status_code, response.json()["error"]["code"]) == (503, "model_settings")
+        assert "/nowhere/key" in response.json()["error"]["message"]
+        assert "hob config check" in response.json()["error"]["message"]

@@ -170,7 +170,7 @@ async def test_a_server_that_is_not_there_is_a_network_fault() -> None:
 @pytest.mark.parametrize("base_url", ["http://[broken", "ftp://localhost/", "http://"])
 async def test_an_address_that_is_none_is_the_operators_fault(base_url: str) -> None:
     model = OpenAIChat(OpenAIChatSettings(base_url), ManualClock())
-    assert (await fault_of(model)).fault in (ModelFault.NOT_CONFIGURED, ModelFault.NETWORK)
+    assert (await fault_of(model)).fault in (ModelFault.SETTINGS, ModelFault.NETWORK)
     await model.aclose()
 
 
@@ -208,8 +208,8 @@ def _missing() -> str:
 @pytest.mark.parametrize(
     ("secret", "fault"),
     [
-        (Secret(_missing, "env:KEY"), ModelFault.NOT_CONFIGURED),
-        (Secret(_missing, "command:pass show key"), ModelFault.NOT_CONFIGURED),
+        (Secret(_missing, "env:KEY"), ModelFault.SETTINGS),
+        (Secret(_missing, "command:pass show key"), ModelFault.SETTINGS),
         (Secret.of("schlüssel"), ModelFault.AUTH),
         (Secret.of("two\nlines"), ModelFault.AUTH),
     ],

@@ -41,6 +41,7 @@ def test_what_passes_is_tried_four_times_with_growing_delays(fault: ModelFault) 
         ModelFault.FILTERED,
         ModelFault.TIMEOUT,
         ModelFault.NOT_CONFIGURED,
+        ModelFault.SETTINGS,
         ModelFault.BUDGET,
     ],
 )

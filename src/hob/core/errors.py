@@ -103,6 +103,7 @@ class ModelFault(StrEnum):
     EMPTY = "empty_answer"
     FILTERED = "filtered"
     NOT_CONFIGURED = "no_model"
+    SETTINGS = "model_settings"
     BUDGET = "budget"
 
 

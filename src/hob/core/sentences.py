@@ -30,6 +30,7 @@ class Sentence(StrEnum):
     MODEL_EMPTY = auto()
     MODEL_FILTERED = auto()
     NO_MODEL = auto()
+    MODEL_SETTINGS = auto()
     MODEL_BUDGET = auto()
     BUDGET_REACHED = auto()
     PRICE_UNKNOWN = auto()
@@ -147,6 +148,13 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "OPENAI_BASE_URL für einen anderen Server) und starte Hob neu,\n"
         "oder nimm `hob config set model.base_url URL` und `hob config set model.api_key env:NAME`; "
         "danach beantwortet `hob retry {id}` sie.",
+    },
+    Sentence.MODEL_SETTINGS: {
+        "en": "The model cannot be asked as it is set up, so there is no answer ({detail}). `hob config check` looks "
+        "at the settings; put them right and start Hob again, then `hob retry {id}` answers your message.",
+        "de": "So, wie das Modell eingestellt ist, kann es nicht gefragt werden, darum gibt es keine Antwort "
+        "({detail}). `hob config check` sieht die Einstellungen durch; bring sie in Ordnung und starte Hob neu, "
+        "danach beantwortet `hob retry {id}` deine Nachricht.",
     },
     Sentence.BUDGET_REACHED: {
         "en": "I stopped before spending: `{key}` is ${limit}, ${spent} of it is spent, and the next answer may cost "
@@ -299,6 +307,7 @@ OF_FAULT: Mapping[ModelFault, Sentence] = {
     ModelFault.EMPTY: Sentence.MODEL_EMPTY,
     ModelFault.FILTERED: Sentence.MODEL_FILTERED,
     ModelFault.NOT_CONFIGURED: Sentence.NO_MODEL,
+    ModelFault.SETTINGS: Sentence.MODEL_SETTINGS,
     ModelFault.BUDGET: Sentence.MODEL_BUDGET,
 }
 """What is said when a model gave no answer."""

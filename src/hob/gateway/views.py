@@ -53,6 +53,7 @@ _STATUS = {
     ModelFault.RATE_LIMIT.value: 429,
     ModelFault.OVERLOAD.value: 503,
     ModelFault.NOT_CONFIGURED.value: 503,
+    ModelFault.SETTINGS.value: 503,
     ModelFault.TIMEOUT.value: 504,
 }
 

@@ -118,7 +118,7 @@ class OpenAIChat:
         try:
             return endpoint(self._settings.base_url, path)
         except ValueError as error:
-            raise ModelError(ModelFault.NOT_CONFIGURED, f"model.base_url is no address: {error}") from error
+            raise ModelError(ModelFault.SETTINGS, f"model.base_url is no address: {error}") from error
 
     def _headers(self, key: str) -> dict[str, str]:
         headers = {
@@ -142,7 +142,7 @@ class OpenAIChat:
             else:
                 key = secret.reveal().strip()
         except NotConfigured as error:
-            raise ModelError(ModelFault.NOT_CONFIGURED, f"the API key cannot be read: {error}") from error
+            raise ModelError(ModelFault.SETTINGS, f"the API key cannot be read: {error}") from error
         if not key.isascii() or not key.isprintable():
             raise ModelError(ModelFault.AUTH, "the API key holds characters that no key has; check model.api_key")
         return key
@@ -188,7 +188,7 @@ class OpenAIChat:
             case httpx2.ConnectError() | httpx2.ProxyError():
                 return ModelError(ModelFault.NETWORK, f"{host} cannot be reached; is it running? ({error})")
             case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
-                return ModelError(ModelFault.NOT_CONFIGURED, f"model.base_url is no address: {error}")
+                return ModelError(ModelFault.SETTINGS, f"model.base_url is no address: {error}")
             case httpx2.LocalProtocolError():
                 return ModelError(ModelFault.BAD_REQUEST, f"the request cannot be sent; check model.headers ({error})")
             case httpx2.DecodingError():
