@@ -241,11 +241,12 @@ class BusMachine(RuleBasedStateMachine):
         ids = {row[0] for row in connection.execute("SELECT id FROM inbox")}
         assert ids == {accepted.id for accepted in self.accepted.values()}
         order: dict[str, list[int]] = {}
-        sql = "SELECT i.session, t.seq, t.id FROM inbox i JOIN turns t ON t.id = i.turn ORDER BY i.seq"
+        sql = "SELECT i.session, t.seq, t.id, t.state FROM inbox i JOIN turns t ON t.id = i.turn ORDER BY i.seq"
         answered: dict[str, Any] = {}
-        for session, seq, turn in connection.execute(sql):
-            order.setdefault(session, []).append(seq)
+        for session, seq, turn, state in connection.execute(sql):
             answered[turn] = session
+            if state != "cancelled":  # a waiting message that is cancelled ends before those ahead of it
+                order.setdefault(session, []).append(seq)
         assert all(seqs == sorted(seqs) for seqs in order.values())
         # Nobody is told twice: one message for every turn that ended, from whatever run.
         told = [row[0] for row in connection.execute("SELECT turn FROM outbox ORDER BY seq")]
