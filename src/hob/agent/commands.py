@@ -264,6 +264,9 @@ class SlashCommands:
             "24 h": await self._ledger.spent(since=now - DAY_SECONDS),
             "30 d": await self._ledger.spent(since=now - 30 * DAY_SECONDS),
         }
+        model = (await self._sessions.get(call.session)).model or self._default_model()
+        if model:
+            scopes[model] = await self._ledger.spent(model=model)
         lines = "\n".join(self._usage_line(scope, spent, call.language) for scope, spent in scopes.items())
         return answer(Answer.USAGE, call.language, lines=lines)
 
