@@ -19,7 +19,7 @@ from hob.core.files import BootstrapFile
 from hob.core.hooks import BeforeModel, BeforeTurn, Decision, Deny, HookEvent, Proceed, UseModel
 from hob.core.messages import OutboundKind
 from hob.core.models import ModelReply, Price, Stop, Usage
-from hob.core.ports.notices import Progress, Retracted, Settled
+from hob.core.notices import Progress, Retracted, Settled
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, ModelAsked, ModelFailed, ModelReplied, Said, Shortened, Step, Stopped, Waited
 from hob.core.timeline import EventKind

@@ -13,7 +13,7 @@ from hob.agent.driver import Driver
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget, SpendingSettings
 from hob.core.errors import ModelError, ModelFault
-from hob.core.ports.notices import Settled
+from hob.core.notices import Settled
 from hob.core.states import TurnState
 from hob.core.turns import Finished
 from hob.store import StoreSettings, open_store

@@ -13,8 +13,8 @@ from hob.bus.hand import Hand
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
+from hob.core.notices import Progress
 from hob.core.ports.accept import Accepted
-from hob.core.ports.notices import Progress
 from hob.core.ports.turns import Control
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState

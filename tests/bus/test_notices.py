@@ -4,7 +4,7 @@ import asyncio
 
 from hob.bus import Hub
 from hob.core.ids import SessionKey, TraceId, TurnId
-from hob.core.ports.notices import Delta, Notice, Retracted, Settled
+from hob.core.notices import Delta, Notice, Retracted, Settled
 from hob.core.states import TurnState
 
 TRACE, SESSION = TraceId("trace"), SessionKey("session")

@@ -11,8 +11,8 @@ from hob.core.clock import SystemClock
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey
 from hob.core.messages import OutboundKind
+from hob.core.notices import Progress
 from hob.core.ports.accept import Accepted
-from hob.core.ports.notices import Progress
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState
 from hob.core.steps import Noted

@@ -18,7 +18,7 @@ from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.hooks import AfterModel, BeforeModel
 from hob.core.ids import CallId
 from hob.core.models import CallStarted, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta
-from hob.core.ports.notices import Delta, Progress, Retracted
+from hob.core.notices import Delta, Progress, Retracted
 from hob.core.sentences import Sentence, say
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
 from hob.core.timeline import EventKind

@@ -12,8 +12,8 @@ from hob.agent.turn import CallState, answer_of
 from hob.core.errors import StoreError, ToolFailed, ToolRefused
 from hob.core.hooks import AfterTool, BeforeTool
 from hob.core.labels import Trust
+from hob.core.notices import Progress
 from hob.core.ports.guard import Allow, Ask, Deny
-from hob.core.ports.notices import Progress
 from hob.core.ports.tools import CallContext
 from hob.core.steps import ApprovalAsked, ToolIntended, ToolReceived
 from hob.core.timeline import EventKind

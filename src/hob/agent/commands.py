@@ -14,7 +14,8 @@ from hob.core.errors import HobError
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
-from hob.core.ports.journal import Ledger, Sessions, Spent
+from hob.core.models import Spent
+from hob.core.ports.journal import Ledger, Sessions
 from hob.core.turns import QueueMode
 
 DAY_SECONDS = 86_400.0

@@ -18,7 +18,7 @@ from hob.core.errors import StoreError
 from hob.core.hooks import AfterTurn, BeforeTurn
 from hob.core.ids import TurnId
 from hob.core.messages import OutboundKind
-from hob.core.ports.notices import Progress, Settled
+from hob.core.notices import Progress, Settled
 from hob.core.ports.turns import Control
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState

@@ -9,7 +9,7 @@ from hob.core.chunks import split_text
 from hob.core.errors import HobError, StoreError
 from hob.core.ids import OutboxId, SessionKey, SpanId, TurnId, new_event_id, new_span_id
 from hob.core.messages import Inbound, Outbound, OutboundKind
-from hob.core.ports.notices import Settled
+from hob.core.notices import Settled
 from hob.core.ports.turns import Commands
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState

@@ -14,7 +14,7 @@ from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound, OutboundKind
-from hob.core.ports.notices import Progress
+from hob.core.notices import Progress
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.turns import Finished, Parked, QueueMode, Turn

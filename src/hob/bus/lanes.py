@@ -13,7 +13,7 @@ from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, StoreError
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Inbound, OutboundKind
-from hob.core.ports.notices import Settled
+from hob.core.notices import Settled
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.store import TurnRow

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hob.core.ids import SessionKey, TraceId
-from hob.core.ports.notices import Delta, Notice, Progress
+from hob.core.notices import Delta, Notice, Progress
 
 
 class Subscription:

@@ -13,7 +13,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.ids import InboundId, OutboxId, SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.messages import Address, Outbound, OutboundKind
-from hob.core.ports.notices import Settled
+from hob.core.notices import Settled
 from hob.core.ports.turns import Commands, Routing, Turns
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState

@@ -30,6 +30,16 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What one scope has spent so far, in micro-dollars, open reservations included."""
+
+    cost: int
+    unknown_calls: int
+    usage: Usage
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
 class Price:
     """Micro-dollars per million tokens. A price that is not known is None at the port, never zero."""
 
@@ -67,11 +77,21 @@ class UserMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Continuation:
+    """What a provider wants back, unread, with an answer of its model while the turn goes on: signed or sealed
+    reasoning. Only the wire of that name understands `data` (JSON); every other one leaves it out."""
+
+    wire: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantMessage:
     """What the model said earlier, with the calls it asked for."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
+    continuation: Continuation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +106,25 @@ class ToolMessage:
 ModelMessage = UserMessage | AssistantMessage | ToolMessage
 
 
+class Thinking(StrEnum):
+    """How long a model should think before it answers."""
+
+    OFF = "off"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One call of a model. `system` is the stable prefix; `cache_key` tells a provider which calls share it.
 
-    `patience` is the seconds the whole call may spend on retries before it must give up: short for a person who
-    waits, long for background work.
+    `model` is a reference (`provider/model` or an alias); empty means what is configured for `task`. `models`, where
+    it is not empty, are the references that may answer, best first: a route was chosen (`Routes`). `thinking` is None
+    where nothing was chosen. `patience` is the seconds the whole call may spend on retries before it must give up:
+    short for a person who waits, long for background work.
     """
 
     model: str
@@ -101,6 +134,9 @@ class ModelRequest:
     max_tokens: int = 4096
     cache_key: SessionKey | None = None
     patience: float = 8.0
+    task: str = "chat"
+    thinking: Thinking | None = None
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +165,25 @@ class Beat:
     """Bytes came that mean nothing to us (a comment, a ping): the model is alive."""
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about this answer that its reader should know: another model gave it, something was left out.
+
+    `sentence` names one of `hob.core.sentences`, `values` are the words that go into it. It is no part of the answer.
+    """
+
+    sentence: str
+    values: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a request goes: as it will be sent, with the references that may answer it in `request.models`."""
+
+    request: ModelRequest
+    remarks: tuple[Remark, ...] = ()
+
+
 class Stop(StrEnum):
     """Why the model stopped."""
 
@@ -142,7 +197,9 @@ class Stop(StrEnum):
 class ModelReply:
     """The whole answer; always the last event of a stream that did not fail.
 
-    `usage` is None when the provider did not tell. `attempts` is how many requests it took.
+    `usage` is None when the provider did not tell. `attempts` is how many requests it took. `ref` is the reference of
+    the model that answered, `model` the server's own name for it; either may be empty. `cost` (micro-dollars) is what
+    the provider says it charged, if it says so.
     """
 
     text: str
@@ -152,9 +209,24 @@ class ModelReply:
     usage: Usage | None = None
     model: str = ""
     attempts: int = 1
+    ref: str = ""
+    cost: int | None = None
+    continuation: Continuation | None = None
 
 
-ModelEvent = TextDelta | ReasoningDelta | CallStarted | Beat | ModelReply
+ModelEvent = TextDelta | ReasoningDelta | CallStarted | Beat | Remark | ModelReply
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """What is known of a model; None is not known. `small` asks for a short prompt and few tools."""
+
+    context_tokens: int | None = None
+    output_tokens: int | None = None
+    images: bool | None = None
+    tools: bool | None = None
+    small: bool = False
+
 
 Role = Literal["user", "assistant", "tool"]
 

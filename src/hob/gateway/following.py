@@ -7,8 +7,8 @@ from typing import Any
 from hob.core.errors import HobError, NotFound, Stopping
 from hob.core.ids import InboundId
 from hob.core.messages import FETCHED_CHANNELS, Inbound
+from hob.core.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ports.accept import Accepted
-from hob.core.ports.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.gateway.api import Api, failure_of
 from hob.gateway.events import Event
 from hob.gateway.views import FINAL, chat_view

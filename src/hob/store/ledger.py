@@ -9,8 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import ModelFault
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
-from hob.core.models import Usage
-from hob.core.ports.journal import Spent
+from hob.core.models import Spent, Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.content import Keep

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.messages import Inbound
-from hob.core.ports.notices import Delta, Notice
+from hob.core.notices import Delta, Notice
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
 from hob.store.inbox import InboxLimits

@@ -1,25 +1,14 @@
 """The turn's memory of itself. Every method is durable when it returns."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Protocol, Unpack
 
 from hob.core.ids import InboundId, SessionKey, TurnId
 from hob.core.messages import Inbound
-from hob.core.models import Usage
+from hob.core.models import Spent
 from hob.core.steps import Step
 from hob.core.timeline import TimelineEvent
 from hob.core.turns import Finish, Session, SessionChange, Summary, View
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What one scope has spent so far, in micro-dollars, open reservations included."""
-
-    cost: int
-    unknown_calls: int
-    usage: Usage
-    calls: int
 
 
 class Journal(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Protocol, runtime_checkable
 
-from hob.core.models import ModelEvent, ModelRequest, Price
+from hob.core.models import ModelEvent, ModelProfile, ModelRequest, Price, Route
 
 
 class Model(Protocol):
@@ -23,6 +23,23 @@ class CanName(Protocol):
     """A model that can name the one it asks when a request names none (empty if not). Raises ModelError."""
 
     async def default_model(self) -> str: ...
+
+
+@runtime_checkable
+class Routes(Protocol):
+    """A model that chooses who answers before anything is reserved or sent."""
+
+    async def route(self, request: ModelRequest) -> Route:
+        """The route. Asks no model. What may not leave is out of its request. Raises ModelError."""
+        ...
+
+
+class Profiles(Protocol):
+    """What models can do."""
+
+    def find_profile(self, model: str) -> ModelProfile:
+        """What is known of the model, perhaps nothing. Never raises, never waits."""
+        ...
 
 
 class Prices(Protocol):

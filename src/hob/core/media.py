@@ -1,0 +1,23 @@
+"""What models give besides answers: vectors and transcripts."""
+
+from dataclasses import dataclass
+
+from hob.core.models import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """One vector per text, in order, all of the same length, each of unit length."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    model: str
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What was said. `language` is an ISO 639-1 code, `seconds` the length of the audio; empty or 0: not told."""
+
+    text: str
+    language: str = ""
+    seconds: float = 0.0

@@ -1,0 +1,55 @@
+"""What live views are shown. Losing a notice loses nothing: the outbox row is the truth."""
+
+from dataclasses import dataclass
+
+from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
+from hob.core.messages import OutboundKind
+from hob.core.states import TurnState
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of an answer that is being written. `reasoning` pieces are not part of the answer."""
+
+    trace: TraceId
+    session: SessionKey
+    text: str
+    reasoning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """What was streamed in this trace since the last round is void: the answer is written anew."""
+
+    trace: TraceId
+    session: SessionKey
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Something is going on: a tool began or ended, the model is slow, the turn waits."""
+
+    trace: TraceId
+    session: SessionKey
+    what: str
+    name: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A turn ended (or was parked, then `state` is not final) and its outcome is committed.
+
+    `inbounds` are all messages that share the outcome, those that joined the turn on the way included.
+    """
+
+    trace: TraceId
+    session: SessionKey
+    turn: TurnId
+    state: TurnState
+    text: str = ""
+    kind: OutboundKind = OutboundKind.REPLY
+    inbounds: tuple[InboundId, ...] = ()
+
+
+Notice = Delta | Retracted | Progress | Settled
