@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hob.core.errors import ModelError
 from hob.core.models import Beat, CallStarted, ModelEvent, ModelReply, ReasoningDelta, TextDelta
-from hob.providers.openai_chat.wire import Decoder
+from hob.providers.openai_chat.decoding import Decoder
 from hob.testing.openai_replies import ODDITIES, Fault, Reply, answer
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

@@ -12,14 +12,19 @@ from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.settings import Secret
 from hob.providers import ModelSettings, NotConnected, open_model
-from hob.providers.openai_chat.model import OpenAIChat
-from hob.providers.openai_chat.settings import OpenAIChatSettings
+from hob.providers.openai_chat.wire import ChatCompletions
+from hob.providers.server import Server
+from hob.providers.transport import HttpModel
 from hob.testing.clock import ManualClock
 from hob.testing.openai_replies import ODDITIES, Fault, Reply
 from hob.testing.openai_server import OpenAIServer
 
 HI = ModelRequest("m", "Be brief.", (UserMessage("hi"),))
 SILENT = {Fault.SILENCE, Fault.SILENCE_MIDDLE}
+
+
+def open_http(server: Server) -> HttpModel:
+    return HttpModel(ChatCompletions(), server, ManualClock())
 
 
 @pytest.fixture
@@ -29,32 +34,32 @@ async def server() -> AsyncIterator[OpenAIServer]:
 
 
 @pytest.fixture
-async def model(server: OpenAIServer) -> AsyncIterator[OpenAIChat]:
-    model = OpenAIChat(OpenAIChatSettings(server.url, read_seconds=30), ManualClock())
+async def model(server: OpenAIServer) -> AsyncIterator[HttpModel]:
+    model = open_http(Server(server.url, read_seconds=30))
     yield model
     await model.aclose()
 
 
-async def ask(model: OpenAIChat | NotConnected, request: ModelRequest = HI) -> ModelReply:
+async def ask(model: HttpModel | NotConnected, request: ModelRequest = HI) -> ModelReply:
     events = [event async for event in model.stream(request)]
     assert isinstance(events[-1], ModelReply)
     return events[-1]
 
 
-async def fault_of(model: OpenAIChat, request: ModelRequest = HI) -> ModelError:
+async def fault_of(model: HttpModel, request: ModelRequest = HI) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await ask(model, request)
     return caught.value
 
 
-async def test_an_answer_is_streamed(model: OpenAIChat) -> None:
+async def test_an_answer_is_streamed(model: HttpModel) -> None:
     events = [event async for event in model.stream(HI)]
     assert events[0] == Beat()
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "You said: hi"
     assert isinstance(events[-1], ModelReply)
 
 
-async def test_what_has_come_is_shown_before_the_rest_is_there(server: OpenAIServer, model: OpenAIChat) -> None:
+async def test_what_has_come_is_shown_before_the_rest_is_there(server: OpenAIServer, model: HttpModel) -> None:
     server.script.append(Reply("one two", fault=Fault.SILENCE_MIDDLE))
     async with aclosing(model.stream(HI)) as events:
         async for event in events:
@@ -63,14 +68,14 @@ async def test_what_has_come_is_shown_before_the_rest_is_there(server: OpenAISer
     assert event == TextDelta("one ")
 
 
-async def test_one_connection_serves_many_requests(server: OpenAIServer, model: OpenAIChat) -> None:
+async def test_one_connection_serves_many_requests(server: OpenAIServer, model: HttpModel) -> None:
     for _ in range(5):
         await ask(model)
         assert len(server.connections) == 1
 
 
 @pytest.mark.parametrize("fault", sorted(ODDITIES))
-async def test_oddities_change_nothing(server: OpenAIServer, model: OpenAIChat, fault: Fault) -> None:
+async def test_oddities_change_nothing(server: OpenAIServer, model: HttpModel, fault: Fault) -> None:
     calls = (("read", '{"path": "a\\n\\"b\\" \\u00e9 ü"}'), ("clock", "{}"))
     server.script.append(Reply("Grüß 😀 dich", calls, "hm hm", fault=fault))
     reply = await ask(model)
@@ -110,7 +115,7 @@ async def test_oddities_change_nothing(server: OpenAIServer, model: OpenAIChat, 
     ],
 )
 async def test_every_failure_is_seen_and_the_next_request_works(
-    server: OpenAIServer, model: OpenAIChat, fault: Fault, expected: ModelFault
+    server: OpenAIServer, model: HttpModel, fault: Fault, expected: ModelFault
 ) -> None:
     server.script.append(Reply("one two three", fault=fault))
     assert (await fault_of(model)).fault is expected
@@ -130,7 +135,7 @@ def _marks() -> list[pytest.Mark]:
 async def test_a_date_to_retry_at_is_told_in_seconds(server: OpenAIServer) -> None:
     clock = ManualClock()
     clock.set_wall(clock.now().replace(year=2020))  # so that the server's date lies far ahead
-    model = OpenAIChat(OpenAIChatSettings(server.url), clock)
+    model = HttpModel(HttpModelSettings(server.url), clock)
     server.script.append(Reply(fault=Fault.RATE_DATE))
     error = await fault_of(model)
     assert error.retry_after is not None
@@ -139,14 +144,14 @@ async def test_a_date_to_retry_at_is_told_in_seconds(server: OpenAIServer) -> No
 
 
 async def test_silence_ends_with_the_connections_own_limit(server: OpenAIServer) -> None:
-    model = OpenAIChat(OpenAIChatSettings(server.url, read_seconds=0.05), ManualClock())
+    model = open_http(Server(server.url, read_seconds=0.05))
     server.script.extend([Reply(fault=Fault.SILENCE), Reply("one two", fault=Fault.SILENCE_MIDDLE)])
     assert (await fault_of(model)).fault is ModelFault.TIMEOUT
     assert (await fault_of(model)).fault is ModelFault.TIMEOUT
     await model.aclose()
 
 
-async def test_closing_the_stream_closes_the_connection(server: OpenAIServer, model: OpenAIChat) -> None:
+async def test_closing_the_stream_closes_the_connection(server: OpenAIServer, model: HttpModel) -> None:
     server.script.append(Reply("one two", fault=Fault.SILENCE_MIDDLE))
     events = model.stream(HI)
     while not isinstance(await anext(events), TextDelta):
@@ -160,7 +165,7 @@ async def test_closing_the_stream_closes_the_connection(server: OpenAIServer, mo
 async def test_a_server_that_is_not_there_is_a_network_fault() -> None:
     async with OpenAIServer() as server:
         url = server.url
-    model = OpenAIChat(OpenAIChatSettings(url), ManualClock())
+    model = open_http(Server(url))
     error = await fault_of(model)
     assert error.fault is ModelFault.NETWORK
     assert "is it running?" in str(error)
@@ -169,14 +174,14 @@ async def test_a_server_that_is_not_there_is_a_network_fault() -> None:
 
 @pytest.mark.parametrize("base_url", ["http://[broken", "ftp://localhost/", "http://"])
 async def test_an_address_that_is_none_is_the_operators_fault(base_url: str) -> None:
-    model = OpenAIChat(OpenAIChatSettings(base_url), ManualClock())
+    model = open_http(Server(base_url))
     assert (await fault_of(model)).fault in (ModelFault.SETTINGS, ModelFault.NETWORK)
     await model.aclose()
 
 
 async def test_the_key_and_our_name_are_sent(server: OpenAIServer) -> None:
-    settings = OpenAIChatSettings(server.url, Secret.of(" sk-1\n"), headers={"x-title": "Hob"})
-    model = OpenAIChat(settings, ManualClock())
+    settings = HttpModelSettings(server.url, Secret.of(" sk-1\n"), headers={"x-title": "Hob"})
+    model = HttpModel(settings, ManualClock())
     await ask(model)
     headers = server.requests[-1].headers
     assert headers["authorization"] == "Bearer sk-1"
@@ -185,7 +190,7 @@ async def test_the_key_and_our_name_are_sent(server: OpenAIServer) -> None:
     await model.aclose()
 
 
-async def test_no_key_sends_no_authorization(server: OpenAIServer, model: OpenAIChat) -> None:
+async def test_no_key_sends_no_authorization(server: OpenAIServer, model: HttpModel) -> None:
     await ask(model)
     assert "authorization" not in server.requests[-1].headers
 
@@ -193,7 +198,7 @@ async def test_no_key_sends_no_authorization(server: OpenAIServer, model: OpenAI
 async def test_a_wrong_key_is_read_again_next_time() -> None:
     keys = iter(["old-key", "new-key"])
     async with OpenAIServer(key="new-key") as server:
-        model = OpenAIChat(OpenAIChatSettings(server.url, Secret(lambda: next(keys))), ManualClock())
+        model = open_http(Server(server.url, Secret(lambda: next(keys))))
         error = await fault_of(model)
         assert error.fault is ModelFault.AUTH
         assert "old-key" not in str(error)
@@ -215,13 +220,13 @@ def _missing() -> str:
     ],
 )
 async def test_a_key_that_cannot_be_sent_is_said_so(server: OpenAIServer, secret: Secret, fault: ModelFault) -> None:
-    model = OpenAIChat(OpenAIChatSettings(server.url, secret), ManualClock())
+    model = open_http(Server(server.url, secret))
     assert (await fault_of(model)).fault is fault
     assert not server.requests
     await model.aclose()
 
 
-async def test_without_a_name_the_servers_first_model_is_asked(server: OpenAIServer, model: OpenAIChat) -> None:
+async def test_without_a_name_the_servers_first_model_is_asked(server: OpenAIServer, model: HttpModel) -> None:
     for _ in range(2):
         assert (await ask(model, ModelRequest("", "", (UserMessage("hi"),)))).model == "fake-1"
     assert [asked.path for asked in server.requests] == ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]
@@ -229,7 +234,7 @@ async def test_without_a_name_the_servers_first_model_is_asked(server: OpenAISer
 
 async def test_a_server_without_models_says_what_to_do() -> None:
     async with OpenAIServer(models=()) as server:
-        model = OpenAIChat(OpenAIChatSettings(server.url), ManualClock())
+        model = open_http(Server(server.url))
         assert (await fault_of(model, ModelRequest("", "", ()))).fault is ModelFault.NOT_FOUND
         await model.aclose()
 

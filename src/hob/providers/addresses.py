@@ -5,13 +5,18 @@ from urllib.parse import urlsplit
 
 def endpoint(base_url: str, path: str) -> str:
     """The address of `path`, for a base URL written with or without scheme, `/v1` and trailing slash."""
-    base = base_url.strip()
-    if "://" not in base:
-        base = f"http://{base}" if is_loopback(f"http://{base}") else f"https://{base}"
-    base = base.rstrip("/").removesuffix("/chat/completions")
+    base = with_scheme(base_url).rstrip("/").removesuffix("/chat/completions")
     if urlsplit(base).path in ("", "/"):
         base += "/v1"
     return base + path
+
+
+def with_scheme(base_url: str) -> str:
+    """The address with its scheme: where none was written https, or http for this machine."""
+    base = base_url.strip()
+    if "://" in base:
+        return base
+    return f"http://{base}" if is_loopback(f"http://{base}") else f"https://{base}"
 
 
 def is_loopback(base_url: str) -> bool:

@@ -13,6 +13,8 @@ from typing import Any
 from hob.core.errors import ModelError, ModelFault
 
 _MOST_DETAIL = 300
+ADVICE = "model.base_url and model.api_key"
+"""Where the address and the key of a server are set, if nobody knows better."""
 
 # The many ways to say that the request does not fit into the model's context.
 _OVERFLOW = re.compile(
@@ -56,15 +58,15 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|h|m|s)", re.IGNORECASE)
 _UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 _ADVICE: Mapping[ModelFault, str] = {
-    ModelFault.AUTH: "{host} does not accept the API key; check model.api_key or OPENAI_API_KEY",
+    ModelFault.AUTH: "{host} does not accept the API key; check {advice}",
     ModelFault.BILLING: "the account at {host} has no credit left; top it up or use another model",
     ModelFault.RATE_LIMIT: "{host} allows no more requests for now",
     ModelFault.OVERLOAD: "{host} cannot answer at the moment",
     ModelFault.CONTEXT_OVERFLOW: "the conversation is too long for the model",
     ModelFault.BAD_REQUEST: "{host} does not understand the request",
-    ModelFault.NOT_FOUND: "{host} does not have this model here; check model.name and model.base_url",
+    ModelFault.NOT_FOUND: "{host} does not have this model here; check its name and {advice}",
     ModelFault.FILTERED: "{host} withheld the answer because of its content rules",
-    ModelFault.GARBAGE: "{host} did not answer as a model server does; check model.base_url",
+    ModelFault.GARBAGE: "{host} did not answer as a model server does; check {advice}",
 }
 
 
@@ -77,15 +79,25 @@ class Complaint:
 
 
 def read_failure(
-    status: int, headers: Mapping[str, str], body: bytes, *, host: str, now: datetime, secret: str = ""
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    host: str,
+    now: datetime,
+    secret: str = "",
+    advice: str = ADVICE,
 ) -> ModelError:
-    """The error behind an answer that is not a success. `secret` is cut out of whatever the server echoes."""
+    """The error behind an answer that is not a success. `secret` is cut out of whatever the server echoes.
+
+    `advice` names where its address and key are set.
+    """
     complaint = read_complaint(body)
     fault = classify(status, complaint)
     if fault is ModelFault.NOT_FOUND and 300 <= status < 400:
         complaint = Complaint(f"it redirects to {headers.get('location', 'nowhere')}")
     wait = read_retry_after(headers, complaint.message, now) if fault in _WAITABLE else None
-    return ModelError(fault, describe(fault, host, f"{status} {complaint.message}", secret), retry_after=wait)
+    return ModelError(fault, describe(fault, host, f"{status} {complaint.message}", secret, advice), retry_after=wait)
 
 
 def read_stream_error(error: Any, *, host: str, secret: str = "") -> ModelError:
@@ -194,9 +206,9 @@ def _one_line(text: str) -> str:
     return " ".join(text[:20_000].split())
 
 
-def describe(fault: ModelFault, host: str, said: str, secret: str = "") -> str:
+def describe(fault: ModelFault, host: str, said: str, secret: str = "", advice: str = ADVICE) -> str:
     """One line for people: what to do, then what the server said, at most 300 characters of it and never a key."""
-    lead = _ADVICE.get(fault, "{host} gave no answer").format(host=host)
+    lead = _ADVICE.get(fault, "{host} gave no answer").format(host=host, advice=advice)
     quote = hide_keys(" ".join(said.split()), secret)
     if len(quote) > _MOST_DETAIL:
         quote = quote[: _MOST_DETAIL - 1] + "…"

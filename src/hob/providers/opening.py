@@ -2,22 +2,24 @@
 
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelRequest
-from hob.core.ports.model import CanName, Model
+from hob.core.ports.model import Model
 from hob.core.ports.tools import Blobs
-from hob.providers.openai_chat.settings import OFFICIAL, OpenAIChatSettings
+from hob.providers.openai_chat.settings import OFFICIAL, dialect_of
+from hob.providers.openai_chat.wire import ChatCompletions
 from hob.providers.retrying import Retrying
+from hob.providers.server import Server
 from hob.providers.settings import ModelSettings, is_connected, model_name
 
-
-class _Server(Model, CanName, Protocol):
-    async def aclose(self) -> None: ...
+if TYPE_CHECKING:
+    from hob.providers.transport import HttpModel
 
 
 class NotConnected:
@@ -30,28 +32,39 @@ class NotConnected:
 
 
 class OnDemand:
-    """Implements `Model`: `OpenAIChat`, whose HTTP library is loaded when the first request is made."""
+    """Implements `Model`: `HttpModel`, whose HTTP library is loaded when the first request is made."""
 
-    def __init__(self, settings: OpenAIChatSettings, clock: Clock, blobs: Blobs | None) -> None:
-        self._settings = settings
+    def __init__(self, server: Server, name: str, clock: Clock, blobs: Blobs | None) -> None:
+        self._server = server
+        self._name = name
         self._clock = clock
         self._blobs = blobs
-        self._model: _Server | None = None
+        self._model: HttpModel | None = None
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """As `OpenAIChat.stream`."""
-        return self.load().stream(request)
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """As `HttpModel.stream`; a request that names no model goes to `default_model`."""
+        if not request.model:
+            request = replace(request, model=await self.default_model())
+        async with aclosing(self.load().stream(request)) as events:
+            async for event in events:
+                yield event
 
     async def default_model(self) -> str:
-        """As `OpenAIChat.default_model`; what is configured is known without loading anything."""
-        return self._settings.model or await self.load().default_model()
+        """The configured model, else the first one the server lists (asked once). Raises ModelError."""
+        if not self._name:
+            models = await self.load().list_models()
+            if not models:
+                raise ModelError(ModelFault.NOT_FOUND, "the server has no model; load one, or set model.name")
+            self._name = models[0].name
+        return self._name
 
-    def load(self) -> _Server:
+    def load(self) -> "HttpModel":
         """Load it now: 80 ms of imports that a command without a model never pays."""
         if self._model is None:
-            from hob.providers.openai_chat.model import OpenAIChat  # heavy, see above
+            from hob.providers.transport import HttpModel  # heavy, see above
 
-            self._model = OpenAIChat(self._settings, self._clock, self._blobs)
+            wire = ChatCompletions(dialect_of(self._server.base_url))
+            self._model = HttpModel(wire, self._server, self._clock, self._blobs)
         return self._model
 
     async def aclose(self) -> None:
@@ -62,7 +75,7 @@ class OnDemand:
 
 def load_libraries() -> None:
     """Load now what the first request would load, a tenth of a second of CPU: a daemon has time before anybody asks."""
-    import_module("hob.providers.openai_chat.model")
+    import_module("hob.providers.transport")
 
 
 @asynccontextmanager
@@ -77,15 +90,14 @@ async def open_model(
     if not is_connected(settings):
         yield NotConnected()
         return
-    server = OpenAIChatSettings(
+    server = Server(
         base_url=settings.base_url or OFFICIAL,
         api_key=settings.api_key,
-        model=model_name(settings),
         headers=settings.headers,
         connect_seconds=settings.connect_seconds,
         read_seconds=settings.read_seconds,
     )
-    model = OnDemand(server, clock, blobs)
+    model = OnDemand(server, model_name(settings), clock, blobs)
     try:
         yield Retrying(model, clock, settings.max_attempts, draw)
     finally:

@@ -1,24 +1,9 @@
-"""How to reach one server that speaks chat completions."""
+"""What differs between servers that speak chat completions."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from hob.core.settings import Secret
-
 OFFICIAL = "https://api.openai.com/v1"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenAIChatSettings:
-    """One server. `model` is used where a request names none; empty asks the server for its first model."""
-
-    base_url: str = OFFICIAL
-    api_key: Secret | None = None
-    model: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    connect_seconds: float = 5.0
-    read_seconds: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)

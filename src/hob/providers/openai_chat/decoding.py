@@ -1,0 +1,172 @@
+"""The answer of `POST /chat/completions`, streamed or whole.
+
+Complete when a finish reason or `[DONE]` was seen. Servers leave out ids and indexes of calls, count them from zero
+every time, send arguments whole or in pieces: all of that is understood.
+
+Format: https://platform.openai.com/docs/api-reference/chat/streaming
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import Stop, Usage
+from hob.providers import decoding
+from hob.providers.answer import Call
+from hob.providers.decoding import count_of
+
+_STOPS: Mapping[str, Stop] = {
+    "stop": Stop.END,
+    "length": Stop.LENGTH,
+    "max_tokens": Stop.LENGTH,
+    "tool_calls": Stop.TOOLS,
+    "function_call": Stop.TOOLS,
+    "content_filter": Stop.FILTER,
+}
+
+
+class Decoder(decoding.Decoder):
+    """Decodes one answer."""
+
+    def __init__(
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
+    ) -> None:
+        super().__init__(host=host, salt=salt, taken=taken, secret=secret)
+        self._slots: dict[int, Call] = {}
+        self._finish = ""
+
+    def _ended(self) -> Stop | None:
+        if self._finish == "error":
+            raise ModelError(ModelFault.OVERLOAD, f"{self._host} broke off the answer because of an error of its own")
+        return _STOPS.get(self._finish, Stop.END) if self._finish else None
+
+    def _take_whole(self, answer: Any) -> bool:
+        self._take(answer)
+        return isinstance(answer, dict) and isinstance(answer.get("choices"), list)
+
+    def _take(self, chunk: Any) -> None:
+        try:  # the fast path: one more piece of text and nothing else
+            choice = chunk["choices"][0]
+            delta = choice["delta"]
+            text = delta["content"]
+            if (
+                len(delta) == 1
+                and type(text) is str
+                and text
+                and not choice["index"]
+                and not choice.get("finish_reason")
+                and not chunk.get("usage")
+            ):
+                self._answer.say(text)
+                return
+        except (KeyError, IndexError, TypeError, AttributeError):
+            pass
+        if not isinstance(chunk, dict):
+            self._raise_garbage("data that is no object")
+        self._take_object(chunk)
+
+    def _take_object(self, chunk: dict[str, Any]) -> None:
+        error = chunk.get("error")
+        if error:
+            self._raise_error(error)
+        if isinstance(chunk.get("model"), str) and chunk["model"]:
+            self._answer.model = chunk["model"]
+        usage = chunk.get("usage")
+        if isinstance(usage, dict):
+            self._answer.usage = read_usage(usage)
+        choices = chunk.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            self._take_choice(choices[0])
+
+    def _take_choice(self, choice: dict[str, Any]) -> None:
+        if choice.get("index") not in (0, None):
+            return
+        error = choice.get("error")
+        if error:
+            self._raise_error(error)
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            delta = choice.get("message")
+            if self._answer.begun:  # some servers end with the whole message once more
+                delta = None
+        if isinstance(delta, dict):
+            self._take_delta(delta)
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str) and reason:
+            self._finish = reason
+
+    def _take_delta(self, delta: dict[str, Any]) -> None:
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str) and thought:
+            self._answer.think(thought)
+        content = delta.get("content")
+        if isinstance(content, str):
+            if content:
+                self._answer.say(content)
+        elif isinstance(content, list):
+            self._take_parts(content)
+        refusal = delta.get("refusal")
+        if isinstance(refusal, str) and refusal:
+            self._answer.say(refusal)  # the model's own words, in a place of their own
+        fragments = delta.get("tool_calls")
+        if isinstance(fragments, list):
+            for fragment in fragments:
+                if isinstance(fragment, dict):
+                    self._take_fragment(fragment)
+        legacy = delta.get("function_call")
+        if isinstance(legacy, dict):
+            self._take_fragment({"index": 0, "function": legacy})
+
+    def _take_parts(self, parts: list[Any]) -> None:
+        for part in parts:
+            if not isinstance(part, dict):
+                continue
+            if isinstance(part.get("text"), str):
+                self._answer.say(part["text"])
+            elif isinstance(part.get("thinking"), list):
+                for thought in part["thinking"]:
+                    if isinstance(thought, dict) and isinstance(thought.get("text"), str):
+                        self._answer.think(thought["text"])
+
+    def _take_fragment(self, fragment: dict[str, Any]) -> None:
+        function = fragment.get("function")
+        if not isinstance(function, dict):
+            function = {}
+        name = function.get("name")
+        name = name if isinstance(name, str) else ""
+        identity = fragment.get("id")
+        call = self._call_of(fragment.get("index"), identity if isinstance(identity, str) else "", name)
+        if name and name != call.name:
+            call.name += name
+        call.write(function.get("arguments"))
+        self._answer.tell(call)
+
+    def _call_of(self, index: object, identity: str, name: str) -> Call:
+        """The call that a fragment belongs to. Servers leave out the index, the id, or use one index for all."""
+        if isinstance(index, int):
+            call = self._slots.get(index)
+            if call is None or (identity and call.id and identity != call.id and name):
+                call = self._slots[index] = self._answer.new_call()
+        else:
+            call = next((known for known in self._answer.calls if identity and known.id == identity), None)
+            if call is None:
+                fresh = identity or (name and (not self._answer.calls or self._answer.calls[-1].arguments))
+                call = self._answer.new_call() if fresh or not self._answer.calls else self._answer.calls[-1]
+        call.id = call.id or identity
+        return call
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage | None:
+    """Tokens as the server counted them, or None if it did not really count."""
+    prompt = count_of(usage, "prompt_tokens")
+    completion = count_of(usage, "completion_tokens")
+    if not prompt and not completion:
+        return None
+    read = count_of(usage, "prompt_tokens_details", "cached_tokens") or count_of(usage, "prompt_cache_hit_tokens")
+    return Usage(
+        input=prompt,
+        output=completion,
+        cache_read=min(read, prompt),
+        cache_write=min(count_of(usage, "prompt_tokens_details", "cache_write_tokens"), prompt),
+        reasoning=count_of(usage, "completion_tokens_details", "reasoning_tokens"),
+    )

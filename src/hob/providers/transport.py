@@ -1,0 +1,98 @@
+"""A model behind HTTP: a `Wire` and a `Connection` make a `Model`."""
+
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault, NotFound
+from hob.core.ids import BlobId
+from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelRequest, UserMessage
+from hob.core.ports.tools import Blobs
+from hob.providers.connection import Connection, bytes_of, drain
+from hob.providers.server import Server
+from hob.providers.wire import Listed, Wire
+
+_BEAT = Beat()
+
+
+class HttpModel:
+    """Implements `Model`. Makes one request per call of `stream`; who wants more wraps it.
+
+    `request.model` is the name that the server knows. Nothing is opened before the first request.
+    """
+
+    def __init__(self, wire: Wire, server: Server, clock: Clock, blobs: Blobs | None = None) -> None:
+        self._wire = wire
+        self._server = server
+        self._blobs = blobs
+        self._connection = Connection(server, clock)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """Answer, piece by piece. Raises ModelError; `request.patience` bounds the time to connect."""
+        connection, wire = self._connection, self._wire
+        key = await connection.key()
+        url = self._url(wire.chat_url, request.model)
+        body = wire.encode(request, model=request.model, images=await self._images(request))
+        taken = {call.id for said in request.messages if isinstance(said, AssistantMessage) for call in said.calls}
+        decoder = wire.decoder(host=connection.host, salt=os.urandom(8).hex(), taken=taken, secret=key)
+        broken = False
+        try:
+            async with connection.open(
+                "POST", url, headers=self._headers(key), content=body, patience=request.patience, secret=key
+            ) as response:
+                yield _BEAT
+                async with aclosing(bytes_of(response)) as pieces:
+                    async for data in pieces:
+                        for event in decoder.feed(data):
+                            yield event
+                        if decoder.done:
+                            await drain(pieces)
+                            return
+        except ModelError as error:
+            if error.fault is not ModelFault.CUT:
+                raise
+            broken = True
+        for event in decoder.finish(broken=broken):
+            yield event
+
+    async def list_models(self) -> tuple[Listed, ...]:
+        """The models the server has. Raises ModelError."""
+        connection = self._connection
+        key = await connection.key()
+        url = self._url(lambda base, _: self._wire.models_url(base), "")
+        listing = await connection.fetch_json("GET", url, headers=self._headers(key), read_seconds=10.0, secret=key)
+        models = self._wire.read_models(listing)
+        if models is None:
+            raise ModelError(
+                ModelFault.GARBAGE, f"{connection.host} does not list its models; check {self._server.advice}"
+            )
+        return models
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._connection.aclose()
+
+    def _headers(self, key: str) -> dict[str, str]:
+        return {
+            "accept": "text/event-stream, application/json",
+            "content-type": "application/json",
+            **self._wire.headers(key),
+        }
+
+    def _url(self, build: Callable[[str, str], str], model: str) -> str:
+        try:
+            return build(self._server.base_url, model)
+        except ValueError as error:
+            raise ModelError(
+                ModelFault.SETTINGS, f"the base URL is no address: {error}; check {self._server.advice}"
+            ) from error
+
+    async def _images(self, request: ModelRequest) -> dict[BlobId, bytes]:
+        wanted = {image.blob for said in request.messages if isinstance(said, UserMessage) for image in said.images}
+        if wanted and self._blobs is None:
+            raise ModelError(ModelFault.BAD_REQUEST, "images cannot be sent here")
+        try:
+            return {blob: await self._blobs.load(blob) for blob in sorted(wanted)} if self._blobs else {}
+        except NotFound as error:
+            raise ModelError(ModelFault.BAD_REQUEST, f"an image of the conversation is gone: {error}") from error
