@@ -10,6 +10,7 @@ from hob.agent.calls import clean
 from hob.agent.naming import real_name
 from hob.agent.parts import Stopwatch
 from hob.agent.ports import BuiltPrompt
+from hob.agent.remarks import remarks_of, render
 from hob.agent.running import Running, request_hash
 from hob.agent.sessions import reset_due, resets
 from hob.agent.turn import WAITABLE
@@ -17,11 +18,21 @@ from hob.agent.window import load_limit
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.hooks import AfterModel, BeforeModel
 from hob.core.ids import CallId
-from hob.core.models import CallStarted, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta
+from hob.core.models import (
+    CallStarted,
+    ModelReply,
+    ModelRequest,
+    ReasoningDelta,
+    Remark,
+    Route,
+    Stop,
+    TextDelta,
+)
 from hob.core.notices import Delta, Progress, Retracted
+from hob.core.ports.model import Routes
 from hob.core.sentences import Sentence, say
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
-from hob.core.timeline import EventKind
+from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolCall
 from hob.core.turns import View
 
@@ -33,31 +44,53 @@ async def ask(run: Running) -> None:
     record, parts = run.record, run.parts
     if record.steps:
         await run.steer()
-    watch = Stopwatch.start(parts.clock)
+    watch, heard = Stopwatch.start(parts.clock), _Heard()
     try:
-        run.model = await real_name(parts.model, run.model)
+        run.asked = run.asked or await real_name(parts.model, run.model)
         prompt = await _build(run)
-    except ModelError as error:  # the server does not answer, or it cannot be made to fit
-        _fail(run, run.model, watch, error, _Heard())
+        route = await _choose(run, prompt.request)
+    except ModelError as error:  # nobody can be asked, the server does not answer, or it cannot be made to fit
+        _fail(run, run.asked or run.model, watch, error, heard)
         return
-    request = prompt.request
-    if parts.hooks:
-        decided = await parts.hooks.decide(BeforeModel(run.turn, request))
-        if decided.denied is not None:
-            record.add(_denied(run, decided.denied))
-            return
-        if decided.model is not None:
-            request = replace(request, model=decided.model)
-    run.prompt_tokens = prompt.input_estimate
+    if route is None:
+        return
+    request = route.request
+    run.asked, run.prompt_tokens = request.first, prompt.input_estimate
     try:
         async with parts.budget.reserved(run.turn, request, prompt.input_estimate) as worst:
-            asked = ModelAsked(request.model, request_hash(request), prompt.input_estimate, worst, prompt.trust)
+            asked = ModelAsked(request.first, request_hash(request), prompt.input_estimate, worst, prompt.trust)
             record.add(asked)
             await record.flush()
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
-    await _hear(run, request)
+    for remark in route.remarks:
+        _tell(run, heard, remark)
+    await _hear(run, request, heard)
+
+
+async def _choose(run: Running, request: ModelRequest) -> Route | None:
+    """Where the request goes, by what was chosen for the turn, the hooks and the model itself; None: nowhere.
+
+    A turn goes on with the models it began with, a hook's choice holds for one call. Raises ModelError.
+    """
+    parts, model, by_hook = run.parts, run.parts.model, False
+    request = replace(request, thinking=run.session.thinking)
+    if isinstance(model, Routes):  # what was built for the name that the choice stands for is sent by the choice
+        request = replace(request, model=run.model, models=run.chain)
+    if parts.hooks:
+        decided = await parts.hooks.decide(BeforeModel(run.turn, request))
+        if decided.denied is not None:
+            run.record.add(_denied(run, decided.denied))
+            return None
+        if decided.model is not None:
+            request, by_hook = replace(request, model=decided.model, models=()), True
+    if not isinstance(model, Routes):
+        return Route(request)
+    route = await model.route(request)
+    if not by_hook:
+        run.chain = route.request.models
+    return route
 
 
 async def _build(run: Running) -> BuiltPrompt:
@@ -69,7 +102,7 @@ async def _build(run: Running) -> BuiltPrompt:
         run.record.steps,
         run.view,
         run.parts.toolset.specs(),
-        run.model,
+        run.asked or run.model,
         keep=state.keep,
         patience=settings.background_patience_seconds if state.background else settings.patience_seconds,
     )
@@ -90,48 +123,65 @@ async def _load_view(run: Running) -> View:
     return await parts.transcript.load_view(session, load_limit(parts.settings))
 
 
-async def _hear(run: Running, request: ModelRequest) -> None:
+async def _hear(run: Running, request: ModelRequest, heard: "_Heard") -> None:
     """Listen to the answer and take it in, or why there is none."""
     watch = Stopwatch.start(run.parts.clock)
-    heard = _Heard()
     try:
         reply = _checked(await _listen(run, request, heard))
     except ModelError as error:
         if error.fault is ModelFault.CONTEXT_OVERFLOW:
-            run.parts.context_room.learn(run.model, run.prompt_tokens)
-        _fail(run, request.model, watch, error, heard)
+            run.parts.context_room.learn(request.first, run.prompt_tokens)
+        _fail(run, request.first, watch, error, heard)
         return
     if run.parts.hooks:
         decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
         if decided.denied is not None:
             heard.reply = reply
-            _fail(run, request.model, watch, ModelError(ModelFault.FILTERED, "denied by a hook"), heard)
+            _fail(run, request.first, watch, ModelError(ModelFault.FILTERED, "denied by a hook"), heard)
             run.record.add(_denied(run, decided.denied))
             return
-    cost = _cost(run, request.model, reply)
+    cost = _cost(run, request.first, reply)
+    model = reply.model or request.first
+    event = watch.event(run.turn, EventKind.MODEL, reply.ref or model, "ok", reply.usage, cost)
     run.record.add(
         ModelReplied(
             clean(reply.text),
             reply.calls,
             reply.stop,
             reply.usage,
-            reply.model or request.model,
+            model,
             cost,
             clean(reply.reasoning),
             reply.attempts,
+            reply.ref,
+            reply.continuation,
+            tuple(heard.remarks),
         ),
-        watch.event(run.turn, EventKind.MODEL, reply.model or request.model, "ok", reply.usage, cost),
+        _with_remarks(event, heard),
     )
 
 
 class _Heard:
-    """What came before the stream ended: whether anything was shown, and the reply if there was one."""
+    """What came of one call so far: whether anything was shown, the remarks, and the reply if there was one."""
 
-    __slots__ = ("reply", "shown")
+    __slots__ = ("remarks", "reply", "shown")
 
     def __init__(self) -> None:
         self.shown = False
+        self.remarks: list[str] = []
         self.reply: ModelReply | None = None
+
+
+def _tell(run: Running, heard: _Heard, remark: Remark) -> None:
+    """Show the remark at once and keep it for the step, unless this turn has told it already."""
+    line = render(remark, run.parts.settings.language)
+    if line and line not in heard.remarks and line not in remarks_of(run.record.steps):
+        heard.remarks.append(line)
+        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "remark", text=line))
+
+
+def _with_remarks(event: TimelineEvent, heard: _Heard) -> TimelineEvent:
+    return replace(event, text="\n".join(heard.remarks)) if heard.remarks else event
 
 
 async def _listen(run: Running, request: ModelRequest, heard: _Heard) -> ModelReply:
@@ -153,6 +203,8 @@ async def _listen(run: Running, request: ModelRequest, heard: _Heard) -> ModelRe
                         heard.reply = event
                     case CallStarted(name):
                         publish(Progress(trace, session, "call", name))
+                    case Remark():
+                        _tell(run, heard, event)
                     case _:
                         pass
         finally:
@@ -220,7 +272,7 @@ async def _watched(run: Running) -> AsyncIterator[_Pulse]:
 
 def _notice_silence(run: Running, silent: float) -> None:
     text = say(Sentence.STILL_WAITING, run.parts.settings.language, seconds=round(silent))
-    run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "waiting", run.model, text))
+    run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "waiting", run.asked, text))
 
 
 def _checked(reply: ModelReply) -> ModelReply:
@@ -253,15 +305,18 @@ def _fail(run: Running, model: str, watch: Stopwatch, error: ModelError, heard: 
         retry_at = run.parts.clock.now().timestamp() + wait
     usage = heard.reply.usage if heard.reply is not None else None
     cost = _cost(run, model, heard.reply) if heard.reply is not None else None
-    step = ModelFailed(error.fault.value, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost)
-    record.add(step, watch.event(turn, EventKind.MODEL, model, error.fault.value, usage, cost))
+    fault, told = error.fault.value, tuple(heard.remarks)
+    step = ModelFailed(fault, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost, told)
+    record.add(step, _with_remarks(watch.event(turn, EventKind.MODEL, model, fault, usage, cost), heard))
     if run.seconds_left <= 0:
         record.add(out_of_time(run))
 
 
 def _cost(run: Running, model: str, reply: ModelReply) -> int | None:
+    if reply.cost is not None:
+        return reply.cost
     # The name that was asked for is the one with a price; servers answer with dated names.
-    cost = run.parts.budget.cost_of(model, reply.usage)
+    cost = run.parts.budget.cost_of(reply.ref or model, reply.usage)
     return run.parts.budget.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
 
 

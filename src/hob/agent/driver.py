@@ -10,6 +10,7 @@ from hob.agent.asking import ask, out_of_time
 from hob.agent.calls import Calls
 from hob.agent.ending import finish_of
 from hob.agent.loops import LoopRules
+from hob.agent.naming import chosen_name
 from hob.agent.parts import Happened, Parts, Stopwatch
 from hob.agent.record import Record, Unsaved
 from hob.agent.running import Running
@@ -71,10 +72,11 @@ class Driver:
         unsaved = self._unsaved.get(turn.id)
         if unsaved is not None:
             record.resume(unsaved)
-        model = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
-        if model is None:
-            model = (await parts.sessions.get(turn.session)).model or parts.default_model()
-        return Running(parts, turn, control, record, model, Stopwatch.start(parts.clock), joined=list(turn.joined))
+        session = await parts.sessions.get(turn.session)
+        named = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
+        model = chosen_name(parts.model, named or session.model, parts.default_model)
+        watch = Stopwatch.start(parts.clock)
+        return Running(parts, turn, control, record, session, model, watch, joined=list(turn.joined))
 
     async def _perform(self, run: Running) -> Outcome:
         await run.record.flush()  # what an earlier run could not write
@@ -245,11 +247,12 @@ class Driver:
             return
         view = run.view
         view = replace(view, entries=view.entries + finish.entries, total=view.total + len(finish.entries))
+        model = chosen_name(run.parts.model, run.session.model, run.parts.default_model)
         if run.record.state.shortened:
             keep = min(run.record.state.keep or 0, view.total // 2)  # few long messages overflow as well as many
-            await compactor.compact(run.turn.session, reason="overflow", model=run.model, keep=keep)
+            await compactor.compact(run.turn.session, reason="overflow", model=model, keep=keep)
         elif (reason := compactor.needed(view, run.prompt_tokens)) is not None:
-            await compactor.compact(run.turn.session, reason=reason, model=run.model)
+            await compactor.compact(run.turn.session, reason=reason, model=model)
 
 
 def _absorb_cancellation() -> None:

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 from hob.agent.entries import closing_entry, entries_of
 from hob.agent.prompt.pairing import pair
+from hob.agent.remarks import remarks_of
 from hob.agent.running import Running
 from hob.agent.turn import Say
 from hob.core.chunks import split_text
 from hob.core.errors import ModelFault
 from hob.core.ids import outbox_id
-from hob.core.messages import Address, Outbound
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.models import Entry
 from hob.core.states import TurnState
 from hob.core.steps import Said
@@ -54,11 +56,27 @@ def _outbounds(run: Running, say: Say) -> tuple[Outbound, ...]:
         return ()
     turn, previews = run.turn, run.record.state.trust.value == "trusted"
     addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *run.joined))
-    chunks = _chunks(run, addresses, say.text)
+    told = [(to, text, say.kind) for to, text in _chunks(run, addresses, say.text)]
+    told += [(to, text, OutboundKind.NOTICE) for to, text in _notes(run)]
     return tuple(
-        Outbound(outbox_id(turn.id, place), to, text, say.kind, turn.id, turn.trace, place, previews)
-        for place, (to, text) in enumerate(chunks)
+        Outbound(outbox_id(turn.id, place), to, text, kind, turn.id, turn.trace, place, previews)
+        for place, (to, text, kind) in enumerate(told)
     )
+
+
+def _notes(run: Running) -> Iterable[tuple[Address, str]]:
+    """The turn's remarks, to the owner alone: which models and whose accounts there are is nobody else's business.
+
+    Where replies are fetched the remarks are fetched with them.
+    """
+    notes = "\n".join(remarks_of(run.record.steps))
+    owners = dict.fromkeys(
+        inbound.origin
+        for inbound in (*run.turn.inbounds, *run.joined)
+        if inbound.sender.cls is SenderClass.OWNER and not inbound.group
+        if inbound.origin.channel not in FETCHED_CHANNELS
+    )
+    return _chunks(run, owners, notes) if notes else ()
 
 
 def _chunks(run: Running, addresses: Iterable[Address], text: str) -> Iterable[tuple[Address, str]]:
@@ -71,7 +89,7 @@ def _events(run: Running, say: Say, outbounds: tuple[Outbound, ...]) -> Iterable
     turn, watch = run.turn, run.watch
     status = "ok" if not say.reason else say.reason
     out = watch.event(turn, EventKind.OUTBOUND, outbounds[0].to.channel if outbounds else "", say.kind.value)
-    whole = watch.event(turn, EventKind.TURN, run.model, status)
+    whole = watch.event(turn, EventKind.TURN, run.asked or run.model, status)
     yield TimelineEvent(
         id=out.id, trace=out.trace, span=out.span, parent=turn.span, at=out.at + watch.seconds, kind=out.kind,
         name=out.name, status=out.status, session=out.session, turn=out.turn, text=say.text,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from hob.core.ids import CallId
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.messages import Attachment, Inbound, OutboundKind
-from hob.core.models import Entry, Image, Role
+from hob.core.models import Continuation, Entry, Image, Role
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolReceived, UserAnswered
 from hob.core.tools import ToolCall
@@ -43,7 +43,10 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
             case ModelReplied() if withheld and place > last and not step.calls:
                 pass
             case ModelReplied() if step.text or step.calls:
-                entries.append(_entry(turn.id, "assistant", step.text, Label(Origin.MODEL, trust), at, step.calls))
+                label = Label(Origin.MODEL, trust)
+                entries.append(
+                    _entry(turn.id, "assistant", step.text, label, at, step.calls, continuation=step.continuation)
+                )
             case ToolReceived(result=result):
                 entries.append(
                     Entry(
@@ -116,5 +119,6 @@ def _entry(
     at: float,
     calls: tuple[ToolCall, ...] = (),
     call: CallId | None = None,
+    continuation: Continuation | None = None,
 ) -> Entry:
-    return Entry(0, role, text, label, turn, at, calls=calls, call=call)
+    return Entry(0, role, text, label, turn, at, calls=calls, call=call, continuation=continuation)

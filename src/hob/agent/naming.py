@@ -1,8 +1,28 @@
-"""Which model is asked where nobody names one: prices, limits and the timeline go by names."""
+"""Who is asked: what people chose, and what the model makes of it. Prices, limits and the timeline go by names."""
 
-from hob.core.ports.model import CanName, Model
+from collections.abc import Callable
+
+from hob.core.models import ModelRequest
+from hob.core.ports.model import CanName, Model, Routes
 
 
-async def real_name(model: Model, name: str) -> str:
-    """The name, or where it is empty that of the server's own choice; empty if it cannot tell. Raises ModelError."""
-    return name or (await model.default_model() if isinstance(model, CanName) else "")
+def chosen_name(model: Model, chosen: str | None, default: Callable[[], str]) -> str:
+    """What a request is to name: what was chosen, else nothing where the model chooses itself, else the default."""
+    return chosen or ("" if isinstance(model, Routes) else default())
+
+
+async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ...]:
+    """The references that a request of this name would go to, best first; none if nobody can tell. Asks no model.
+
+    Raises ModelError.
+    """
+    if isinstance(model, Routes):
+        routed = (await model.route(ModelRequest(name, "", (), task=task))).request
+        return routed.models or ((routed.model,) if routed.model else ())
+    name = name or (await model.default_model() if isinstance(model, CanName) else "")
+    return (name,) if name else ()
+
+
+async def real_name(model: Model, name: str, task: str = "chat") -> str:
+    """The first of these references; empty if nobody can tell. Raises ModelError."""
+    return next(iter(await chain_of(model, name, task)), "")

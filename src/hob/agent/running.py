@@ -9,19 +9,26 @@ from hob.core.ids import digest
 from hob.core.messages import Inbound
 from hob.core.models import ModelMessage, ModelRequest
 from hob.core.ports.turns import Control
-from hob.core.turns import Finish, Turn, View
+from hob.core.turns import Finish, Session, Turn, View
 
 
 @dataclass(slots=True)
 class Running:
-    """One run of one turn."""
+    """One run of one turn.
+
+    `model` is the name that message, session or hook chose, `asked` the reference it stands for (or was asked last),
+    `chain` what a route of this turn has chosen: it goes on with the models it began with.
+    """
 
     parts: Parts
     turn: Turn
     control: Control
     record: Record
+    session: Session
     model: str
     watch: Stopwatch
+    asked: str = ""
+    chain: tuple[str, ...] = ()
     view: View | None = None
     prompt_tokens: int = 0
     joined: list[Inbound] = field(default_factory=list)

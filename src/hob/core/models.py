@@ -138,6 +138,11 @@ class ModelRequest:
     thinking: Thinking | None = None
     models: tuple[str, ...] = ()
 
+    @property
+    def first(self) -> str:
+        """The reference that is asked first."""
+        return self.models[0] if self.models else self.model
+
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
@@ -235,7 +240,8 @@ Role = Literal["user", "assistant", "tool"]
 class Entry:
     """One message of a session's transcript, as stored: raw texts with labels, never a rendered prompt.
 
-    `n` orders the session. `calls` belong to an assistant entry, `call` to a tool entry.
+    `n` orders the session. `calls` belong to an assistant entry, `call` to a tool entry. `continuation` is with the
+    entries of the turn that is running; it is not stored with them.
     """
 
     n: int
@@ -248,3 +254,4 @@ class Entry:
     call: CallId | None = None
     is_error: bool = False
     images: tuple[Image, ...] = field(default=())
+    continuation: Continuation | None = None

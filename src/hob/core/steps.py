@@ -11,7 +11,7 @@ from typing import Any
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
 from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import OutboundKind, Quoted
-from hob.core.models import Stop, Usage
+from hob.core.models import Continuation, Stop, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
 
 VERSION = 1
@@ -33,7 +33,11 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """The model answered. `cost` in micro-dollars, None if unknown."""
+    """The model answered. `cost` in micro-dollars, None if unknown.
+
+    `ref` is the reference of the model that answered, `model` the server's own name for it. `remarks` are what its
+    reader should know about the answer, one line each, in the owner's language.
+    """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -43,6 +47,9 @@ class ModelReplied:
     cost: int | None = None
     reasoning: str = ""
     attempts: int = 1
+    ref: str = ""
+    continuation: Continuation | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,7 @@ class ModelFailed:
     retry_after: float | None = None
     usage: Usage | None = None
     cost: int | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +290,8 @@ _READERS: dict[str, Any] = {
     "calls": lambda value: tuple(ToolCall(**call) for call in value),
     "usage": lambda value: Usage(**value),
     "stop": Stop,
+    "continuation": lambda value: Continuation(**value),
+    "remarks": tuple,
     "call": _call,
     "restart": Restart,
     "result": _result,

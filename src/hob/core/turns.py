@@ -7,7 +7,7 @@ from typing import TypedDict
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import Label
 from hob.core.messages import Inbound, Outbound, OutboundKind
-from hob.core.models import Entry
+from hob.core.models import Entry, Thinking
 from hob.core.states import TurnState
 from hob.core.steps import Step
 from hob.core.timeline import TimelineEvent
@@ -119,6 +119,7 @@ class Session:
     title: str = ""
     model: str | None = None
     mode: QueueMode | None = None
+    thinking: Thinking | None = None
     paused: bool = False
     archived: bool = False
     entries: int = 0
@@ -132,5 +133,6 @@ class SessionChange(TypedDict, total=False):
     title: str
     model: str | None
     mode: QueueMode | None
+    thinking: Thinking | None
     paused: bool
     archived: bool

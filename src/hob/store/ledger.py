@@ -85,7 +85,7 @@ def cost_of_call(status: str, usage: Usage | None, cost: int | None) -> int | No
 def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> Call:
     """The newest open call's real usage takes the place of its reservation."""
     row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
-    status, model = ("ok", step.model) if isinstance(step, ModelReplied) else (step.fault, "")
+    status, model = ("ok", step.ref or step.model) if isinstance(step, ModelReplied) else (step.fault, "")
     if row is None:
         return Call(model, status, step.usage, step.cost, None)
     _settle(connection, row, step.usage or Usage(), cost_of_call(status, step.usage, step.cost), model)

@@ -111,11 +111,11 @@ def _load(row: Sequence[Any]) -> Session:
         title or "",
         model,
         None if mode is None else QueueMode(mode),
-        bool(paused),
-        bool(archived),
-        entries,
-        since,
-        updated,
+        paused=bool(paused),
+        archived=bool(archived),
+        entries=entries,
+        since=since,
+        updated=updated,
     )
 
 

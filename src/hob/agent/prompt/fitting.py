@@ -32,6 +32,8 @@ def cost(entry: Entry) -> int:
         tokens += estimate_calls(entry.calls)
     if entry.images:
         tokens += PER_IMAGE * len(entry.images)
+    if entry.continuation is not None:
+        tokens += estimate_tokens(entry.continuation.data)
     return tokens
 
 

@@ -1,7 +1,6 @@
 """Every call is followed by its result, and every result has its call: what providers insist on."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hob.core.ids import CallId
 from hob.core.labels import HOB_LABEL
@@ -41,4 +40,4 @@ def pair(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _missing(entry: Entry, call: ToolCall) -> Entry:
-    return replace(entry, role="tool", text=MISSING, label=HOB_LABEL, calls=(), call=call.id, is_error=True, images=())
+    return Entry(0, "tool", MISSING, HOB_LABEL, entry.turn, entry.at, call=call.id, is_error=True)

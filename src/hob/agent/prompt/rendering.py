@@ -14,7 +14,7 @@ def render(messages: list[ModelMessage], entries: Iterable[Entry], marks: Marks)
     for entry in entries:
         text = entry.text
         if entry.role == "assistant":
-            _add_assistant(messages, AssistantMessage(text, entry.calls))
+            _add_assistant(messages, AssistantMessage(text, entry.calls, entry.continuation))
             continue
         if not entry.label.trusted:
             text = marks.wrap(text, entry.label, entry.turn)
@@ -39,6 +39,6 @@ def _add_assistant(messages: list[ModelMessage], message: AssistantMessage) -> N
     last = messages[-1]
     if isinstance(last, AssistantMessage) and not last.calls:
         text = f"{last.text}\n\n{message.text}" if last.text and message.text else last.text or message.text
-        messages[-1] = AssistantMessage(text, message.calls)
+        messages[-1] = AssistantMessage(text, message.calls, message.continuation or last.continuation)
     else:
         messages.append(message)

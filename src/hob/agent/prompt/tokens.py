@@ -44,6 +44,8 @@ def estimate_messages(messages: Iterable[ModelMessage]) -> int:
                 total += PER_IMAGE * len(message.images)
             case AssistantMessage():
                 total += estimate_calls(message.calls)
+                if message.continuation is not None:
+                    total += estimate_tokens(message.continuation.data)
             case ToolMessage():
                 total += PER_CALL
     return total
