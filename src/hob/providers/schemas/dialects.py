@@ -1,0 +1,312 @@
+"""A tool's schema as each provider takes it.
+
+- OpenAI, in both of its APIs (https://platform.openai.com/docs/guides/function-calling; for the one that defaults to
+  strict the wire says `strict: false`), and with it DeepSeek, Groq, Mistral, xAI: an object with properties, nothing
+  composed at the top, every array with its items.
+- Anthropic (https://docs.claude.com/en/docs/agents-and-tools/tool-use/overview): an object, no composition at the top,
+  names of properties of letters, digits, `_`, `.` and `-`, at most 64.
+- Gemini (https://ai.google.dev/api/caching#Schema): a part of OpenAPI 3.0. No references, one type each, `nullable`,
+  choices for strings only, a few formats, nothing beside `anyOf`; a function without parameters has no schema at all.
+- Grammar: llama.cpp and what stands on it turn the schema into a grammar for the sampler
+  (https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md): no references, no patterns, small bounds.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from hob.core.tools import ToolSpec
+from hob.providers.schemas.cleaning import MANY, NAMED, ONE, Cleaner, Schema, both, either
+
+_COMPOSED = ("anyOf", "oneOf", "allOf")
+_NOT_ON_TOP = frozenset({*_COMPOSED, "not", "if", "then", "else", "enum", "const", "dependentSchemas"})
+_HOLDERS = frozenset({*ONE, *MANY, *NAMED})
+_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_ANY = ("string", "number", "boolean", "object", "array", "null")
+_GEMINI_FORMATS: Mapping[str, frozenset[str]] = {
+    "string": frozenset({"date-time", "enum"}),
+    "number": frozenset({"float", "double"}),
+    "integer": frozenset({"int32", "int64"}),
+}
+_GEMINI_BOUNDS: Mapping[str, tuple[str, ...]] = {
+    "string": ("pattern", "minLength", "maxLength"),
+    "number": ("minimum", "maximum"),
+    "integer": ("minimum", "maximum"),
+    "array": ("minItems", "maxItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+_GRAMMAR_KEYWORDS = frozenset(
+    {"type", "description", "properties", "required", "additionalProperties", "items", "prefixItems", "enum", "anyOf"}
+)
+_GRAMMAR_FORMATS = frozenset({"date", "time", "date-time", "uuid"})
+_MOST_CHOICES, _MOST_CHOICE_CHARS = 100, 4_000
+_MOST_REPEATS = 100  # of one element; a grammar writes each of them down
+_MOST_BOUND = 10**9
+
+
+class SchemaDialect(StrEnum):
+    """What kind of schema a provider takes."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
+    GRAMMAR = "grammar"
+
+
+def normalise(spec: ToolSpec, dialect: SchemaDialect) -> Mapping[str, Any]:
+    """The tool's schema for providers of this dialect. Never raises; the same schema gives the same bytes.
+
+    Where the dialect cannot say what the schema says the result allows more, and the tool has the last word. Empty for
+    a tool without parameters where the dialect wants no schema then (Gemini). Not to be changed by the caller.
+    """
+    return _normalised(_Same(spec.schema), dialect)
+
+
+class _Same:
+    """A schema as a key: the very same object. It is kept, so no other one can take its place."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.schema is other.schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+
+@lru_cache(maxsize=1_024)
+def _normalised(same: _Same, dialect: SchemaDialect) -> Schema:
+    raw = same.schema
+    composed = isinstance(raw, Mapping) and any(key in raw for key in ("$ref", *_COMPOSED))
+    inline = composed or dialect in (SchemaDialect.GEMINI, SchemaDialect.GRAMMAR)
+    schema = _object(_flat(Cleaner(raw, inline=inline).clean_root()))
+    match dialect:
+        case SchemaDialect.OPENAI:
+            return _changed(schema, _with_items)
+        case SchemaDialect.ANTHROPIC:
+            return _changed(schema, _with_plain_names)
+        case SchemaDialect.GEMINI:
+            made = _for_gemini(schema)
+            return made if "properties" in made else {}
+        case SchemaDialect.GRAMMAR:
+            return _object(_for_grammar(schema))
+
+
+def _object(schema: Schema) -> Schema:
+    rest = {key: value for key, value in schema.items() if key not in ("type", "properties")}
+    return {"type": "object", "properties": schema.get("properties", {}), **rest}
+
+
+def _flat(schema: Schema) -> Schema:
+    """The schema of an object with what it is composed of taken into its properties."""
+    flat = {key: value for key, value in schema.items() if key not in _NOT_ON_TOP}
+    for part in schema.get("allOf", ()):
+        flat = both(_flat(part), flat)
+    for key in ("anyOf", "oneOf"):
+        branches = [_flat(part) for part in schema.get(key, ()) if part.get("type", "object") == "object"]
+        if branches:
+            flat = both(either(branches), flat)
+    return flat
+
+
+def _changed(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+    """The schema with every schema in it changed, the innermost first."""
+    changed = dict(schema)
+    for key in ONE:
+        if isinstance(schema.get(key), dict):
+            changed[key] = _changed(schema[key], change)
+    for key in MANY:
+        if key in schema:
+            changed[key] = [_changed(part, change) for part in schema[key]]
+    for key in (*NAMED, "$defs"):
+        if key in schema:
+            changed[key] = {name: _changed(part, change) for name, part in schema[key].items()}
+    return change(changed)
+
+
+def _with_items(schema: Schema) -> Schema:
+    return {**schema, "items": {}} if "array" in _kinds(schema) and "items" not in schema else schema
+
+
+def _with_plain_names(schema: Schema) -> Schema:
+    if "properties" not in schema:
+        return schema
+    properties = _plain_names(schema["properties"])
+    if len(properties) == len(schema["properties"]):
+        return schema
+    return _requiring({**schema, "properties": properties}, schema.get("required", ()))
+
+
+def _plain_names(properties: Schema) -> Schema:
+    return {name: part for name, part in properties.items() if _PROPERTY.fullmatch(name)}
+
+
+def _requiring(schema: Schema, names: Any) -> Schema:
+    """The schema with those of the names required that are its properties."""
+    rest = {key: value for key, value in schema.items() if key != "required"}
+    required = [name for name in names if name in schema.get("properties", {})]
+    return {**rest, "required": required} if required else rest
+
+
+def _kinds(schema: Schema) -> list[str]:
+    """The types a schema names, or those its other keywords imply."""
+    named = schema.get("type")
+    if named:
+        return list(named) if isinstance(named, list) else [named]
+    if "properties" in schema or "additionalProperties" in schema:
+        return ["object"]
+    if "items" in schema or "prefixItems" in schema:
+        return ["array"]
+    return list(dict.fromkeys(map(_kind_of, schema.get("enum", ()))))
+
+
+def _kind_of(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def _joined(schema: Schema) -> Schema:
+    """The schema without `allOf`, `oneOf` and `const`: said with what the smaller dialects know."""
+    joined = {key: value for key, value in schema.items() if key not in ("allOf", "oneOf", "const")}
+    if "const" in schema:
+        joined["enum"] = [schema["const"]]
+    for part in schema.get("allOf", ()):
+        joined = both(_joined(part), joined)
+    if "oneOf" in schema:
+        joined.setdefault("anyOf", schema["oneOf"])
+    return joined
+
+
+def _for_gemini(raw: Schema) -> Schema:
+    schema = _joined(raw)
+    if "anyOf" in schema:
+        return _gemini_choice(schema, schema.pop("anyOf"))
+    kinds = _kinds(schema) or ["string"]
+    nullable = "null" in kinds or None in schema.get("enum", ())
+    kinds = [kind for kind in kinds if kind != "null"] or ["string"]
+    if len(kinds) > 1:
+        branches = [{**schema, "type": [kind, "null"] if nullable else kind} for kind in kinds]
+        return {"anyOf": [_for_gemini(branch) for branch in branches]}
+    return _gemini_single(schema, kinds[0], nullable)
+
+
+def _gemini_choice(rest: Schema, branches: list[Schema]) -> Schema:
+    """A choice stands alone, so what is said beside it goes into its branches."""
+    real = [branch for branch in branches if _kinds(branch) != ["null"]]
+    if not real:
+        return _gemini_single(rest, "string", True)
+    if "properties" in rest and len(real) > 1:  # branches that only say more about one object
+        return _for_gemini(_flat({**rest, "anyOf": real}))
+    said = rest.get("description", "")
+    # what holds other schemas is not copied: the copies would multiply from level to level
+    shared = {key: value for key, value in rest.items() if key != "description" and key not in _HOLDERS}
+    given: list[Schema] = []
+    for branch in real:
+        part = _for_gemini(both(rest if len(real) == 1 else shared, branch))
+        given += part.get("anyOf", [part])
+    for place, part in enumerate(given):
+        own = part.get("description", "")
+        if said and said not in own:
+            part = {**part, "description": f"{said} {own}".rstrip()}
+        given[place] = {**part, "nullable": True} if len(real) < len(branches) else part
+    return given[0] if len(given) == 1 else {"anyOf": given}
+
+
+def _gemini_single(schema: Schema, kind: str, nullable: bool) -> Schema:
+    made: Schema = {"type": kind}
+    said = schema.get("description", "")
+    if kind == "string":
+        choices = [choice for choice in schema.get("enum", ()) if isinstance(choice, str) and choice]
+        if choices:
+            made["enum"] = choices
+    elif "enum" in schema:
+        listed = f"One of: {', '.join(map(_written, schema['enum'][:_MOST_CHOICES]))}."
+        said = said if listed in said else f"{said} {listed}".lstrip()
+    if said:
+        made["description"] = said
+    if nullable:
+        made["nullable"] = True
+    if schema.get("format") in _GEMINI_FORMATS.get(kind, ()):
+        made["format"] = schema["format"]
+    made.update({key: schema[key] for key in _GEMINI_BOUNDS.get(kind, ()) if key in schema})
+    if kind == "array":
+        made["items"] = _for_gemini(_item(schema))
+    properties = _plain_names(schema.get("properties", {})) if kind == "object" else {}
+    if properties:
+        made["properties"] = {name: _for_gemini(part) for name, part in properties.items()}
+        made = _requiring(made, schema.get("required", ()))
+    return made
+
+
+def _item(schema: Schema) -> Schema:
+    """What the elements of an array are, those of a tuple taken together."""
+    if "prefixItems" not in schema:
+        return dict(schema.get("items", {}))
+    parts: list[Schema] = []
+    for part in schema["prefixItems"]:
+        if part not in parts:
+            parts.append(part)
+    return parts[0] if len(parts) == 1 else {"anyOf": parts}
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _for_grammar(raw: Schema) -> Schema:
+    schema = _joined(raw)
+    made = {key: value for key, value in schema.items() if key in _GRAMMAR_KEYWORDS}
+    kinds = _kinds(schema)
+    choices = made.get("enum")
+    if choices is not None and (len(choices) > _MOST_CHOICES or len(_written(choices)) > _MOST_CHOICE_CHARS):
+        del made["enum"]
+    if "anyOf" in made:
+        made["anyOf"] = [_for_grammar(part) for part in made["anyOf"]]
+    elif made:  # a schema that says something without a type is an error there
+        named = kinds or list(_ANY)
+        made["type"] = named[0] if len(named) == 1 else named
+    if schema.get("format") in _GRAMMAR_FORMATS:
+        made["format"] = schema["format"]
+    made.update(_grammar_bounds(schema, kinds))
+    for key in ("items", "additionalProperties"):
+        if isinstance(made.get(key), dict):
+            made[key] = _for_grammar(made[key])
+    if "prefixItems" in made:
+        made["prefixItems"] = [_for_grammar(part) for part in made["prefixItems"]]
+    if "properties" in made:
+        made["properties"] = {name: _for_grammar(part) for name, part in made["properties"].items()}
+    return _requiring(made, schema.get("required", ()))
+
+
+def _grammar_bounds(schema: Schema, kinds: list[str]) -> Schema:
+    """Bounds that a grammar can count to, and that something can fulfil."""
+    bounds: Schema = {}
+    for least, most in (("minLength", "maxLength"), ("minItems", "maxItems")):
+        low, high = schema.get(least, 0), schema.get(most)
+        if low <= _MOST_REPEATS and (high is None or low <= high):
+            bounds.update({least: low} if least in schema else {})
+            bounds.update({most: high} if high is not None and high <= _MOST_REPEATS else {})
+    if kinds == ["integer"]:
+        low, high = schema.get("minimum", -_MOST_BOUND), schema.get("maximum", _MOST_BOUND)
+        if -_MOST_BOUND <= low <= high <= _MOST_BOUND and type(low) is int and type(high) is int:
+            bounds.update({key: schema[key] for key in ("minimum", "maximum") if key in schema})
+    return bounds
