@@ -281,7 +281,7 @@ def _for_grammar(raw: Schema) -> Schema:
         del made["enum"]
     if "anyOf" in made:
         made["anyOf"] = [_for_grammar(part) for part in made["anyOf"]]
-    elif made:  # a schema that says something without a type is an error there
+    elif made or kinds:  # a schema that says something without a type is an error there
         named = kinds or list(_ANY)
         made["type"] = named[0] if len(named) == 1 else named
     if schema.get("format") in _GRAMMAR_FORMATS:
