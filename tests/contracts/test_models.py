@@ -9,8 +9,9 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply
 from hob.core.ports.model import Model
 from hob.providers import ModelSettings, Retrying, open_model
-from hob.providers.openai_chat.model import OpenAIChat
-from hob.providers.openai_chat.settings import OpenAIChatSettings
+from hob.providers.openai_chat.wire import ChatCompletions
+from hob.providers.server import Server
+from hob.providers.transport import HttpModel
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, ScriptedModel, Silence
 from hob.testing.model_check import Behaviour, check_model
@@ -41,7 +42,7 @@ def on_the_wire(behaviour: Behaviour) -> Reply:
 @asynccontextmanager
 async def chat_completions(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
     async with OpenAIServer(*map(on_the_wire, behaviours)) as server:
-        model = OpenAIChat(OpenAIChatSettings(server.url), ManualClock())
+        model = HttpModel(ChatCompletions(), Server(server.url), ManualClock())
         yield model
         await model.aclose()
 

@@ -135,7 +135,7 @@ def _marks() -> list[pytest.Mark]:
 async def test_a_date_to_retry_at_is_told_in_seconds(server: OpenAIServer) -> None:
     clock = ManualClock()
     clock.set_wall(clock.now().replace(year=2020))  # so that the server's date lies far ahead
-    model = HttpModel(HttpModelSettings(server.url), clock)
+    model = HttpModel(ChatCompletions(), Server(server.url), clock)
     server.script.append(Reply(fault=Fault.RATE_DATE))
     error = await fault_of(model)
     assert error.retry_after is not None
@@ -180,8 +180,7 @@ async def test_an_address_that_is_none_is_the_operators_fault(base_url: str) -> 
 
 
 async def test_the_key_and_our_name_are_sent(server: OpenAIServer) -> None:
-    settings = HttpModelSettings(server.url, Secret.of(" sk-1\n"), headers={"x-title": "Hob"})
-    model = HttpModel(settings, ManualClock())
+    model = open_http(Server(server.url, Secret.of(" sk-1\n"), headers={"x-title": "Hob"}))
     await ask(model)
     headers = server.requests[-1].headers
     assert headers["authorization"] == "Bearer sk-1"

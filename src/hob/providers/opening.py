@@ -12,11 +12,11 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelRequest
 from hob.core.ports.model import Model
 from hob.core.ports.tools import Blobs
-from hob.providers.openai_chat.settings import OFFICIAL, dialect_of
+from hob.providers.openai_chat.settings import Dialect
 from hob.providers.openai_chat.wire import ChatCompletions
 from hob.providers.retrying import Retrying
 from hob.providers.server import Server
-from hob.providers.settings import ModelSettings, is_connected, model_name
+from hob.providers.settings import OFFICIAL, ModelSettings, is_connected, model_name
 
 if TYPE_CHECKING:
     from hob.providers.transport import HttpModel
@@ -63,7 +63,7 @@ class OnDemand:
         if self._model is None:
             from hob.providers.transport import HttpModel  # heavy, see above
 
-            wire = ChatCompletions(dialect_of(self._server.base_url))
+            wire = ChatCompletions(Dialect())
             self._model = HttpModel(wire, self._server, self._clock, self._blobs)
         return self._model
 

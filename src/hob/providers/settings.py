@@ -1,15 +1,15 @@
-"""Which model thinks for Hob, where it is, and what it costs. Loads without any HTTP library."""
+"""Which models think for Hob, where they are, and what they cost. Loads without any HTTP library."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from hob.core.models import Price
+from hob.core.models import Price, Thinking
 from hob.core.settings import Secret, setting
-from hob.providers.openai_chat.settings import OFFICIAL, is_official
+from hob.providers.catalogue import WIRES
 
+OFFICIAL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5-mini"
-"""What is asked at api.openai.com where no model is named; other servers are asked what they have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,49 @@ class PriceSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
-    """The language model: any server that speaks OpenAI chat completions."""
+class ProviderSettings:
+    """A provider of one's own, or other settings for a known one."""
 
-    name: str = setting("", "The model; empty takes the server's first one.", stored=True)
-    base_url: str = setting("", "Address of the server, e.g. http://127.0.0.1:11434/v1; empty is OpenAI's own.")
-    api_key: Secret | None = setting(None, "Key of the server; local ones need none.")
-    max_attempts: int = setting(4, "Requests that one answer may take.", at_least=1, at_most=4)
-    connect_seconds: float = setting(5.0, "Seconds to reach the server.", at_least=0.1, at_most=60)
-    read_seconds: float = setting(600.0, "Seconds the connection may be silent at the very most.", at_least=1)
+    wire: str = setting("", "What it speaks; empty: what Hob knows of it, else openai.", one_of=("", *WIRES))
+    base_url: str = setting("", "Its address; empty: its own.")
+    api_key: Secret | None = setting(None, "Its key; empty: its usual variable.")
+    api_keys: list[Secret] = setting([], "Further keys, asked in this order where one does not work.")
     headers: dict[str, str] = setting({}, "Further headers for each request.")
-    prices: dict[str, PriceSetting] = setting({}, "Prices by model name; a name may end in *.")
+    model: str = setting("", "The model that is asked where only the provider is named.")
+    local: bool | None = setting(None, "Whether it keeps what it is told on your machines; empty: as its address says.")
+    tools: str = setting(
+        "auto", "How tools are called: by the wire's own means, or in text.", one_of=("auto", "native", "text", "none")
+    )
+    small: bool | None = setting(None, "Whether its models get a short prompt and few tools; empty: by name.")
+    command: str = setting("", "The program of a CLI provider; empty: its usual name.")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """The language models: which is asked, which stand in for it, where they are."""
+
+    name: str = setting("", "The model, as provider/model or an alias; empty: what is found.", stored=True)
+    fallbacks: list[str] = setting([], "Models that stand in for it, in this order.")
+    aliases: dict[str, str] = setting({}, "Names of your own for models.")
+    tasks: dict[str, str] = setting({}, "Models for tasks (summary, title, ...) instead of the usual one.")
+    thinking: str = setting(
+        "", "How long models think before they answer; empty: as they like.", one_of=("", *Thinking), stored=True
+    )
+    base_url: str = setting("", "Address of a server that speaks OpenAI chat completions; its models have bare names.")
+    api_key: Secret | None = setting(None, "Key of that server; local ones need none.")
+    headers: dict[str, str] = setting({}, "Further headers for each request to that server.")
+    providers: dict[str, ProviderSettings] = setting({}, "Providers of your own, or other settings for known ones.")
+    local_model: str = setting("", "The model for what may not leave your machines.")
+    embedding: str = setting("", "The model that turns texts into vectors.")
+    transcription: str = setting("", "The model that writes down speech.")
+    speech: str = setting("", "The model that speaks.")
+    vision: str = setting("", "The model that describes pictures for models that cannot see.")
+    max_attempts: int = setting(
+        4, "Requests that one answer may take, further models and keys not counted.", at_least=1, at_most=4
+    )
+    connect_seconds: float = setting(5.0, "Seconds to reach a server.", at_least=0.1, at_most=60)
+    read_seconds: float = setting(600.0, "Seconds a connection may be silent at the very most.", at_least=1)
+    prices: dict[str, PriceSetting] = setting({}, "Prices by model; a name may end in *.")
 
 
 def settings_from_environ(settings: ModelSettings, environ: Mapping[str, str]) -> ModelSettings:
@@ -64,7 +96,7 @@ def model_name(settings: ModelSettings) -> str:
     """The model that is asked where nobody names one; empty if the server will have to say."""
     if settings.name or not is_connected(settings):
         return settings.name
-    return DEFAULT_MODEL if is_official(settings.base_url or OFFICIAL) else ""
+    return DEFAULT_MODEL if "api.openai.com" in (settings.base_url or OFFICIAL) else ""
 
 
 def describe(settings: ModelSettings) -> str:

@@ -1,29 +1,32 @@
-"""What differs between servers that speak chat completions."""
+"""What differs between servers that speak chat completions, as data."""
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
-
-OFFICIAL = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What differs between servers of this wire. The defaults are understood by all that we know."""
+    """One server's ways. The defaults are understood by all that we know.
+
+    Sources: the API references of OpenAI, OpenRouter, DeepSeek, Groq, Mistral and xAI.
+    """
 
     max_tokens: str = "max_tokens"
+    """Under which name the longest answer is asked for."""
     cache_key: bool = False
-
-
-def dialect_of(base_url: str) -> Dialect:
-    """OpenAI's own reasoning models refuse `max_tokens`; others do not know its successor."""
-    if is_official(base_url):
-        return Dialect(max_tokens="max_completion_tokens", cache_key=True)
-    return Dialect()
-
-
-def is_official(base_url: str) -> bool:
-    """Whether the server is OpenAI's own."""
-    try:
-        return urlsplit(base_url if "://" in base_url else f"https://{base_url}").hostname == "api.openai.com"
-    except ValueError:
-        return False
+    """`prompt_cache_key` keeps one conversation's requests on one cache."""
+    stream_options: bool = True
+    """Usage of a stream has to be asked for; some servers refuse the field."""
+    effort: bool = False
+    """`reasoning_effort` chooses how long the model thinks."""
+    reasoning_object: bool = False
+    """The same as `reasoning: {effort}`."""
+    usage_object: bool = False
+    """`usage: {include: true}` makes the server tell what it charged."""
+    cached_system: tuple[str, ...] = ()
+    """Models (by the beginning of their names) whose prompt cache wants `cache_control` marks."""
+    returns_reasoning: bool = False
+    """`reasoning_content` has to come back with an assistant message that called tools, while the turn goes on."""
+    nine_character_ids: bool = False
+    """A call's id has nine letters and digits, no more and no less."""
+    user_after_tool: bool = True
+    """A user message may follow a tool's result at once."""

@@ -1,0 +1,45 @@
+"""Providers of others, found by the entry point group `hob.providers`.
+
+The entry point's name is the provider's id, its object a callable
+`open_model(settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model`. A plug-in is imported when its
+model is first asked, and looked for only where a name is none of Hob's own.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
+from hob.core.ports.model import Model
+from hob.core.ports.tools import Blobs
+from hob.providers.settings import ProviderSettings
+
+GROUP = "hob.providers"
+Open = Callable[[ProviderSettings, Clock, Blobs | None], Model]
+
+
+@cache
+def _entry_points() -> dict[str, Any]:
+    from importlib.metadata import entry_points  # 15 ms that only an unknown name costs
+
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def is_plugin(name: str) -> bool:
+    """Whether an installed package provides this provider."""
+    return bool(name) and name in _entry_points()
+
+
+def plugin_names() -> tuple[str, ...]:
+    """The providers of installed packages."""
+    return tuple(sorted(_entry_points()))
+
+
+def open_plugin(name: str, settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model:
+    """The plug-in's model. Raises ModelError where it cannot be loaded."""
+    try:
+        opens = cast(Open, _entry_points()[name].load())
+    except (ImportError, AttributeError) as error:
+        raise ModelError(ModelFault.SETTINGS, f"the provider {name} cannot be loaded: {error}") from error
+    return opens(settings, clock, blobs)
