@@ -42,6 +42,7 @@ ANSWER_FIELDS: Mapping[str, str] = {
     "trace_id": "what `hob timeline --trace` takes",
     "state": "`waiting`, or the state of its turn (see [states](states.md#turn))",
     "reply": "the answer, and nothing else; null while there is none and where there is an error",
+    "notes": "lines about the answer that are no part of it, e.g. that another model gave it; often none",
     "usage": "tokens and dollars of its turn; `cost_usd` is null where a price is unknown",
     "error": "only where it failed: `code` and `message` ([errors](errors.md))",
     "merged_into": "only where it joined another message's turn: that message's id",
@@ -52,7 +53,7 @@ EVENTS: Mapping[str, tuple[str, str]] = {
     "delta": ("a piece of the answer", '`{"text"}`'),
     "reasoning": ("a piece of the model's reasoning, not part of the answer", '`{"text"}`'),
     "retracted": ("what was streamed since the last round is void; it is written anew", "`{}`"),
-    "progress": ("a tool began or ended, the model is slow, the turn waits", '`{"what", "name", "text"}`'),
+    "progress": ("a tool began or ended, the model is slow, the turn waits, a note (`remark`)", '`{"what", "name", "text"}`'),
     "result": ("last: what became of it", "as `GET /chat/{id}`"),
     "error": ("last: nothing was accepted, or it could not be followed", '`{"error": {"code", "message"}}`'),
 }

@@ -9,7 +9,7 @@ A summary is trusted no more than what it was made from.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hob.agent.context_room import ContextRoom
 from hob.agent.naming import real_name
@@ -25,10 +25,10 @@ from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.ids import SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
-from hob.core.models import Entry, ModelReply, ModelRequest, Stop, Usage, UserMessage
+from hob.core.models import Entry, ModelReply, ModelRequest, Stop, UserMessage
 from hob.core.ports.journal import Ledger, Transcript
 from hob.core.ports.memory import Remember
-from hob.core.ports.model import Model, Prices
+from hob.core.ports.model import Model, Prices, Routes
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Summary, Turn, View
 
@@ -37,6 +37,7 @@ _ATTEMPTS = 2
 _MOST_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
 _TOOL_CHARS = 600
 _CALL_CHARS = 300
+_TASK = "summary"
 _TEXT_CHARS = 8_000
 
 
@@ -63,6 +64,8 @@ class _Spending:
     trace: TraceId
     session: SessionKey
     model: str
+    """What the calls are to name; `asked` is the reference it stands for."""
+    asked: str
 
 
 class Compactor:
@@ -146,8 +149,8 @@ class Compactor:
             return NotCompacted("nothing is old enough to be summarised")
         self._note_failure(session, view.total)  # until it has succeeded
         try:
-            model = await real_name(self._model, model)
-            spending = _Spending(new_trace_id(), session, model)
+            asked = await real_name(self._model, model, _TASK)
+            spending = _Spending(new_trace_id(), session, model, asked)
             draft = await self._summarise(view, head, spending)
         except ModelError as error:
             return NotCompacted(f"the model gave no summary ({error.fault}: {error})")
@@ -162,7 +165,7 @@ class Compactor:
             for fact in draft.facts:
                 await self._remember.remember(fact, session, label, "compaction")
         missing = view.total - len(entries)
-        summary = Summary(head[-1].n, finish_text(draft, head, missing), label, model)
+        summary = Summary(head[-1].n, finish_text(draft, head, missing), label, asked)
         event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
         await self._transcript.summarise(session, summary, event)
         self._failed_at.pop(session, None)
@@ -174,7 +177,7 @@ class Compactor:
         trust = view.summary.label.trust if view.summary else Trust.TRUSTED
         facts: tuple[str, ...] = ()
         draft: Draft | str = "nothing to summarise"
-        room = self._limit(spending.model) // 2
+        room = self._limit(spending.asked) // 2
         for piece in self._pieces(head, room):
             draft = await self._ask(self._question(before, trust, piece, room), piece, before, spending)
             if isinstance(draft, str):
@@ -200,12 +203,15 @@ class Compactor:
 
     async def _call(self, question: str, spending: _Spending) -> ModelReply:
         request = ModelRequest(
-            spending.model,
+            spending.asked,
             INSTRUCTIONS,
             (UserMessage(question),),
-            max_tokens=self._most_tokens(spending.model),
+            max_tokens=self._most_tokens(spending.asked),
             patience=self._settings.compact_patience_seconds,
+            task=_TASK,
         )
+        if isinstance(self._model, Routes):
+            request = (await self._model.route(replace(request, model=spending.model))).request
         if self._budget is not None:
             # nothing to journal the reservation in: the session's turns and this call may overlap by one call's cost
             turn = Turn(TurnId(""), spending.session, spending.trace, new_span_id(), ())
@@ -221,23 +227,23 @@ class Compactor:
         except ModelError as error:
             status = error.fault
             if error.fault is ModelFault.CONTEXT_OVERFLOW:
-                self._context_room.learn(spending.model, estimate_tokens(INSTRUCTIONS + question))
+                self._context_room.learn(request.first, estimate_tokens(INSTRUCTIONS + question))
             raise
         finally:
-            usage = reply.usage if reply else None
-            await self._ledger.record(self._event(spending, EventKind.MODEL, spending.model, status, began, usage))
+            name = reply.ref if reply and reply.ref else request.first
+            ended = self._event(spending, EventKind.MODEL, name, status, began)
+            if reply is not None:
+                ended = replace(ended, usage=reply.usage, cost=self._cost(name, reply))
+            await self._ledger.record(ended)
         return reply or ModelReply("")
 
-    def _event(
-        self,
-        spending: _Spending,
-        kind: EventKind,
-        name: str,
-        status: str,
-        began: float,
-        usage: Usage | None = None,
-    ) -> TimelineEvent:
-        price = self._prices.find_price(spending.model) if usage else None
+    def _cost(self, name: str, reply: ModelReply) -> int | None:
+        if reply.cost is not None or reply.usage is None:
+            return reply.cost
+        price = self._prices.find_price(name)
+        return None if price is None else price.cost(reply.usage)
+
+    def _event(self, spending: _Spending, kind: EventKind, name: str, status: str, began: float) -> TimelineEvent:
         seconds = self._clock.monotonic() - began
         return TimelineEvent(
             new_event_id(),
@@ -251,8 +257,6 @@ class Compactor:
             session=spending.session,
             label=HOB_LABEL,
             seconds=seconds,
-            usage=usage,
-            cost=price.cost(usage) if price and usage else None,
         )
 
     def _limit(self, model: str) -> int:

@@ -26,7 +26,10 @@ def usage_view(usage: Usage, cost: int | None) -> dict[str, Any]:
 
 
 def chat_view(result: Result) -> dict[str, Any]:
-    """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`."""
+    """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`.
+
+    `notes` are lines about the reply, e.g. that another model than the chosen one gave it.
+    """
     final = result.state in FINAL
     cancelled = result.state == TurnState.CANCELLED
     answered = result.kind in (OutboundKind.REPLY, OutboundKind.NOTICE) and not cancelled
@@ -36,6 +39,7 @@ def chat_view(result: Result) -> dict[str, Any]:
         "trace_id": result.trace,
         "state": result.state,
         "reply": result.reply if final and answered else None,
+        "notes": list(result.notes),
         "usage": usage_view(result.usage, result.cost),
     }
     if final and result.kind is OutboundKind.ERROR:

@@ -54,6 +54,12 @@ _RESULT = (
     "SELECT i.id, i.session, i.trace_id, i.state, i.at, i.ended, i.reason, t.id, t.state, c.text, t.kind, t.reason,"
     " t.ended FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply WHERE i.id = ?"
 )
+# Most answers have none, and their bodies need not be parsed to see it.
+_REMARKS = (
+    "SELECT r.value FROM steps s JOIN content c ON c.id = s.body, json_each(c.text, '$.remarks') r"
+    " WHERE s.turn = ? AND s.kind IN ('model_replied', 'model_failed') AND instr(c.text, '\"remarks\":[\"')"
+    " ORDER BY s.n, r.key"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,8 @@ class Result:
     """What became of a message. `state` is its turn's, or `waiting`, or `cancelled` where it had none.
 
     `merged_into` is the first message of its turn, where that is another. `cost` in micro-dollars is None where it is
-    not known. `picked_up`: nothing of the reply waits to be sent or fetched.
+    not known. `picked_up`: nothing of the reply waits to be sent or fetched. `notes` are lines about the reply that are
+    no part of it.
     """
 
     id: InboundId
@@ -99,6 +106,7 @@ class Result:
     created: float
     ended: float | None
     picked_up: bool
+    notes: tuple[str, ...] = ()
 
     @property
     def settled(self) -> bool:
@@ -419,4 +427,5 @@ def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
         created=created,
         ended=ended,
         picked_up=owed is None and ended is not None,
+        notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
     )

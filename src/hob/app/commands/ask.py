@@ -9,7 +9,7 @@ from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
 from hob.app.client import ConnectionLost, NobodyThere, stream_again, stream_chat
-from hob.app.commands.output import print_json, tame
+from hob.app.commands.output import paint, print_json, tame
 from hob.app.home import socket_of
 from hob.config import find_home, process_environment
 from hob.core.errors import HomeTaken
@@ -125,6 +125,7 @@ class Telling:
         self.status = TEMPORARY
         self.id = ""
         self._json = json
+        self._noted: set[str] = set()
 
     def show(self, event: Event) -> None:
         """The answer to standard output, everything else to standard error."""
@@ -132,8 +133,16 @@ class Telling:
             self.status = self._end(event.data)
         elif event.name == "accepted":
             self.id = event.data["id"]
+        elif event.name == "progress" and event.data.get("what") == "remark":
+            self._note(event.data["text"])
         elif event.name == "progress" and event.data.get("text"):
             say(event.data["text"])
+
+    def _note(self, text: str) -> None:
+        """A line about the answer; seen while it was written, it is not told again with it."""
+        if text not in self._noted:
+            self._noted.add(text)
+            say(paint(text, "dim", sys.stderr))
 
     def _end(self, data: dict[str, Any]) -> int:
         if self._json:
@@ -142,6 +151,9 @@ class Telling:
             print(tame(data["reply"]) if sys.stdout.isatty() else data["reply"])
         elif "notice" in data:
             say(data["notice"])
+        if not self._json:
+            for note in data.get("notes", ()):
+                self._note(note)
         if "error" in data:
             if not self._json:
                 say(data["error"]["message"])

@@ -104,6 +104,7 @@ class Shown:
         self.paused = False
         """The message is kept and nothing happens with it for now."""
         self._written = ""
+        self._noted: set[str] = set()
 
     def show(self, event: Event) -> None:
         """Write what is new."""
@@ -116,6 +117,9 @@ class Shown:
                 if self._written:
                     self.say("again:")
                 self._written = ""
+            case "progress" if event.data.get("what") == "remark":
+                if not self._written:  # else it waits for the answer's end
+                    self._note(event.data["text"])
             case "progress" if event.data.get("text"):
                 self.say(event.data["text"])
                 self.paused = event.data["what"] == "paused"
@@ -128,6 +132,12 @@ class Shown:
             self._write("\n")
         print(paint(text, "dim"), file=sys.stderr, flush=True)
 
+    def _note(self, text: str) -> None:
+        """A line about the answer, told once."""
+        if text not in self._noted:
+            self._noted.add(text)
+            self.say(text)
+
     def _end(self, data: dict[str, Any]) -> None:
         reply = data.get("reply")
         self.ok = reply is not None
@@ -137,6 +147,8 @@ class Shown:
             self._write(rest)
         if self._written and not self._written.endswith("\n"):
             self._write("\n")
+        for note in data.get("notes", ()):
+            self._note(note)
         if "notice" in data:
             self.say(data["notice"])
         elif "error" in data:

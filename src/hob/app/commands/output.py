@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TextIO
 
 COLOURS = {
     "red": "31",
@@ -32,9 +32,9 @@ STATE_COLOURS = {
 }
 
 
-def paint(text: str, colour: str) -> str:
-    """The text in a colour if standard output is a terminal."""
-    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and sys.stdout.isatty() else text
+def paint(text: str, colour: str, on: TextIO | None = None) -> str:
+    """The text in a colour if standard output (or what it is written on) is a terminal."""
+    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and (on or sys.stdout).isatty() else text
 
 
 def state(name: str, width: int = 0) -> str:
