@@ -59,6 +59,16 @@ class Sentence(StrEnum):
     COMMAND_FAILED = auto()
     INTERRUPTED = auto()
     STORE_WAITS = auto()
+    STAND_IN_AUTH = auto()
+    STAND_IN_BILLING = auto()
+    STAND_IN_RATE_LIMIT = auto()
+    STAND_IN_OVERLOAD = auto()
+    STAND_IN_NETWORK = auto()
+    STAND_IN_TIMEOUT = auto()
+    STAND_IN_UNUSABLE = auto()
+    STAND_IN_NOT_FOUND = auto()
+    STAND_IN_BAD_REQUEST = auto()
+    STAND_IN_SETTINGS = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -290,6 +300,48 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "de": "Behalten, aber die Datenbank ist gerade nicht beschreibbar; es geht von selbst weiter. "
         "Siehe `hob status`.",
     },
+    Sentence.STAND_IN_AUTH: {
+        "en": "The key for {model} was refused, so {other} answers. Check the key (`hob config show`).",
+        "de": "Der Schlüssel für {model} wurde abgelehnt, darum antwortet {other}. "
+        "Prüfe den Schlüssel (`hob config show`).",
+    },
+    Sentence.STAND_IN_BILLING: {
+        "en": "The account for {model} has no credit left, so {other} answers.",
+        "de": "Das Konto für {model} hat kein Guthaben mehr, darum antwortet {other}.",
+    },
+    Sentence.STAND_IN_RATE_LIMIT: {
+        "en": "{model} takes no more requests for the moment, so {other} answers.",
+        "de": "{model} nimmt gerade keine Anfragen mehr an, darum antwortet {other}.",
+    },
+    Sentence.STAND_IN_OVERLOAD: {
+        "en": "{model} is overloaded or broken right now, so {other} answers.",
+        "de": "{model} ist gerade überlastet oder gestört, darum antwortet {other}.",
+    },
+    Sentence.STAND_IN_NETWORK: {
+        "en": "{model} cannot be reached, so {other} answers.",
+        "de": "{model} ist nicht erreichbar, darum antwortet {other}.",
+    },
+    Sentence.STAND_IN_TIMEOUT: {
+        "en": "{model} stayed silent for too long, so {other} answers.",
+        "de": "{model} hat zu lange geschwiegen, darum antwortet {other}.",
+    },
+    Sentence.STAND_IN_UNUSABLE: {
+        "en": "{model} gave no answer that is one, so {other} answers.",
+        "de": "{model} hat keine brauchbare Antwort gegeben, darum antwortet {other}.",
+    },
+    Sentence.STAND_IN_NOT_FOUND: {
+        "en": "Its server does not have {model}, so {other} answers. Choose another model with `/model`.",
+        "de": "Sein Server hat {model} nicht, darum antwortet {other}. Wähle mit `/model` ein anderes Modell.",
+    },
+    Sentence.STAND_IN_BAD_REQUEST: {
+        "en": "{model} did not accept the request, so {other} answers.",
+        "de": "{model} hat die Anfrage nicht angenommen, darum antwortet {other}.",
+    },
+    Sentence.STAND_IN_SETTINGS: {
+        "en": "{model} cannot be asked as it is set up, so {other} answers. `hob config check` looks at the settings.",
+        "de": "So, wie {model} eingestellt ist, kann es nicht gefragt werden, darum antwortet {other}. "
+        "`hob config check` sieht die Einstellungen durch.",
+    },
 }
 
 OF_FAULT: Mapping[ModelFault, Sentence] = {
@@ -311,6 +363,23 @@ OF_FAULT: Mapping[ModelFault, Sentence] = {
     ModelFault.BUDGET: Sentence.MODEL_BUDGET,
 }
 """What is said when a model gave no answer."""
+
+OF_STAND_IN: Mapping[ModelFault, Sentence] = {
+    ModelFault.AUTH: Sentence.STAND_IN_AUTH,
+    ModelFault.BILLING: Sentence.STAND_IN_BILLING,
+    ModelFault.RATE_LIMIT: Sentence.STAND_IN_RATE_LIMIT,
+    ModelFault.OVERLOAD: Sentence.STAND_IN_OVERLOAD,
+    ModelFault.NETWORK: Sentence.STAND_IN_NETWORK,
+    ModelFault.TIMEOUT: Sentence.STAND_IN_TIMEOUT,
+    ModelFault.CUT: Sentence.STAND_IN_UNUSABLE,
+    ModelFault.GARBAGE: Sentence.STAND_IN_UNUSABLE,
+    ModelFault.EMPTY: Sentence.STAND_IN_UNUSABLE,
+    ModelFault.NOT_FOUND: Sentence.STAND_IN_NOT_FOUND,
+    ModelFault.BAD_REQUEST: Sentence.STAND_IN_BAD_REQUEST,
+    ModelFault.SETTINGS: Sentence.STAND_IN_SETTINGS,
+    ModelFault.NOT_CONFIGURED: Sentence.STAND_IN_SETTINGS,
+}
+"""What is said when another model (`other`) answers instead of the one that was wanted (`model`)."""
 
 OF_BUSY: Mapping[BusyScope, Sentence] = {
     BusyScope.SENDER: Sentence.BUSY_SENDER,

@@ -1,0 +1,263 @@
+"""Who is asked, and who is asked next where no answer came. No I/O, no clock: times are seconds and passed in.
+
+A chain of models is a list of lanes (`hob.providers.health`). A `Walk` is the way of one request along them: every lane
+is asked, those that rest last, until one answers. After a fault its scope rests, and that alone decides who is next:
+the provider's next key after a refused key, another model after an overload, another provider after a dead line.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.ids import SessionKey
+from hob.providers.health import LONGEST, Health, Lane
+
+MOST_ATTEMPTS = 4
+"""Requests that a chain of one lane may take. A longer chain takes at most one more for each further lane."""
+
+_FIRST_DELAY = 0.5
+_CONNECT_PATIENCE = 5.0  # a lane is not to blame for the time that others took
+
+RAISED = frozenset({ModelFault.CONTEXT_OVERFLOW, ModelFault.FILTERED, ModelFault.BUDGET})
+"""Faults that no other lane may mend: the agent shortens what is too long, and nobody walks around a filter."""
+
+_REPEATABLE = frozenset(
+    {
+        ModelFault.RATE_LIMIT,
+        ModelFault.OVERLOAD,
+        ModelFault.NETWORK,
+        ModelFault.GARBAGE,
+        ModelFault.CUT,
+        ModelFault.EMPTY,
+    }
+)
+_BUSY = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
+_STANDING = frozenset(
+    {
+        ModelFault.AUTH,
+        ModelFault.BILLING,
+        ModelFault.NOT_FOUND,
+        ModelFault.BAD_REQUEST,
+        ModelFault.SETTINGS,
+        ModelFault.NOT_CONFIGURED,
+    }
+)
+_WHY: Mapping[ModelFault, str] = {
+    ModelFault.AUTH: "key refused",
+    ModelFault.BILLING: "no credit left",
+    ModelFault.RATE_LIMIT: "rate limit",
+    ModelFault.OVERLOAD: "overloaded",
+    ModelFault.NETWORK: "cannot be reached",
+    ModelFault.TIMEOUT: "silent for too long",
+    ModelFault.CUT: "answer cut off",
+    ModelFault.GARBAGE: "no model's answer",
+    ModelFault.EMPTY: "empty answer",
+    ModelFault.NOT_FOUND: "no such model",
+    ModelFault.BAD_REQUEST: "request not accepted",
+    ModelFault.SETTINGS: "set up wrongly",
+    ModelFault.NOT_CONFIGURED: "not configured",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask this lane, after so many seconds."""
+
+    lane: Lane
+    wait: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: ModelError
+    at: float
+    times: int
+
+
+class Walk:
+    """The way of one request along its lanes.
+
+    At most `len(lanes) + max_attempts - 1` requests: each lane once, and `max_attempts - 1` repeats in all, none of
+    which begins after `patience` seconds. A lane that was not asked yet is asked however long the others took.
+    `failed` are those of the chain that could not even be asked.
+    """
+
+    def __init__(
+        self,
+        chain: Iterable[Lane],
+        health: Health,
+        now: float,
+        *,
+        patience: float,
+        max_attempts: int = MOST_ATTEMPTS,
+        failed: Mapping[Lane, ModelError] | None = None,
+    ) -> None:
+        self.made = 0
+        self._chain = tuple(dict.fromkeys(chain))
+        self._health = health
+        self._patience = patience
+        self._end = now + patience
+        self._failures = {lane: _Failure(error, now, 0) for lane, error in (failed or {}).items()}
+        self._unasked = [lane for lane in self._chain if lane not in self._failures]
+        self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MOST_ATTEMPTS)) - 1
+        self._repeated_empty = False
+        self._last: ModelError | None = None
+        # whoever is wanted most and does not rest is asked first, so this is why it was not, if it was not
+        self._rest = health.find_rest(self._chain[0], now) if self._chain else None
+
+    @property
+    def others_left(self) -> bool:
+        """Whether there is somebody who was not asked yet."""
+        return bool(self._unasked)
+
+    def patience_of(self, ask: Ask, now: float) -> float:
+        """Seconds of patience that the request is made with: what is left, or enough to connect where it is a first."""
+        left = max(0.0, self._end - now)
+        return left if ask.wait else max(left, min(self._patience, _CONNECT_PATIENCE))
+
+    def first(self, now: float) -> Ask | None:
+        """Who is asked first; None where there is nobody."""
+        return self._next_unasked(now) if self._unasked else None
+
+    def answered(self, lane: Lane) -> None:
+        """The lane gave an answer."""
+        self._health.note_answer(lane)
+
+    def failed(self, lane: Lane, error: ModelError, now: float, *, draw: float, shown: bool = False) -> Ask | None:
+        """Who is asked next; None where it must end with `verdict`.
+
+        Nobody is, once anything of an answer was shown. `draw` (0 to 1) shortens a wait by up to half.
+        """
+        error = _as_counted(error)
+        self._health.note_failure(lane, error, now)
+        before = self._failures.get(lane)
+        self._failures[lane] = _Failure(error, now, 1 if before is None else before.times + 1)
+        if shown or error.fault in RAISED:
+            self._last = error
+            return None
+        if not self._unasked:
+            return self._repeat_any(now, draw)
+        return self._repeat_at_once(lane, error, now, draw) or self._next_unasked(now)
+
+    def _next_unasked(self, now: float) -> Ask:
+        lane = min(self._unasked, key=lambda lane: self._health.seconds_left(lane, now))  # the first of equals
+        self._unasked.remove(lane)
+        self.made += 1
+        return Ask(lane)
+
+    def _repeat_at_once(self, lane: Lane, error: ModelError, now: float, draw: float) -> Ask | None:
+        # A hiccup of the one that was asked first must not cost its prompt cache; the others have none to lose.
+        if self.made > 1 or error.fault is ModelFault.RATE_LIMIT:
+            return None
+        delay = _FIRST_DELAY * (1 - draw / 2)
+        return self._repeat(lane, now, delay) if (error.retry_after or 0.0) <= delay else None
+
+    def _repeat_any(self, now: float, draw: float) -> Ask | None:
+        delay: float = _FIRST_DELAY * 2**self._repeats * (1 - draw / 2)
+
+        def readiness(lane: Lane) -> tuple[float, int]:
+            failure = self._failures[lane]
+            return max(now + delay, failure.at + (failure.error.retry_after or 0.0)), failure.times
+
+        lane = min(filter(self._may_repeat, self._chain), key=readiness, default=None)
+        return self._repeat(lane, now, readiness(lane)[0] - now) if lane is not None else None
+
+    def _repeat(self, lane: Lane, now: float, wait: float) -> Ask | None:
+        if now + wait >= self._end or not self._may_repeat(lane):
+            return None
+        if self._failures[lane].error.fault is ModelFault.EMPTY:
+            self._repeated_empty = True
+        self._repeats += 1
+        self.made += 1
+        return Ask(lane, wait)
+
+    def _may_repeat(self, lane: Lane) -> bool:
+        fault = self._failures[lane].error.fault
+        if fault is ModelFault.EMPTY and self._repeated_empty:  # each has cost all its tokens
+            return False
+        return fault in _REPEATABLE and self._repeats < self._most_repeats
+
+    def passed_over(self, lane: Lane) -> tuple[str, ModelFault] | None:
+        """The model that would rather have answered than this lane's, and why it did not; None where it is the same."""
+        wanted = self._chain[0].ref
+        if wanted == lane.ref:
+            return None
+        failure = self._failure_of(wanted)
+        if failure is not None:
+            return wanted, failure.error.fault
+        return (wanted, self._rest.fault) if self._rest is not None else None
+
+    def verdict(self, now: float) -> ModelError:
+        """The one error that tells how it ended, with the requests made.
+
+        Of several models' errors it is that of the first; where only the owner can mend that one and another is merely
+        busy, it is the other's, since waiting helps then. Its detail names each model and what was the matter.
+        `retry_after` is the soonest moment at which a busy server says it will answer, if all busy ones say so.
+        """
+        if self._last is not None:
+            self._last.attempts = self.made
+            return self._last
+        found = [(ref, self._failure_of(ref)) for ref in dict.fromkeys(lane.ref for lane in self._chain)]
+        failures = {ref: failure.error for ref, failure in found if failure is not None}
+        if not failures:
+            return ModelError(ModelFault.NOT_CONFIGURED, "no model is connected", attempts=0)
+        chosen = next(iter(failures))
+        if failures[chosen].fault in _STANDING:
+            chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY), chosen)
+        error = failures[chosen]
+        if len(failures) > 1:
+            each = (
+                f"{ref}: {failure if failure is error else _WHY[failure.fault]}" for ref, failure in failures.items()
+            )
+            error = ModelError(error.fault, "; ".join(each))
+            error.__cause__ = failures[chosen]
+        error.attempts = self.made
+        error.retry_after = self._soonest(now)
+        return error
+
+    def _failure_of(self, ref: str) -> _Failure | None:
+        """What stands for all keys of a model: that a key is merely busy, if one is, else what came of the first."""
+        failures = [self._failures[lane] for lane in self._chain if lane.ref == ref and lane in self._failures]
+        return next((failure for failure in failures if failure.error.fault in _BUSY), next(iter(failures), None))
+
+    def _soonest(self, now: float) -> float | None:
+        busy = [failure for failure in self._failures.values() if failure.error.fault in _BUSY]
+        told = [failure.at + failure.error.retry_after for failure in busy if failure.error.retry_after is not None]
+        return max(0.0, min(told) - now) if told and len(told) == len(busy) else None
+
+
+def _as_counted(error: ModelError) -> ModelError:
+    """The error with a wait that can be believed. No credit until a named time ("weekly limit") is a rate limit."""
+    wait = error.retry_after
+    if wait is None:
+        return error
+    error.retry_after = wait = min(wait, LONGEST) if wait >= 0 else None  # not a number is not >= 0 either
+    if error.fault is ModelFault.BILLING and wait is not None:
+        return ModelError(ModelFault.RATE_LIMIT, str(error), retry_after=wait)
+    return error
+
+
+class Told:
+    """Which sessions know that another model answers them: it is said when it happens, not with every answer."""
+
+    _AGAIN = 3600.0  # seconds
+    _MOST = 1000  # sessions
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[SessionKey, str], tuple[str, float]] = {}
+
+    def is_news(self, session: SessionKey | None, wanted: str, answering: str, now: float) -> bool:
+        """Whether to say it. Answers without a session are told each time, sessions once an hour."""
+        if session is None:
+            return True
+        known = self._known.pop((session, wanted), None)
+        news = known is None or known[0] != answering or now - known[1] >= self._AGAIN
+        self._known[session, wanted] = (answering, now) if news or known is None else known
+        if len(self._known) > self._MOST:
+            del self._known[next(iter(self._known))]
+        return news
+
+    def forget(self, session: SessionKey | None, wanted: str) -> None:
+        """The model that is wanted answers again; the next time it does not will be news."""
+        if session is not None:
+            self._known.pop((session, wanted), None)

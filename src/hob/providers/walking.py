@@ -1,0 +1,200 @@
+"""A chain of models as one model: the driver of `failover.py`."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TypeVar, cast
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark
+from hob.core.ports.model import Model
+from hob.core.sentences import OF_STAND_IN
+from hob.providers.failover import MOST_ATTEMPTS, Told, Walk
+from hob.providers.health import Health, Lane
+
+_T = TypeVar("_T")
+_BEAT = Beat()
+_NAMING_PATIENCE = 8.0  # seconds; what a person who waits has for an answer
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHealth:
+    """How a lane is, for people: `fault` is why it rests, None where nothing is known against it."""
+
+    lane: Lane
+    fault: ModelFault | None = None
+    until: datetime | None = None
+
+
+class Failover:
+    """Implements `Model` by asking, one after the other, the lanes of the models that may answer a request.
+
+    It is the only place where anything is asked again, and nothing is once any of an answer was yielded. `lanes_of`
+    tells a reference's lanes (one a key), `open_lane` gives the model behind a lane; both may raise ModelError, which
+    counts as that model's failure. A lane that says nothing for `silence` seconds is left while others were not asked.
+    """
+
+    def __init__(
+        self,
+        lanes_of: Callable[[str], tuple[Lane, ...]],
+        open_lane: Callable[[Lane], Model],
+        clock: Clock,
+        *,
+        max_attempts: int = MOST_ATTEMPTS,
+        draw: Callable[[], float] = random.random,
+        health: Health | None = None,
+        silence: float = 90.0,
+    ) -> None:
+        self._lanes_of = lanes_of
+        self._open_lane = open_lane
+        self._clock = clock
+        self._max_attempts = max_attempts
+        self._draw = draw
+        self._health = health if health is not None else Health()
+        self._told = Told()
+        self._silence = silence
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """Answer, piece by piece. Raises one ModelError that tells what became of each model.
+
+        The reply says who gave it and how many requests it took. A `Remark` comes before the first piece where it is
+        not the first model of the chain that answers and the session does not know yet.
+        """
+        monotonic = self._clock.monotonic
+        walk = self._begin(request)
+        ask = walk.first(monotonic())
+        while ask is not None:
+            lane, shown, done = ask.lane, False, False
+            asked = replace(request, model=lane.ref, models=(), patience=walk.patience_of(ask, monotonic()))
+            try:
+                events = cast("AsyncGenerator[ModelEvent]", self._open_lane(lane).stream(asked))
+                async with aclosing(events):
+                    heard = _Heard(events, self._clock, self._silence if walk.others_left else None)
+                    async for event in heard:
+                        kind = type(event)
+                        if not shown and kind is not Beat and kind is not Remark:
+                            shown, heard.silence = True, None
+                            for remark in self._remarks(request, walk, lane):
+                                yield remark
+                        if type(event) is ModelReply:
+                            done = True
+                            walk.answered(lane)
+                            event = replace(event, ref=lane.ref, attempts=walk.made)
+                        yield event
+                if done:
+                    return
+                failure = ModelError(ModelFault.CUT, "the stream ended without an answer")
+            except ModelError as error:
+                failure = error
+            ask = walk.failed(lane, failure, monotonic(), draw=self._draw(), shown=shown)
+            if ask is not None:
+                yield _BEAT  # who watches over the silence sees that it goes on
+                await self._clock.sleep(ask.wait)
+        raise walk.verdict(monotonic())
+
+    async def patiently(self, ask: Callable[[], Awaitable[_T]]) -> _T:
+        """What `ask` gives, asked again as patiently as for an answer, e.g. for the name of a server's model.
+
+        Raises the last ModelError.
+        """
+        lane, now = Lane("", ""), self._clock.monotonic()
+        walk = Walk((lane,), Health(), now, patience=_NAMING_PATIENCE, max_attempts=self._max_attempts)
+        again = walk.first(now)
+        while again is not None:
+            await self._clock.sleep(again.wait)
+            try:
+                return await ask()
+            except ModelError as error:
+                again = walk.failed(lane, error, self._clock.monotonic(), draw=self._draw())
+        raise walk.verdict(self._clock.monotonic())
+
+    def health_view(self, refs: Iterable[str]) -> tuple[LaneHealth, ...]:
+        """How the lanes of these references are, in the order in which they are configured."""
+        monotonic, now = self._clock.monotonic(), self._clock.now()
+        rows = []
+        for lane in dict.fromkeys(lane for ref in refs for lane in self._lanes(ref)[0]):
+            rest = self._health.find_rest(lane, monotonic)
+            if rest is None:
+                rows.append(LaneHealth(lane))
+            else:
+                rows.append(LaneHealth(lane, rest.fault, now + timedelta(seconds=rest.until - monotonic)))
+        return tuple(rows)
+
+    def _begin(self, request: ModelRequest) -> Walk:
+        chain: list[Lane] = []
+        failed: dict[Lane, ModelError] = {}
+        for ref in request.models or (request.model,):
+            lanes, error = self._lanes(ref)
+            if error is not None:
+                lanes = (Lane(ref, ""),)
+                failed[lanes[0]] = error
+            chain.extend(lanes)
+        return Walk(
+            chain,
+            self._health,
+            self._clock.monotonic(),
+            patience=request.patience,
+            max_attempts=self._max_attempts,
+            failed=failed,
+        )
+
+    def _lanes(self, ref: str) -> tuple[tuple[Lane, ...], ModelError | None]:
+        try:
+            lanes = self._lanes_of(ref)
+        except ModelError as error:
+            return (), error
+        return lanes, None if lanes else ModelError(ModelFault.NOT_CONFIGURED, "nothing is configured to answer as it")
+
+    def _remarks(self, request: ModelRequest, walk: Walk, lane: Lane) -> Iterable[Remark]:
+        passed = walk.passed_over(lane)
+        if passed is None:
+            self._told.forget(request.cache_key, lane.ref)
+        elif self._told.is_news(request.cache_key, passed[0], lane.ref, self._clock.monotonic()):
+            yield Remark(OF_STAND_IN[passed[1]], (("model", passed[0]), ("other", lane.ref)))
+
+
+class _Heard:
+    """The events of one answer. While `silence` is a number of seconds, longer silence is a ModelError (TIMEOUT)."""
+
+    __slots__ = ("_clock", "_events", "silence")
+
+    def __init__(self, events: AsyncGenerator[ModelEvent], clock: Clock, silence: float | None) -> None:
+        self._events = events
+        self._clock = clock
+        self.silence = silence
+
+    def __aiter__(self) -> "_Heard":
+        return self
+
+    def __anext__(self) -> Awaitable[ModelEvent]:
+        return self._events.__anext__() if self.silence is None else self._next_within(self.silence)
+
+    async def _next_within(self, seconds: float) -> ModelEvent:
+        loop = asyncio.get_running_loop()
+        event: ModelEvent | None = None
+        failure: ModelError | None = None
+        try:
+            async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+
+                async def watch() -> None:
+                    await self._clock.sleep(seconds)
+                    limit.reschedule(loop.time())
+
+                timer = group.create_task(watch())
+                try:
+                    event = await anext(self._events, None)
+                except ModelError as error:  # the group would wrap it
+                    failure = error
+                finally:
+                    timer.cancel()
+        except TimeoutError:
+            failure = ModelError(ModelFault.TIMEOUT, f"nothing came for {seconds:g} seconds")
+        if failure is not None:
+            raise failure
+        if event is None:
+            raise StopAsyncIteration
+        return event
