@@ -26,6 +26,12 @@ _NOT_ON_TOP = frozenset({*_COMPOSED, "not", "if", "then", "else", "enum", "const
 _HOLDERS = frozenset({*ONE, *MANY, *NAMED})
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ANY = ("string", "number", "boolean", "object", "array", "null")
+_IMPLIED: Mapping[str, frozenset[str]] = {
+    "object": frozenset({"properties", "additionalProperties", "minProperties", "maxProperties"}),
+    "array": frozenset({"items", "prefixItems", "minItems", "maxItems"}),
+    "string": frozenset({"pattern", "minLength", "maxLength"}),
+    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
+}
 _GEMINI_FORMATS: Mapping[str, frozenset[str]] = {
     "string": frozenset({"date-time", "enum"}),
     "number": frozenset({"float", "double"}),
@@ -159,11 +165,9 @@ def _kinds(schema: Schema) -> list[str]:
     named = schema.get("type")
     if named:
         return list(named) if isinstance(named, list) else [named]
-    if "properties" in schema or "additionalProperties" in schema:
-        return ["object"]
-    if "items" in schema or "prefixItems" in schema:
-        return ["array"]
-    return list(dict.fromkeys(map(_kind_of, schema.get("enum", ()))))
+    if "enum" in schema:
+        return list(dict.fromkeys(map(_kind_of, schema["enum"])))
+    return next(([kind] for kind, keywords in _IMPLIED.items() if not keywords.isdisjoint(schema)), [])
 
 
 def _kind_of(value: Any) -> str:
