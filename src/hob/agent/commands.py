@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
+from hob.agent.naming import chain_of, chosen_name
+from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import thread_session
 from hob.agent.settings import AgentSettings
 from hob.core.answers import Answer, answer
 from hob.core.clock import Clock
-from hob.core.errors import HobError
+from hob.core.errors import HobError, ModelError
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
-from hob.core.models import Spent
+from hob.core.models import Spent, Thinking
 from hob.core.ports.journal import Ledger, Sessions
+from hob.core.ports.model import Model, Routes
 from hob.core.turns import QueueMode
 
 DAY_SECONDS = 86_400.0
@@ -138,6 +141,14 @@ COMMANDS: tuple[Command, ...] = (
         "das Modell zeigen oder wählen",
         owner=True,
     ),
+    Command(
+        "think",
+        Moment.LANE,
+        "/think [LEVEL|default]",
+        "show or choose how long the model thinks",
+        "zeigen oder wählen, wie lange das Modell nachdenkt",
+        owner=True,
+    ),
 )
 _BY_NAME = {command.name: command for command in COMMANDS}
 
@@ -168,6 +179,7 @@ class SlashCommands:
         clock: Clock,
         settings: AgentSettings,
         default_model: Callable[[], str],
+        model: Model,
     ) -> None:
         self._desk = desk
         self._sessions = sessions
@@ -175,6 +187,7 @@ class SlashCommands:
         self._clock = clock
         self._language = settings.language
         self._default_model = default_model
+        self._model_behind = model
 
     def when(self, text: str) -> str | None:
         parsed = parse(text)
@@ -265,7 +278,7 @@ class SlashCommands:
             "24 h": await self._ledger.spent(since=now - DAY_SECONDS),
             "30 d": await self._ledger.spent(since=now - 30 * DAY_SECONDS),
         }
-        model = (await self._sessions.get(call.session)).model or self._default_model()
+        model = await self._asked((await self._sessions.get(call.session)).model)
         if model:
             scopes[model] = await self._ledger.spent(model=model)
         lines = "\n".join(self._usage_line(scope, spent, call.language) for scope, spent in scopes.items())
@@ -361,7 +374,8 @@ class SlashCommands:
             undone = await self._desk.undo_compaction(call.session)
             return answer(Answer.COMPACTION_UNDONE if undone else Answer.NO_COMPACTION, call.language)
         session = await self._sessions.get(call.session)
-        done = await self._desk.compact(call.session, session.model or self._default_model())
+        model = chosen_name(self._model_behind, session.model, self._default_model)
+        done = await self._desk.compact(call.session, model)
         if isinstance(done, str):
             return answer(Answer.NOT_COMPACTED, call.language, reason=done)
         return answer(Answer.COMPACTED, call.language, messages=done[0], chars=done[1])
@@ -373,12 +387,58 @@ class SlashCommands:
         return answer(Answer.TURN_UNDONE, call.language, text=text)
 
     async def _model(self, call: Call) -> str:
-        default = self._default_model() or answer(Answer.NO_MODEL_NAME, call.language)
-        if not call.rest:
+        wanted = None if call.rest.lower() == "default" else call.rest
+        if wanted == "":
+            return await self._model_shown(call, (await self._sessions.get(call.session)).model)
+        if wanted is not None and isinstance(self._model_behind, ChecksNames):
+            reason = self._model_behind.check_ref(wanted)
+            if reason is not None:
+                return answer(Answer.MODEL_REFUSED, call.language, reason=reason)
+        await self._sessions.change(call.session, model=wanted)
+        which = Answer.MODEL_DEFAULT if wanted is None else Answer.MODEL_SET
+        return answer(which, call.language, model=self._told(wanted, await self._asked(wanted)))
+
+    async def _model_shown(self, call: Call, chosen: str | None) -> str:
+        """What would be asked now, what stands in for it, and by which names models can be chosen."""
+        lines = [answer(Answer.MODEL, call.language, model=self._told(chosen, await self._asked(chosen)))]
+        try:
+            rest = (await self._chain(chosen))[1:]
+        except ModelError as error:
+            lines.append(str(error))
+        else:
+            lines += [answer(Answer.MODEL_CHAIN, call.language, models=", ".join(rest))] if rest else []
+        if isinstance(self._model_behind, HasAliases) and (aliases := self._model_behind.aliases):
+            names = ", ".join(f"{alias} = {name}" for alias, name in sorted(aliases.items()))
+            lines.append(answer(Answer.MODEL_ALIASES, call.language, names=names))
+        return "\n".join(lines)
+
+    async def _chain(self, chosen: str | None) -> tuple[str, ...]:
+        """The references that would be asked, best first. Asks no server. Raises ModelError."""
+        if isinstance(self._model_behind, Routes):
+            return await chain_of(self._model_behind, chosen or "")
+        name = chosen or self._default_model()
+        return (name,) if name else ()
+
+    async def _asked(self, chosen: str | None) -> str:
+        """The first of these references; empty where there is none."""
+        try:
+            return next(iter(await self._chain(chosen)), "")
+        except ModelError:
+            return ""
+
+    def _told(self, chosen: str | None, asked: str) -> str:
+        if not chosen:
+            return asked or answer(Answer.NO_MODEL_NAME, self._language)
+        return chosen if asked in ("", chosen) else f"{chosen} ({asked})"
+
+    async def _think(self, call: Call) -> str:
+        wanted = call.rest.lower()
+        if wanted == "default":
+            await self._sessions.change(call.session, thinking=None)
+        elif wanted in set(Thinking):
+            await self._sessions.change(call.session, thinking=Thinking(wanted))
+        else:
             session = await self._sessions.get(call.session)
-            return answer(Answer.MODEL, call.language, model=session.model or default)
-        if call.rest.lower() == "default":
-            await self._sessions.change(call.session, model=None)
-            return answer(Answer.MODEL_DEFAULT, call.language, model=default)
-        await self._sessions.change(call.session, model=call.rest)
-        return answer(Answer.MODEL_SET, call.language, model=call.rest)
+            levels = ", ".join(Thinking)
+            return answer(Answer.THINKING, call.language, level=session.thinking or "default", levels=levels)
+        return answer(Answer.THINKING_SET, call.language, level=wanted)

@@ -1,13 +1,17 @@
 """What a session's next request would hold, for `hob prompt` and `/context`."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from hob.agent.naming import chosen_name, real_name
 from hob.agent.prompt import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.agent.window import load_limit
+from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
 from hob.core.ports.journal import Sessions, Transcript
+from hob.core.ports.model import Model, Routes
 from hob.core.ports.tools import Toolset
 
 
@@ -22,6 +26,7 @@ class Inspector:
         sessions: Sessions,
         toolset: Toolset,
         default_model: Callable[[], str],
+        model: Model,
     ) -> None:
         self._settings = settings
         self._prompts = prompts
@@ -29,10 +34,14 @@ class Inspector:
         self._sessions = sessions
         self._toolset = toolset
         self._default_model = default_model
+        self._model = model
 
     async def inspect(self, session: SessionKey) -> dict[str, Any]:
         """Sections with bytes, tokens and whether they are cached; totals; the limit in tokens."""
-        model = (await self._sessions.get(session)).model or self._default_model()
+        model = chosen_name(self._model, (await self._sessions.get(session)).model, self._default_model)
+        if isinstance(self._model, Routes):  # another one might ask its server, for which nobody here should wait
+            with suppress(ModelError):  # what the request would hold can be told even if nobody can be asked
+                model = await real_name(self._model, model)
         view = await self._transcript.load_view(session, load_limit(self._settings))
         prompt = await self._prompts.preview(session, view, self._toolset.specs(), model)
         return {

@@ -1,7 +1,7 @@
 """What the agent asks of others and of its own parts, where one user is all there is."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
@@ -68,6 +68,23 @@ class Approvals(Protocol):
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
         """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
         ...
+
+
+@runtime_checkable
+class ChecksNames(Protocol):
+    """A model that knows which names lead somewhere."""
+
+    def check_ref(self, name: str) -> str | None:
+        """Why nothing can be asked by this name, in a sentence for people; None where it can. Asks nobody."""
+        ...
+
+
+@runtime_checkable
+class HasAliases(Protocol):
+    """A model that goes by names of the owner's own, too."""
+
+    @property
+    def aliases(self) -> Mapping[str, str]: ...
 
 
 class Bootstrap(Protocol):

@@ -170,9 +170,9 @@ async def _open_peers(
             context_room=context_room,
         )
     )
-    inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model)
+    inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model, model)
     desk = Desk(store, compactor, inspector, describe(connection), on_hand_over)
-    commands = SlashCommands(desk, store.sessions, store.ledger, clock, settings, default_model)
+    commands = SlashCommands(desk, store.sessions, store.ledger, clock, settings, default_model, model)
     return _Peers(driver, desk, commands)
 
 

@@ -25,6 +25,11 @@ class Answer(StrEnum):
     MODEL_SET = auto()
     MODEL_DEFAULT = auto()
     NO_MODEL_NAME = auto()
+    MODEL_CHAIN = auto()
+    MODEL_ALIASES = auto()
+    MODEL_REFUSED = auto()
+    THINKING = auto()
+    THINKING_SET = auto()
     USAGE = auto()
     USAGE_LINE = auto()
     PRICE_UNKNOWN = auto()
@@ -96,6 +101,14 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
         "Ab jetzt nimmt diese Sitzung das eingestellte Modell, {model}.",
     ),
     Answer.NO_MODEL_NAME: ("none", "keines"),
+    Answer.MODEL_CHAIN: ("If it does not answer: {models}.", "Wenn es nicht antwortet: {models}."),
+    Answer.MODEL_ALIASES: ("Names of your own: {names}.", "Eigene Namen: {names}."),
+    Answer.MODEL_REFUSED: ("Nothing changed: {reason}", "Nichts geändert: {reason}"),
+    Answer.THINKING: (
+        "How long the model thinks in this session: {level}. Choose {levels} or default.",
+        "Wie lange das Modell in dieser Sitzung nachdenkt: {level}. Zur Wahl: {levels}, default.",
+    ),
+    Answer.THINKING_SET: ("From now on the model thinks: {level}.", "Ab jetzt denkt das Modell nach: {level}."),
     Answer.USAGE: ("Spent:\n{lines}", "Verbraucht:\n{lines}"),
     Answer.USAGE_LINE: (
         "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",
