@@ -27,8 +27,8 @@ EXPORTS = {
         TurnRow TurnRows Waiting check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """
-        AllowAll Cut FaultyDisk FunctionTools ManualClock MemoryChannel OpenAIServer ScriptedModel Silence
-        SpoolChannel calls check_channel check_model check_toolset memory_store message tool
+        AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer OpenAIServer Reply
+        ScriptedModel Silence SpoolChannel calls check_channel check_model check_toolset memory_store message tool
     """,
     "hob.workspace": """
         BootstrapFiles WorkspaceSettings seed

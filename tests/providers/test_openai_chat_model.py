@@ -90,10 +90,12 @@ async def test_oddities_change_nothing(server: OpenAIServer, model: HttpModel, f
     [
         (Fault.ERROR_500, ModelFault.OVERLOAD),
         (Fault.ERROR_503, ModelFault.OVERLOAD),
+        (Fault.OVERLOADED, ModelFault.OVERLOAD),
         (Fault.RATE_SHORT, ModelFault.RATE_LIMIT),
         (Fault.RATE_LONG, ModelFault.RATE_LIMIT),
         (Fault.RATE_DATE, ModelFault.RATE_LIMIT),
         (Fault.UNAUTHORIZED, ModelFault.AUTH),
+        (Fault.FORBIDDEN, ModelFault.AUTH),
         (Fault.PAYMENT, ModelFault.BILLING),
         (Fault.QUOTA, ModelFault.BILLING),
         (Fault.BAD_REQUEST, ModelFault.BAD_REQUEST),

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from hob.testing.model import Silence as Silence
     from hob.testing.model import calls as calls
     from hob.testing.model_check import check_model as check_model
+    from hob.testing.model_server import End as End
+    from hob.testing.model_server import Fault as Fault
+    from hob.testing.model_server import ModelServer as ModelServer
+    from hob.testing.model_server import Reply as Reply
     from hob.testing.openai_server import OpenAIServer as OpenAIServer
     from hob.testing.toolset import AllowAll as AllowAll
     from hob.testing.toolset import FunctionTools as FunctionTools
@@ -34,6 +38,7 @@ _HOMES = {
     "memory_store": ("memory_store",),
     "model": ("Cut", "ScriptedModel", "Silence", "calls"),
     "model_check": ("check_model",),
+    "model_server": ("End", "Fault", "ModelServer", "Reply"),
     "openai_server": ("OpenAIServer",),
     "toolset": ("AllowAll", "FunctionTools", "tool"),
     "toolset_check": ("check_toolset",),

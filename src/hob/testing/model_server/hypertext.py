@@ -1,0 +1,92 @@
+"""HTTP as the fake model server sees it: requests as values, answers as bytes and actions. No sockets here."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+MOST_BODY = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as it came. `at` is monotonic; header names are in lower case."""
+
+    at: float
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body. Raises ValueError."""
+        return json.loads(self.body)
+
+
+class End(Enum):
+    """How a connection ends, or does not."""
+
+    DROP = "drop"
+    HANG = "hang"
+
+
+Action = bytes | float | End
+"""Bytes to send, seconds to wait, or the end."""
+
+_STATUSES = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    402: "Payment Required",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+    529: "Site is overloaded",
+}
+STREAM_END = b"0\r\n\r\n"
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def dump(value: object) -> str:
+    """JSON as servers write it: no spaces, no needless escapes."""
+    return _encode(value)
+
+
+def whole(status: int, body: bytes, kind: str = "application/json", headers: Mapping[str, str] | None = None) -> bytes:
+    """A complete HTTP answer."""
+    return _head(status, kind, headers, f"content-length: {len(body)}") + body
+
+
+def whole_json(status: int, value: object, headers: Mapping[str, str] | None = None) -> bytes:
+    """A complete HTTP answer with a JSON body."""
+    return whole(status, dump(value).encode(), headers=headers)
+
+
+def stream_head(kind: str, headers: Mapping[str, str] | None = None) -> bytes:
+    """The beginning of an answer whose body comes in chunks."""
+    return _head(200, kind, headers, "cache-control: no-cache\r\ntransfer-encoding: chunked")
+
+
+def chunk(data: bytes) -> bytes:
+    """One chunk of a streamed body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def _head(status: int, kind: str, headers: Mapping[str, str] | None, length: str) -> bytes:
+    more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+    return f"HTTP/1.1 {status} {_STATUSES[status]}\r\ncontent-type: {kind}\r\n{more}{length}\r\n\r\n".encode()
+
+
+def spaced(actions: Iterable[Action], pause: float) -> list[Action]:
+    """The actions with a pause (seconds) between each two; none at 0."""
+    if not pause:
+        return list(actions)
+    return [part for action in actions for part in (pause, action)][1:]

@@ -1,0 +1,158 @@
+"""Ollama's own API: https://docs.ollama.com/api."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hob.testing.model_server.framing import Event, Framing
+from hob.testing.model_server.hypertext import Asked, dump, whole_json
+from hob.testing.model_server.prompt import Prompt, Turn
+from hob.testing.model_server.replies import Fault
+from hob.testing.model_server.wire import Answer, Cause, Refusal, Telling, bad, bearer, in_order, pieces
+
+_ERRORS: Mapping[Cause, tuple[int, str]] = {
+    Cause.INTERNAL: (500, "llama runner process has terminated: exit status 2"),
+    Cause.OVERLOADED: (503, "server busy, please try again.  maximum pending requests exceeded"),
+    Cause.RATE: (429, "too many requests"),
+    Cause.QUOTA: (429, "you've reached your weekly usage limit, please upgrade to continue"),
+    Cause.PAYMENT: (402, "payment required"),
+    Cause.KEY: (401, "unauthorized"),
+    Cause.FORBIDDEN: (403, "forbidden"),
+    Cause.BAD_REQUEST: (400, 'invalid options: ["frobnicate"]'),
+    Cause.NO_MODEL: (404, "model 'fake' not found"),
+    Cause.NO_PATH: (404, "404 page not found"),
+    Cause.OVERFLOW: (400, "prompt too long; exceeded max context length by 4096 tokens"),
+    Cause.TOO_LARGE: (413, "request too large"),
+}
+
+
+class Ollama:
+    """Implements `Wire`."""
+
+    def key(self, asked: Asked) -> str:
+        return bearer(asked)
+
+    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+        if not request.get("model"):
+            raise bad("model is required")
+        messages = request.get("messages") or []
+        for message in messages:
+            _check_message(message)
+        think = request.get("think")
+        if think not in (None, True, False, "low", "medium", "high", "max"):
+            raise bad(f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)')
+        tools = request.get("tools")
+        return Prompt(
+            model=request["model"],
+            stream=request.get("stream", True),
+            request=request,
+            turns=[_turn(message) for message in messages],
+            segments=[tools, *messages] if tools else messages,
+            shows=think is not False,
+        )
+
+    def refuse(self, refusal: Refusal, number: str) -> bytes:
+        status, message = _ERRORS[refusal.cause]
+        error = {"error": refusal.message or message}
+        return whole_json(refusal.status or status, error, refusal.retry_after)
+
+    def headers(self, number: str) -> Mapping[str, str]:
+        return {}
+
+    def framing(self, prompt: Prompt) -> Framing:
+        return Framing.LINES
+
+    def tell(self, answer: Answer) -> Telling:
+        return _Chat(answer)
+
+
+def _check_message(message: Mapping[str, Any]) -> None:
+    if message["role"] not in ("system", "user", "assistant", "tool"):
+        raise bad(f"invalid role: {message['role']}")
+    if not isinstance(message.get("content", ""), str):
+        raise bad("json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string")
+    for call in message.get("tool_calls") or ():
+        if not isinstance(call["function"]["arguments"], dict):
+            raise bad(
+                "json: cannot unmarshal string into Go struct field "
+                "ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments"
+            )
+    for image in message.get("images") or ():
+        try:
+            base64.b64decode(image, validate=True)
+        except ValueError:
+            raise bad("illegal base64 data at input byte 0") from None
+
+
+def _turn(message: Mapping[str, Any]) -> Turn:
+    return Turn(message["role"], message.get("content", ""))
+
+
+class _Chat:
+    """One reply as lines or as one object."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._reply = answer.reply
+        self._thought = answer.reply.reasoning if answer.prompt.shows else ""
+        self._calls = list(_calls(answer))
+
+    def whole(self) -> object:
+        message: dict[str, Any] = {"role": "assistant", "content": self._reply.text}
+        if self._thought:
+            message["thinking"] = self._thought
+        if self._calls:
+            message["tool_calls"] = self._calls
+        return {**self._chunk(message), **self._last()}
+
+    def head(self) -> Sequence[Event]:
+        return []
+
+    def body(self) -> Sequence[Event]:
+        rows: list[list[dict[str, Any]]] = [
+            [{"content": piece} for piece in pieces(self._reply.text)],
+            [{"content": "", "tool_calls": [call]} for call in self._calls],
+        ]
+        messages = [{"content": "", "thinking": piece} for piece in pieces(self._thought)]
+        messages += in_order(rows, self._reply.fault)
+        return [Event(dump(self._chunk({"role": "assistant", **message}))) for message in messages]
+
+    def tail(self) -> Sequence[Event]:
+        return [Event(dump({**self._chunk({"role": "assistant", "content": ""}), **self._last()}))]
+
+    def broken(self) -> Event:
+        return Event(dump({"error": "an error was encountered while running the model: unexpected EOF"}))
+
+    def _chunk(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        head = {"model": self._answer.prompt.model, "created_at": "2026-01-01T00:00:00.123456Z"}
+        return {**head, "message": message, "done": False}
+
+    def _last(self) -> Mapping[str, Any]:
+        """Durations are nanoseconds. A prompt that is still in memory is not evaluated again, and not counted."""
+        reason = "length" if self._reply.truncated else "stop"
+        finish = {} if self._answer.is_(Fault.NO_FINISH) else {"done_reason": reason}
+        times = {"total_duration": 9_000_000, "load_duration": 1_000_000}
+        if self._answer.is_(Fault.NO_USAGE):
+            return {"done": True, **finish, **times}
+        return {
+            "done": True,
+            **finish,
+            **times,
+            "prompt_eval_count": self._answer.tokens.input,
+            "prompt_eval_duration": 3_000_000,
+            "eval_count": self._answer.said + self._answer.thought,
+            "eval_duration": 5_000_000,
+        }
+
+
+def _calls(answer: Answer) -> Iterator[Mapping[str, Any]]:
+    """Arguments are an object; what a model wrote that is none is no call here."""
+    for n, (name, arguments) in enumerate(answer.reply.calls):
+        try:
+            found = json.loads(arguments)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            identity = {} if answer.is_(Fault.NO_IDS) else {"id": answer.call_id(n, "call_")}
+            yield {**identity, "function": {"index": n, "name": name, "arguments": found}}

@@ -1,0 +1,127 @@
+"""What OpenAI's endpoints share: error objects, headers, and what they ask of tools.
+
+https://platform.openai.com/docs/guides/error-codes, https://platform.openai.com/docs/guides/rate-limits
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hob.testing.model_server.hypertext import whole_json
+from hob.testing.model_server.wire import Cause, Refusal, bad
+
+BROKEN = {"message": "The server had an error.", "type": "server_error", "param": None, "code": None}
+
+_ERRORS: Mapping[Cause, tuple[int, str, str, str | None]] = {
+    Cause.INTERNAL: (500, "The server had an error while processing the request.", "server_error", None),
+    Cause.OVERLOADED: (503, "The engine is currently overloaded.", "server_error", None),
+    Cause.RATE: (429, "Rate limit reached for requests.", "requests", "rate_limit_exceeded"),
+    Cause.QUOTA: (429, "You have no quota left.", "insufficient_quota", "insufficient_quota"),
+    Cause.PAYMENT: (402, "Insufficient credits.", "billing_error", "insufficient_credits"),
+    Cause.KEY: (401, "Incorrect API key provided: {param}.", "invalid_request_error", "invalid_api_key"),
+    Cause.FORBIDDEN: (403, "Country, region, or territory not supported.", "request_forbidden", "unsupported_country"),
+    Cause.BAD_REQUEST: (400, "Unknown parameter: 'frobnicate'.", "invalid_request_error", "unknown_parameter"),
+    Cause.NO_MODEL: (404, "The model does not exist.", "invalid_request_error", "model_not_found"),
+    Cause.NO_PATH: (404, "Unknown request URL.", "invalid_request_error", "unknown_url"),
+    Cause.OVERFLOW: (
+        400,
+        "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",
+        "invalid_request_error",
+        "context_length_exceeded",
+    ),
+    Cause.TOO_LARGE: (413, "Maximum content size limit exceeded.", "invalid_request_error", None),
+}
+
+
+def refuse(refusal: Refusal, number: str) -> bytes:
+    """The HTTP answer with OpenAI's error object. Like the real one, it repeats a wrong key."""
+    status, message, kind, code = _ERRORS[refusal.cause]
+    error = {
+        "message": refusal.message or message.format(param=refusal.param),
+        "type": kind,
+        "param": None if refusal.cause is Cause.KEY else refusal.param,
+        "code": refusal.code if refusal.message else code,
+    }
+    named = {**headers(number, spent=refusal.cause is Cause.RATE), **refusal.retry_after}
+    return whole_json(refusal.status or status, {"error": error}, named)
+
+
+def headers(number: str, *, spent: bool = False) -> Mapping[str, str]:
+    """What every answer's head tells. `spent`: no request is left for now."""
+    return {
+        "x-request-id": f"req_{number}",
+        "openai-version": "2020-10-01",
+        "openai-processing-ms": "7",
+        "x-ratelimit-limit-requests": "10000",
+        "x-ratelimit-limit-tokens": "2000000",
+        "x-ratelimit-remaining-requests": "0" if spent else "9999",
+        "x-ratelimit-remaining-tokens": "1999000",
+        "x-ratelimit-reset-requests": "1s" if spent else "6ms",
+        "x-ratelimit-reset-tokens": "30ms",
+    }
+
+
+def named_model(request: Mapping[str, Any]) -> str:
+    """The model that is asked. Raises Refused."""
+    model = request.get("model")
+    if not isinstance(model, str) or not model:
+        raise bad("You must provide a model parameter.", "model", "missing_required_parameter")
+    return model
+
+
+def check_name(name: object, where: str) -> None:
+    """A function's name is letters, digits, `_` and `-`, at most 64. Raises Refused."""
+    if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
+        message = f"Invalid '{where}': string does not match the pattern '^[a-zA-Z0-9_-]+$', or is longer than 64."
+        raise bad(message, where, "invalid_value")
+
+
+def check_tools(tools: Sequence[Any], nested: str = "") -> None:
+    """What a list of functions must be. `nested` is the key under which each one lies. Raises Refused."""
+    if not isinstance(tools, list) or not 1 <= len(tools) <= 128:
+        raise bad("Invalid 'tools': expected an array of 1 to 128.", "tools", "invalid_value")
+    for number, tool in enumerate(tools):
+        where = f"tools[{number}]"
+        if tool.get("type") != "function" and nested:
+            raise bad(f"Invalid value: '{tool.get('type')}'.", f"{where}.type", "invalid_value")
+        if tool.get("type") != "function":
+            continue
+        function = tool.get(nested) if nested else tool
+        if not isinstance(function, dict) or "name" not in function:
+            inside = f"{where}.{nested}.name" if nested else f"{where}.name"
+            raise bad(f"Missing required parameter: '{inside}'.", inside, "missing_required_parameter")
+        check_name(function["name"], f"{where}.{nested}.name" if nested else f"{where}.name")
+        if "parameters" in function and function["parameters"] is not None:
+            _check_parameters(function, where)
+
+
+def _check_parameters(function: Mapping[str, Any], where: str) -> None:
+    schema = function["parameters"]
+    found = f"Invalid schema for function '{function['name']}': "
+    code = "invalid_function_parameters"
+    param = f"{where}.parameters"
+    if not isinstance(schema, dict) or (schema and schema.get("type") != "object"):
+        raise bad(f"{found}schema must be a JSON Schema of 'type: \"object\"'.", param, code)
+    for path, part in _parts(schema, ()):
+        if part.get("type") == "array" and "items" not in part:
+            raise bad(f"{found}In context={path}, array schema missing items.", param, code)
+        if not function.get("strict") or "properties" not in part:
+            continue
+        if part.get("additionalProperties") is not False:
+            raise bad(f"{found}In context={path}, 'additionalProperties' must be supplied and be false.", param, code)
+        if set(part.get("required", ())) != set(part["properties"]):
+            raise bad(f"{found}In context={path}, 'required' must name every key in properties.", param, code)
+
+
+def _parts(schema: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """A schema and all that lie in it, with where they lie."""
+    found = [(path, schema)]
+    for name, part in (schema.get("properties") or {}).items():
+        if isinstance(part, dict):
+            found += _parts(part, (*path, "properties", name))
+    if isinstance(schema.get("items"), dict):
+        found += _parts(schema["items"], (*path, "items"))
+    for word in ("anyOf", "oneOf", "allOf"):
+        for place, part in enumerate(schema.get(word) or ()):
+            found += _parts(part, (*path, word, str(place)))
+    return found

@@ -1,0 +1,283 @@
+"""The protocol of a wire, and what all wires share: refusals, faults, and how a reply becomes actions."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any, Protocol, TypeVar
+
+from hob.testing.model_server.framing import Event, Framing, frame
+from hob.testing.model_server.hypertext import (
+    STREAM_END,
+    Action,
+    Asked,
+    End,
+    chunk,
+    dump,
+    spaced,
+    stream_head,
+    whole,
+)
+from hob.testing.model_server.prompt import Prompt, Tokens
+from hob.testing.model_server.replies import Fault, Reply
+
+
+class Cause(Enum):
+    """Why a request is refused; each vendor has its own words and statuses for it."""
+
+    INTERNAL = auto()
+    OVERLOADED = auto()
+    RATE = auto()
+    QUOTA = auto()
+    PAYMENT = auto()
+    KEY = auto()
+    FORBIDDEN = auto()
+    BAD_REQUEST = auto()
+    NO_MODEL = auto()
+    NO_PATH = auto()
+    OVERFLOW = auto()
+    TOO_LARGE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One refusal. `message` empty: the vendor's usual one. `wait` is in seconds; `dated`: told as a date."""
+
+    cause: Cause
+    message: str = ""
+    param: str | None = None
+    code: str | None = None
+    status: int | None = None
+    wait: float | None = None
+    dated: bool = False
+
+    @property
+    def retry_after(self) -> Mapping[str, str]:
+        """The header, where there is something to wait for."""
+        if self.wait is None:
+            return {}
+        return {"retry-after": http_date(time.time() + self.wait) if self.dated else f"{self.wait:g}"}
+
+
+class Refused(Exception):
+    """The request is not served."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+def bad(message: str, param: str | None = None, code: str | None = None) -> Refused:
+    """What is raised for a request that the real server would answer with 400."""
+    return Refused(Refusal(Cause.BAD_REQUEST, message, param, code))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One reply to one prompt. `number` makes its ids."""
+
+    reply: Reply
+    prompt: Prompt
+    number: str
+    tokens: Tokens
+
+    @property
+    def said(self) -> int:
+        """Tokens of the answer, the reasoning apart."""
+        return len(self.reply.text.split()) + 8 * len(self.reply.calls)
+
+    @property
+    def thought(self) -> int:
+        """Tokens of the reasoning."""
+        return len(self.reply.reasoning.split())
+
+    def is_(self, fault: Fault) -> bool:
+        """Does the reply go wrong, or go oddly, in this way?"""
+        return self.reply.fault is fault
+
+    def call_id(self, n: int, prefix: str) -> str:
+        """The id of the n-th call."""
+        return f"{prefix}{self.number}_{0 if self.is_(Fault.DUPLICATE_IDS) else n}"
+
+
+class Telling(Protocol):
+    """One answer in the words of a wire: as events, or whole."""
+
+    def head(self) -> Sequence[Event]:
+        """What comes before the answer."""
+
+    def body(self) -> Sequence[Event]:
+        """The answer itself."""
+
+    def tail(self) -> Sequence[Event]:
+        """Finish reason, usage and end."""
+
+    def broken(self) -> Event:
+        """The error that comes instead of more."""
+
+    def whole(self) -> object:
+        """All of it as one JSON value."""
+
+
+class Wire(Protocol):
+    """One vendor's protocol for chats."""
+
+    def key(self, asked: Asked) -> str:
+        """The API key that was sent."""
+
+    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+        """Checks a request as the vendor does. Raises Refused."""
+
+    def refuse(self, refusal: Refusal, number: str) -> bytes:
+        """The HTTP answer of a refusal."""
+
+    def headers(self, number: str) -> Mapping[str, str]:
+        """What a good answer's head says besides the media type."""
+
+    def framing(self, prompt: Prompt) -> Framing:
+        """How this answer is streamed."""
+
+    def tell(self, answer: Answer) -> Telling:
+        """The answer in this wire's words."""
+
+
+def perform(wire: Wire, answer: Answer) -> list[Action]:
+    """What is done about one well-formed request."""
+    reply = answer.reply
+    fault = reply.fault
+    before: list[Action] = [reply.delay] if reply.delay else []
+    instead = _instead(wire, answer)
+    if instead is not None:
+        return [*before, instead]
+    if fault in (Fault.CUT_BEFORE, Fault.SILENCE):
+        return [*before, End.DROP if fault is Fault.CUT_BEFORE else End.HANG]
+    if fault is Fault.EMPTY_ANSWER:
+        answer = replace(answer, reply=replace(reply, text="", calls=(), reasoning=""))
+    elif answer.prompt.thinks and not reply.reasoning:
+        answer = replace(answer, reply=replace(reply, reasoning="Let me think."))
+    telling = wire.tell(answer)
+    if answer.prompt.stream and fault is not Fault.PLAIN_JSON:
+        return [*before, *_stream(wire, answer, telling)]
+    body = dump(telling.whole()).encode()
+    sent = whole(200, body, headers=wire.headers(answer.number))
+    if fault in _CUTS or fault is Fault.SILENCE_MIDDLE:
+        return [*before, sent[: -(len(body) // 2) - 1], End.HANG if fault is Fault.SILENCE_MIDDLE else End.DROP]
+    return [*before, sent]
+
+
+_CUTS = frozenset({Fault.CUT_HEADERS, Fault.CUT_JSON, Fault.CUT_MIDDLE, Fault.CUT_AFTER_TEXT, Fault.ERROR_EVENT})
+
+
+def _stream(wire: Wire, answer: Answer, telling: Telling) -> list[Action]:
+    framing = wire.framing(answer.prompt)
+    fault = answer.reply.fault
+    head, body = list(telling.head()), list(telling.body())
+    half = body[: max(1, len(body) // 2)]
+    end: Action = STREAM_END
+    match fault:
+        case Fault.CUT_HEADERS:
+            events, end = [], End.DROP
+        case Fault.CUT_JSON:
+            events = [*head, Event(body[0].data[: len(body[0].data) // 2], body[0].name) if body else Event("{")]
+        case Fault.CUT_MIDDLE:
+            events, end = head + half, End.DROP
+        case Fault.CUT_AFTER_TEXT:
+            events, end = head + body, End.DROP
+        case Fault.ERROR_FIRST:
+            events = [*head, telling.broken()]
+        case Fault.ERROR_EVENT:
+            events = [*head, *half, telling.broken()]
+        case Fault.SILENCE_MIDDLE:
+            events, end = head + half, End.HANG
+        case _:
+            events = [*head, *body, *telling.tail()]
+    closed = end is STREAM_END and fault is not Fault.CUT_JSON
+    frames = (chunk(data) for data in frame(events, framing, fault, closed=closed))
+    pause = answer.reply.pause or (0.002 if fault is Fault.DRIP else 0.0)
+    return spaced([stream_head(framing, wire.headers(answer.number)), *frames, end], pause)
+
+
+def _instead(wire: Wire, answer: Answer) -> bytes | None:
+    """The HTTP answer of a fault that comes instead of the reply; None for the others."""
+    fault = answer.reply.fault
+    if fault is None:
+        return None
+    if refusal := refusal_of(fault, answer.reply.retry_after):
+        return wire.refuse(refusal, answer.number)
+    kind = wire.framing(answer.prompt) if answer.prompt.stream else "application/json"
+    match fault:
+        case Fault.HTML_200 | Fault.HTML_502:
+            return whole(200 if fault is Fault.HTML_200 else 502, _PAGE, "text/html")
+        case Fault.GARBAGE:
+            return whole(200, bytes(range(1, 256)) * 4, kind)
+        case Fault.EMPTY_BODY:
+            return whole(200, b"", kind)
+        case _:
+            return None
+
+
+def refusal_of(fault: Fault, retry_after: float | None = None) -> Refusal | None:
+    """The refusal that a fault means; None if it means something else."""
+    if fault in _WAITS:
+        wait = _WAITS[fault] if retry_after is None else retry_after
+        return Refusal(Cause.RATE, wait=wait, dated=fault is Fault.RATE_DATE)
+    refusal = _REFUSALS.get(fault)
+    return refusal and replace(refusal, wait=retry_after)
+
+
+_WAITS = {Fault.RATE_SHORT: 1.0, Fault.RATE_LONG: 3600.0, Fault.RATE_DATE: 2.0}
+_REFUSALS = {
+    Fault.ERROR_500: Refusal(Cause.INTERNAL),
+    Fault.ERROR_503: Refusal(Cause.OVERLOADED, status=503),
+    Fault.OVERLOADED: Refusal(Cause.OVERLOADED),
+    Fault.UNAUTHORIZED: Refusal(Cause.KEY, param="sk-wrong"),
+    Fault.FORBIDDEN: Refusal(Cause.FORBIDDEN),
+    Fault.PAYMENT: Refusal(Cause.PAYMENT),
+    Fault.QUOTA: Refusal(Cause.QUOTA),
+    Fault.BAD_REQUEST: Refusal(Cause.BAD_REQUEST),
+    Fault.NOT_FOUND: Refusal(Cause.NO_MODEL),
+    Fault.OVERFLOW: Refusal(Cause.OVERFLOW),
+}
+_PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Hotel Wi-Fi</h1></body></html>\n"
+
+
+def http_date(at: float) -> str:
+    """A moment as HTTP headers have it."""
+    return time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(at))
+
+
+def words(text: str) -> frozenset[str]:
+    """A set of names, written as one text."""
+    return frozenset(text.split())
+
+
+def bearer(asked: Asked) -> str:
+    """The key in the Authorization header."""
+    return asked.headers.get("authorization", "").partition(" ")[2]
+
+
+def pieces(text: str) -> list[str]:
+    """A text as it is streamed: word by word."""
+    return re.findall(r"\S+\s*|\s+", text)
+
+
+def fragments(arguments: str, fault: Fault | None) -> Iterator[str]:
+    """A call's arguments as they are streamed."""
+    step = 1 if fault is Fault.SPLIT_ESCAPE else 12
+    return (arguments[start : start + step] for start in range(0, len(arguments), step))
+
+
+_T = TypeVar("_T")
+
+
+def interleave(rows: Sequence[Sequence[_T]]) -> Iterable[_T]:
+    """One of each row in turn."""
+    for place in range(max(map(len, rows), default=0)):
+        for row in rows:
+            yield from row[place : place + 1]
+
+
+def in_order(rows: Sequence[Sequence[_T]], fault: Fault | None) -> Iterable[_T]:
+    """Row after row, or one of each in turn where the fault says so."""
+    return interleave(rows) if fault is Fault.INTERLEAVED else (item for row in rows for item in row)
