@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.ids import SessionKey
 from hob.providers.health import LONGEST, Health, Lane
 
 MOST_ATTEMPTS = 4
@@ -235,29 +234,3 @@ def _as_counted(error: ModelError) -> ModelError:
     if error.fault is ModelFault.BILLING and wait is not None:
         return ModelError(ModelFault.RATE_LIMIT, str(error), retry_after=wait)
     return error
-
-
-class Told:
-    """Which sessions know that another model answers them: it is said when it happens, not with every answer."""
-
-    _AGAIN = 3600.0  # seconds
-    _MOST = 1000  # sessions
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[SessionKey, str], tuple[str, float]] = {}
-
-    def is_news(self, session: SessionKey | None, wanted: str, answering: str, now: float) -> bool:
-        """Whether to say it. Answers without a session are told each time, sessions once an hour."""
-        if session is None:
-            return True
-        known = self._known.pop((session, wanted), None)
-        news = known is None or known[0] != answering or now - known[1] >= self._AGAIN
-        self._known[session, wanted] = (answering, now) if news or known is None else known
-        if len(self._known) > self._MOST:
-            del self._known[next(iter(self._known))]
-        return news
-
-    def forget(self, session: SessionKey | None, wanted: str) -> None:
-        """The model that is wanted answers again; the next time it does not will be news."""
-        if session is not None:
-            self._known.pop((session, wanted), None)

@@ -13,7 +13,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
 from hob.core.sentences import OF_STAND_IN
-from hob.providers.failover import MOST_ATTEMPTS, Told, Walk
+from hob.providers.failover import MOST_ATTEMPTS, Walk
 from hob.providers.health import Health, Lane
 
 _T = TypeVar("_T")
@@ -55,14 +55,13 @@ class Failover:
         self._max_attempts = max_attempts
         self._draw = draw
         self._health = health if health is not None else Health()
-        self._told = Told()
         self._silence = silence
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Answer, piece by piece. Raises one ModelError that tells what became of each model.
 
-        The reply says who gave it and how many requests it took. A `Remark` comes before the first piece where it is
-        not the first model of the chain that answers and the session does not know yet.
+        The reply says who gave it and how many requests it took. Where it is not the first model of the chain that
+        answers, a `Remark` comes before the first piece; where it is, with another key, nothing is said.
         """
         monotonic = self._clock.monotonic
         walk = self._begin(request)
@@ -78,7 +77,7 @@ class Failover:
                         kind = type(event)
                         if not shown and kind is not Beat and kind is not Remark:
                             shown, heard.silence = True, None
-                            for remark in self._remarks(request, walk, lane):
+                            if (remark := _remark(walk, lane)) is not None:
                                 yield remark
                         if type(event) is ModelReply:
                             done = True
@@ -149,12 +148,10 @@ class Failover:
             return (), error
         return lanes, None if lanes else ModelError(ModelFault.NOT_CONFIGURED, "nothing is configured to answer as it")
 
-    def _remarks(self, request: ModelRequest, walk: Walk, lane: Lane) -> Iterable[Remark]:
-        passed = walk.passed_over(lane)
-        if passed is None:
-            self._told.forget(request.cache_key, lane.ref)
-        elif self._told.is_news(request.cache_key, passed[0], lane.ref, self._clock.monotonic()):
-            yield Remark(OF_STAND_IN[passed[1]], (("model", passed[0]), ("other", lane.ref)))
+
+def _remark(walk: Walk, lane: Lane) -> Remark | None:
+    passed = walk.passed_over(lane)
+    return Remark(OF_STAND_IN[passed[1]], (("model", passed[0]), ("other", lane.ref))) if passed is not None else None
 
 
 class _Heard:

@@ -1,0 +1,217 @@
+"""A chain of models as one: who is asked, what is passed on, what the answer and the error tell."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
+from hob.core.sentences import OF_STAND_IN, Sentence, say
+from hob.providers.health import Health, Lane
+from hob.providers.walking import Failover, LaneHealth
+from hob.testing.clock import ManualClock
+from hob.testing.model import Cut, Line, ScriptedModel, Silence
+
+OVERLOAD = ModelError(ModelFault.OVERLOAD, "busy")
+AUTH = ModelError(ModelFault.AUTH, "wrong key")
+
+
+class Servers:
+    """Scripted models by reference, or by reference and key (`acme/big#1`), and the failover over them."""
+
+    def __init__(self, scripts: Mapping[str, tuple[Line, ...]], clock: ManualClock | None = None) -> None:
+        self.clock = clock or ManualClock(jump=True)
+        self.models = {name: ScriptedModel(*script) for name, script in scripts.items()}
+        self.model = Failover(self.lanes_of, self.open, self.clock, draw=lambda: 0.0)
+
+    def lanes_of(self, ref: str) -> tuple[Lane, ...]:
+        keys = [name for name in self.models if name.partition("#")[0] == ref]
+        return tuple(Lane(ref, ref.partition("/")[0], place) for place in range(len(keys)))
+
+    def open(self, lane: Lane) -> ScriptedModel:
+        return self.models.get(f"{lane.ref}#{lane.key}") or self.models[lane.ref]
+
+    async def ask(self, *models: str, patience: float = 8.0) -> list[ModelEvent]:
+        request = ModelRequest("", "", (UserMessage("hi"),), patience=patience, models=models or tuple(self.models))
+        return [event async for event in self.model.stream(request)]
+
+
+def reply_of(events: list[ModelEvent]) -> ModelReply:
+    assert isinstance(events[-1], ModelReply)
+    return events[-1]
+
+
+def remarks_of(events: list[ModelEvent]) -> list[Remark]:
+    return [event for event in events if isinstance(event, Remark)]
+
+
+async def test_a_healthy_first_model_answers_and_nothing_is_said() -> None:
+    servers = Servers({"a/x": ("here I am",), "b/y": ()})
+    events = await servers.ask()
+    assert (reply_of(events).text, reply_of(events).ref, reply_of(events).attempts) == ("here I am", "a/x", 1)
+    assert remarks_of(events) == []
+    assert servers.models["b/y"].requests == []
+
+
+async def test_another_model_answers_and_one_remark_before_its_first_word_says_so() -> None:
+    servers = Servers({"a/x": (AUTH,), "b/y": ("instead",)})
+    events = await servers.ask()
+    remark = Remark(Sentence.STAND_IN_AUTH, (("model", "a/x"), ("other", "b/y")))
+    assert [event for event in events if not isinstance(event, Beat)][:2] == [remark, TextDelta("instead")]
+    assert (reply_of(events).ref, reply_of(events).attempts) == ("b/y", 2)
+
+
+async def test_a_resting_first_model_is_not_asked_and_the_remark_says_why() -> None:
+    servers = Servers({"a/x": (ModelError(ModelFault.BILLING),), "b/y": ("one", "two")})
+    await servers.ask()
+    events = await servers.ask()
+    assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_BILLING]
+    assert reply_of(events).attempts == 1
+
+
+async def test_it_comes_back_to_the_first_model_when_its_rest_is_over() -> None:
+    servers = Servers({"a/x": (OVERLOAD, OVERLOAD, "back"), "b/y": ("one", "two")})
+    assert [reply_of(await servers.ask()).ref for _ in range(2)] == ["b/y", "b/y"]
+    await servers.clock.advance(31)
+    events = await servers.ask()
+    assert (reply_of(events).text, remarks_of(events)) == ("back", [])
+
+
+async def test_another_key_answers_without_a_word() -> None:
+    servers = Servers({"a/x#0": (AUTH,), "a/x#1": ("with the second",)})
+    events = await servers.ask("a/x")
+    assert (reply_of(events).attempts, remarks_of(events)) == (2, [])
+
+
+async def test_models_behind_are_asked_for_themselves_alone_with_the_patience_that_is_left() -> None:
+    servers = Servers({"a/x": (OVERLOAD, OVERLOAD), "b/y": ("yes",)})
+    await servers.ask(patience=60.0)
+    asked = [request for model in servers.models.values() for request in model.requests]
+    assert [(request.model, request.models) for request in asked] == [("a/x", ()), ("a/x", ()), ("b/y", ())]
+    assert [request.patience for request in asked] == [60.0, 59.5, 59.5]
+
+
+async def test_without_a_chain_the_model_of_the_request_is_asked() -> None:
+    servers = Servers({"a/x": ("yes",)})
+    request = ModelRequest("a/x", "", ())
+    events = [event async for event in servers.model.stream(request)]
+    assert reply_of(events).ref == "a/x"
+
+
+async def test_the_reply_tells_how_many_requests_it_took() -> None:
+    servers = Servers({"a/x": (OVERLOAD, ModelError(ModelFault.NETWORK, "away"), "here I am")})
+    assert reply_of(await servers.ask()).attempts == 3
+    assert servers.clock.monotonic() == 1000.0 + 0.5 + 1.0
+
+
+async def test_a_stream_that_breaks_after_text_is_not_begun_again_anywhere() -> None:
+    servers = Servers({"a/x": (Cut("Half an ", ModelError(ModelFault.CUT)),), "b/y": ("whole",)})
+    events = servers.model.stream(ModelRequest("", "", (), models=("a/x", "b/y")))
+    assert [await anext(events), await anext(events)] == [TextDelta("Half "), TextDelta("an ")]
+    with pytest.raises(ModelError) as caught:
+        await anext(events)
+    assert (caught.value.fault, caught.value.attempts) == (ModelFault.CUT, 1)
+    assert servers.models["b/y"].requests == []
+
+
+async def test_when_all_failed_one_error_names_each_model() -> None:
+    servers = Servers({"a/x": (AUTH,), "b/y": (ModelError(ModelFault.NOT_FOUND, "gone"),)})
+    with pytest.raises(ModelError, match="^a/x: wrong key; b/y: no such model$") as caught:
+        await servers.ask()
+    assert (caught.value.fault, caught.value.attempts) == (ModelFault.AUTH, 2)
+
+
+async def test_a_silent_model_is_left_while_another_was_not_asked() -> None:
+    servers = Servers({"a/x": (Silence(),), "b/y": ("awake",)})
+    events = await servers.ask()
+    assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_TIMEOUT]
+    assert servers.clock.monotonic() == 1090.0
+    assert servers.models["a/x"].open_streams == 0
+
+
+async def test_a_model_that_ends_without_an_answer_is_followed_by_another() -> None:
+    class Mute(ScriptedModel):
+        async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
+            self.requests.append(request)
+            yield Beat()
+
+    servers = Servers({"a/x": (), "b/y": ("yes",)})
+    servers.models["a/x"] = Mute()
+    events = await servers.ask()
+    assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_UNUSABLE]
+    assert len(servers.models["a/x"].requests) == 2
+
+
+async def test_a_reference_of_which_nothing_is_known_does_not_stop_the_others() -> None:
+    servers = Servers({"b/y": ("yes",)})
+    events = await servers.ask("typo/x", "b/y")
+    assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_SETTINGS]
+    with pytest.raises(ModelError) as caught:
+        await servers.ask("typo/x")
+    assert (caught.value.fault, caught.value.attempts) == (ModelFault.NOT_CONFIGURED, 0)
+
+
+async def test_a_lane_that_cannot_be_opened_is_passed_by() -> None:
+    inner = ScriptedModel("yes")
+
+    def open_lane(lane: Lane) -> ScriptedModel:
+        if lane.ref == "a/x":
+            raise ModelError(ModelFault.SETTINGS, "its key cannot be read")
+        return inner
+
+    model = Failover(lambda ref: (Lane(ref, ref),), open_lane, ManualClock())
+    events = [event async for event in model.stream(ModelRequest("", "", (), models=("a/x", "b/y")))]
+    assert reply_of(events).ref == "b/y"
+
+
+async def test_closing_early_closes_the_model_behind() -> None:
+    servers = Servers({"a/x": ("some words to be read",), "b/y": ()}, ManualClock())
+    events = servers.model.stream(ModelRequest("", "", (), models=("a/x", "b/y")))
+    await anext(events)
+    assert servers.models["a/x"].open_streams == 1
+    await events.aclose()
+    assert servers.models["a/x"].open_streams == 0
+    assert servers.clock.sleepers() == 0
+
+
+async def test_patience_serves_other_questions_too() -> None:
+    said: list[str | ModelError] = [OVERLOAD, ModelError(ModelFault.NETWORK), "tiny"]
+
+    async def ask() -> str:
+        line = said.pop(0)
+        if isinstance(line, ModelError):
+            raise line
+        return line
+
+    servers = Servers({})
+    assert await servers.model.patiently(ask) == "tiny"
+    said.append(AUTH)
+    with pytest.raises(ModelError, match="wrong key"):
+        await servers.model.patiently(ask)
+
+
+async def test_health_is_told_lane_by_lane_with_the_time_on_the_wall() -> None:
+    servers = Servers({"a/x": (AUTH,), "b/y": ("yes",)})
+    await servers.ask()
+    bad, good = servers.model.health_view(("a/x", "b/y", "typo/z"))
+    assert (bad.fault, good) == (ModelFault.AUTH, LaneHealth(Lane("b/y", "b")))
+    assert bad.until is not None
+    assert (bad.until - servers.clock.now()).total_seconds() == 300.0
+
+
+async def test_health_can_be_shared() -> None:
+    health, clock = Health(), ManualClock()
+    servers = Servers({"a/x": (AUTH,), "b/y": ("one", "two")}, clock)
+    first, second = (Failover(servers.lanes_of, servers.open, clock, health=health) for _ in range(2))
+    request = ModelRequest("", "", (), models=("a/x", "b/y"))
+    for model in (first, second):
+        assert reply_of([event async for event in model.stream(request)]).ref == "b/y"
+    assert len(servers.models["a/x"].requests) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("sentence", sorted(set(OF_STAND_IN.values())))
+def test_every_remark_names_both_models(sentence: Sentence, language: str) -> None:
+    said = say(sentence, language, model="a/x", other="b/y")
+    assert "a/x" in said
+    assert "b/y" in said
