@@ -278,8 +278,8 @@ class SlashCommands:
             "24 h": await self._ledger.spent(since=now - DAY_SECONDS),
             "30 d": await self._ledger.spent(since=now - 30 * DAY_SECONDS),
         }
-        model = await self._asked((await self._sessions.get(call.session)).model)
-        if model:
+        named = (await self._sessions.get(call.session)).model or self._default_model()
+        if named and (model := await self._asked(named)):
             scopes[model] = await self._ledger.spent(model=model)
         lines = "\n".join(self._usage_line(scope, spent, call.language) for scope, spent in scopes.items())
         return answer(Answer.USAGE, call.language, lines=lines)
@@ -413,7 +413,7 @@ class SlashCommands:
         return "\n".join(lines)
 
     async def _chain(self, chosen: str | None) -> tuple[str, ...]:
-        """The references that would be asked, best first. Asks no server. Raises ModelError."""
+        """The references that would be asked, best first. A server that chooses itself is asked. Raises ModelError."""
         if isinstance(self._model_behind, Routes):
             return await chain_of(self._model_behind, chosen or "")
         name = chosen or self._default_model()

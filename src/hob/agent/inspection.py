@@ -4,14 +4,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from hob.agent.naming import chosen_name, real_name
+from hob.agent.naming import real_name
 from hob.agent.prompt import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.agent.window import load_limit
 from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
 from hob.core.ports.journal import Sessions, Transcript
-from hob.core.ports.model import Model, Routes
+from hob.core.ports.model import Model
 from hob.core.ports.tools import Toolset
 
 
@@ -38,8 +38,8 @@ class Inspector:
 
     async def inspect(self, session: SessionKey) -> dict[str, Any]:
         """Sections with bytes, tokens and whether they are cached; totals; the limit in tokens."""
-        model = chosen_name(self._model, (await self._sessions.get(session)).model, self._default_model)
-        if isinstance(self._model, Routes):  # another one might ask its server, for which nobody here should wait
+        model = (await self._sessions.get(session)).model or self._default_model()
+        if model:  # else its server would be asked, for which nobody here should wait
             with suppress(ModelError):  # what the request would hold can be told even if nobody can be asked
                 model = await real_name(self._model, model)
         view = await self._transcript.load_view(session, load_limit(self._settings))

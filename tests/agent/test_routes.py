@@ -1,0 +1,326 @@
+"""A model that chooses who answers, what it remarks, and what it wants back."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.agent.compaction import Compacted, Compactor
+from hob.agent.driver import Driver
+from hob.agent.hooks import Hooks
+from hob.agent.remarks import remarks_of, render
+from hob.agent.settings import AgentSettings
+from hob.agent.spending import SpendingSettings
+from hob.agent.summaries import HEADINGS
+from hob.core.errors import ModelError, ModelFault
+from hob.core.hooks import BeforeModel, Decision, HookEvent, Proceed, UseModel
+from hob.core.labels import SenderClass
+from hob.core.messages import Outbound, OutboundKind, Sender
+from hob.core.models import (
+    AssistantMessage,
+    Continuation,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    Remark,
+    Route,
+    Usage,
+)
+from hob.core.notices import Progress
+from hob.core.sentences import Sentence, say
+from hob.core.states import TurnState
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
+from hob.core.timeline import EventKind
+from hob.core.tools import ToolCall
+from hob.core.turns import Finished, Turn
+from hob.store import StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.model import Line, ScriptedModel, calls
+from hob.testing.turns import SESSION, make_turn
+
+from .test_driver import Desk, Known
+
+STOOD_IN = Remark("stand_in_overload", (("model", "a/one"), ("other", "b/two")))
+LINE = say(Sentence.STAND_IN_OVERLOAD, model="a/one", other="b/two")
+
+
+class Router(ScriptedModel):
+    """Implements `Routes` too: `chains` by the name or else the task of a request, `remarks` on each route."""
+
+    def __init__(self, *script: Line, chains: Mapping[str, tuple[str, ...]] | None = None) -> None:
+        super().__init__(*script)
+        self.chains = {"chat": ("a/one", "b/two")} | dict(chains or {})
+        self.remarks: tuple[Remark, ...] = ()
+        self.heard: tuple[Remark, ...] = ()
+        self.routed: list[ModelRequest] = []
+
+    async def route(self, request: ModelRequest) -> Route:
+        if request.messages:
+            self.routed.append(request)
+        chain = request.models or self.chains.get(request.model or request.task)
+        if chain is None:
+            raise ModelError(ModelFault.NOT_FOUND, f"nobody is called {request.model}")
+        return Route(replace(request, models=chain), self.remarks if request.messages else ())
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        for remark in self.heard:
+            yield remark
+        async for event in super().stream(request):
+            yield event
+
+
+class OnceOther:
+    """Implements `Hook`: chooses a model for the first call it sees."""
+
+    name = "once"
+
+    def __init__(self) -> None:
+        self.used = False
+
+    async def __call__(self, event: HookEvent) -> Decision:
+        if self.used or not isinstance(event, BeforeModel):
+            return Proceed()
+        self.used = True
+        return UseModel("other")
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        yield Desk(store, clock)
+
+
+async def perform(desk: Desk, router: Router, turn: Turn, **parts: object) -> TurnState:
+    driver = Driver(replace(desk.parts(), model=router, **parts))  # type: ignore[arg-type]
+    outcome = await driver.run(turn, desk.control)
+    assert isinstance(outcome, Finished)
+    return outcome.state
+
+
+async def owed(desk: Desk) -> list[Outbound]:
+    found = []
+    while rows := await desk.store.outbox.next("memory", "", desk.clock.now().timestamp()):
+        for row in rows:
+            found.append(row.outbound)
+            await desk.store.outbox.sending(row.outbound.id)
+            await desk.store.outbox.sent(row.outbound.id)
+    return found
+
+
+async def test_a_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_sent(desk: Desk) -> None:
+    router = Router("Hello.")
+    turn = await make_turn(desk.store, message("hi"))
+    assert await perform(desk, router, turn) is TurnState.DONE
+    (sent,) = router.requests
+    assert (sent.model, sent.models, sent.task) == ("", ("a/one", "b/two"), "chat")
+    asked = next(step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelAsked))
+    assert asked.model == "a/one"
+
+
+async def test_a_session_and_a_message_name_what_is_routed(desk: Desk) -> None:
+    router = Router(chains={"fast": ("c/small",), "smart": ("d/large",)})
+    await desk.store.sessions.change(SESSION, model="fast")
+    await perform(desk, router, await make_turn(desk.store, message("hi")))
+    await perform(desk, router, await make_turn(desk.store, replace(message("hi"), model="smart")))
+    assert [request.models for request in router.requests] == [("c/small",), ("d/large",)]
+
+
+async def test_a_name_that_leads_nowhere_is_told_and_nothing_is_asked(desk: Desk) -> None:
+    router = Router()
+    turn = await make_turn(desk.store, replace(message("hi"), model="nobody"))
+    assert await perform(desk, router, turn) is TurnState.FAILED
+    assert "nobody is called nobody" in await desk.reply(turn)
+    assert router.requests == []
+
+
+async def test_a_turn_goes_on_with_the_models_it_began_with(desk: Desk) -> None:
+    router = Router(calls(("nothing", "{}")), "done")
+    router.chains["chat"] = ("cheap/one",)
+    turn = await make_turn(desk.store, message("hi"))
+    await perform(desk, router, turn)
+    assert [request.models for request in router.routed] == [(), ("cheap/one",)]
+
+
+async def test_a_hooks_choice_holds_for_one_call(desk: Desk) -> None:
+    router = Router(calls(("nothing", "{}")), "done", chains={"other": ("c/other",)})
+    hooks = Hooks([OnceOther()], desk.clock, 5.0)
+    await perform(desk, router, await make_turn(desk.store, message("hi")), hooks=hooks)
+    assert [request.models for request in router.requests] == [("c/other",), ("a/one", "b/two")]
+
+
+async def test_what_the_provider_charged_counts_and_the_model_that_answered_is_named(desk: Desk) -> None:
+    router = Router(ModelReply("Hello.", usage=Usage(10, 5), model="two-2026-01-01", ref="b/two", cost=77))
+    turn = await make_turn(desk.store, message("hi"))
+    await perform(desk, router, turn)
+    replied = next(step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelReplied))
+    assert (replied.ref, replied.model, replied.cost) == ("b/two", "two-2026-01-01", 77)
+    event = next(e for e in await desk.store.timeline.trace(turn.trace) if e.kind is EventKind.MODEL)
+    assert (event.name, event.cost) == ("b/two", 77)
+    assert (await desk.store.ledger.spent(model="b/two")).cost == 77
+
+
+async def test_the_price_is_that_of_the_model_that_answered(desk: Desk) -> None:
+    router = Router(ModelReply("Hello.", usage=Usage(10, 5), ref="priced"))
+    turn = await make_turn(desk.store, message("hi"))
+    await perform(desk, router, turn)
+    assert (await desk.store.ledger.spent(model="priced")).cost == 20
+
+
+async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(desk: Desk) -> None:
+    parts = desk.parts()
+    router = Router(ModelError(ModelFault.CONTEXT_OVERFLOW), "ok")
+    turn = await make_turn(desk.store, message("word " * 2_000))
+    await perform(desk, router, turn, context_room=parts.context_room)
+    assert parts.context_room.limit("a/one", 10**6) < 10**6
+    assert parts.context_room.limit("b/two", 10**6) == 10**6
+
+
+# Remarks
+
+
+async def test_the_owner_is_told_once_beside_the_answer_and_no_model_reads_it(desk: Desk) -> None:
+    router = Router(calls(("nothing", "{}")), "Done.", "And?")
+    router.heard = (STOOD_IN,)
+    turn = await make_turn(desk.store, message("hi"))
+    await perform(desk, router, turn)
+    assert desk.notices.of(Progress)[0] == Progress(turn.trace, SESSION, "remark", text=LINE)
+    assert sum(isinstance(notice, Progress) and notice.what == "remark" for notice in desk.notices.seen) == 1
+    assert [(out.kind, out.text) for out in await owed(desk)] == [
+        (OutboundKind.REPLY, "Done."),
+        (OutboundKind.NOTICE, LINE),
+    ]
+    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+    assert result is not None
+    assert (result.reply, result.notes) == ("Done.", (LINE,))
+    await perform(desk, router, await make_turn(desk.store, message("go on")))
+    assert all(LINE not in item.text for request in router.requests for item in request.messages)
+    assert all(LINE not in entry.text for entry in await desk.store.transcript.history(SESSION))
+
+
+async def test_a_remark_stands_in_the_timeline(desk: Desk) -> None:
+    router = Router("Done.")
+    router.remarks = (STOOD_IN,)
+    turn = await make_turn(desk.store, message("hi"))
+    await perform(desk, router, turn)
+    event = next(e for e in await desk.store.timeline.trace(turn.trace) if e.kind is EventKind.MODEL)
+    assert event.text == LINE
+
+
+async def test_a_failure_keeps_its_remarks(desk: Desk) -> None:
+    router = Router(ModelError(ModelFault.AUTH, "no"))
+    router.heard = (STOOD_IN,)
+    turn = await make_turn(desk.store, message("hi"))
+    assert await perform(desk, router, turn) is TurnState.FAILED
+    failed = next(step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelFailed))
+    assert failed.remarks == (LINE,)
+    assert [out.kind for out in await owed(desk)] == [OutboundKind.ERROR, OutboundKind.NOTICE]
+
+
+async def test_others_than_the_owner_are_told_the_answer_alone(desk: Desk) -> None:
+    router = Router("To a member.", "To a group.")
+    router.heard = (STOOD_IN,)
+    member = replace(message("hi"), sender=Sender("m", cls=SenderClass.MEMBER))
+    await perform(desk, router, await make_turn(desk.store, member))
+    await perform(desk, router, await make_turn(desk.store, replace(message("hi"), group=True)))
+    assert [out.text for out in await owed(desk)] == ["To a member.", "To a group."]
+
+
+async def test_where_replies_are_fetched_no_second_message_waits(desk: Desk) -> None:
+    router = Router("Done.")
+    router.heard = (STOOD_IN,)
+    turn = await make_turn(desk.store, message("hi", channel="api"))
+    await perform(desk, router, turn)
+    assert (await desk.store.outbox.counts()).unread == 1
+
+
+async def test_silence_stays_silence_whatever_was_remarked(desk: Desk) -> None:
+    router = Router("NO_REPLY")
+    router.heard = (STOOD_IN,)
+    turn = await make_turn(desk.store, message("fyi"))
+    assert await perform(desk, router, turn) is TurnState.SILENT
+    assert await owed(desk) == []
+    assert remarks_of(await desk.store.journal.load_steps(turn.id)) == (LINE,)
+
+
+async def test_what_was_never_sent_is_not_remarked_on(desk: Desk) -> None:
+    router = Router("never")
+    router.remarks = (STOOD_IN,)
+    turn = await make_turn(desk.store, message("hi"))
+    parts = replace(desk.parts(spending=SpendingSettings(daily=1.0, on_unknown="refuse")), model=router)
+    await Driver(parts).run(turn, desk.control)
+    assert any(isinstance(step, Stopped) for step in await desk.store.journal.load_steps(turn.id))
+    assert desk.notices.of(Progress) == []
+
+
+def test_a_remark_is_one_line_in_the_owners_language() -> None:
+    hostile = Remark("STAND_IN_OVERLOAD", (("model", "a\n\x1b[31mb"), ("other", "c" * 2_000)))
+    line = render(hostile, "de")
+    assert line.startswith("a [31mb ist gerade überlastet")
+    assert len(line) <= 500
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize("remark", [Remark("of_tomorrow", (("a", "b"),)), Remark("stand_in_overload")])
+def test_a_remark_hob_has_no_sentence_for_is_still_shown(remark: Remark) -> None:
+    assert render(remark, "en").startswith(remark.sentence)
+
+
+# Continuations
+
+
+def signed(text: str, data: str, *called: ToolCall) -> ModelReply:
+    reply = calls(("nothing", "{}"), text=text)
+    return replace(reply, calls=called or reply.calls, continuation=Continuation("anthropic", data))
+
+
+async def test_signed_reasoning_goes_back_unchanged_within_the_turn_and_no_longer(desk: Desk) -> None:
+    data = '[{"type":"thinking","signature":"x/ü=="}]'
+    router = Router(signed("", data), signed("Half done.", "second"), "Done.", "Bye.")
+    await perform(desk, router, await make_turn(desk.store, message("hi")))
+    await perform(desk, router, await make_turn(desk.store, message("bye")))
+
+    def sent(place: int) -> list[Continuation | None]:
+        messages = router.requests[place].messages
+        return [item.continuation for item in messages if isinstance(item, AssistantMessage)]
+
+    first, second = Continuation("anthropic", data), Continuation("anthropic", "second")
+    assert [sent(place) for place in range(4)] == [[], [first], [first, second], [None, None, None]]
+    assert all(entry.continuation is None for entry in await desk.store.transcript.history(SESSION))
+
+
+async def test_signed_reasoning_outlives_a_crash(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    replied = signed("", "sealed")
+    step = ModelReplied("", replied.calls, replied.stop, continuation=replied.continuation)
+    await desk.store.journal.append(turn.id, [ModelAsked("a/one", "0", 1), step])
+    router = Router("Done.")
+    await perform(desk, router, turn)
+    (said,) = [item for item in router.requests[0].messages if isinstance(item, AssistantMessage)]
+    assert said.continuation == Continuation("anthropic", "sealed")
+
+
+async def test_sealed_reasoning_counts_as_input(desk: Desk) -> None:
+    router = Router(signed("", "s" * 40_000), "Done.")
+    turn = await make_turn(desk.store, message("hi"))
+    await perform(desk, router, turn)
+    asked = [step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelAsked)]
+    assert asked[1].input_estimate > asked[0].input_estimate + 10_000
+
+
+async def test_a_summary_is_a_task_of_its_own(desk: Desk) -> None:
+    text = "\n".join(f"## {heading}\nA line." for heading in HEADINGS)
+    router = Router(*(["Hello."] * 3), ModelReply(text, usage=Usage(10, 5)), chains={"summary": ("priced",)})
+    settings = AgentSettings(window=2)
+    for _ in range(3):
+        await perform(desk, router, await make_turn(desk.store, message("hi")))
+    compactor = Compactor(
+        settings, model=router, transcript=desk.store.transcript, ledger=desk.store.ledger, prices=Known(),
+        clock=desk.clock,
+    )  # fmt: skip
+    done = await compactor.compact(SESSION, reason="/compact", model="")
+    assert isinstance(done, Compacted), done
+    assert (router.requests[-1].task, router.requests[-1].models) == ("summary", ("priced",))
+    assert (done.summary.model, (await desk.store.ledger.spent(model="priced")).cost) == ("priced", 20)
