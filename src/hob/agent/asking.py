@@ -278,7 +278,7 @@ def _notice_silence(run: Running, silent: float) -> None:
 def _checked(reply: ModelReply) -> ModelReply:
     """The reply with calls that can be journalled. Raises ModelError where it is no answer at all."""
     if reply.stop is Stop.FILTER:
-        raise ModelError(ModelFault.FILTERED, attempts=reply.attempts)
+        raise ModelError(ModelFault.FILTERED, "the provider's content filter", attempts=reply.attempts)
     if not reply.calls:
         if not reply.text.strip():
             raise ModelError(ModelFault.EMPTY, attempts=reply.attempts)

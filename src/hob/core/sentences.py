@@ -144,9 +144,9 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "de": "Die Antwort des Modells war leer. Schick die Nachricht noch einmal, vielleicht mit anderen Worten.",
     },
     Sentence.MODEL_FILTERED: {
-        "en": "The model's provider held the answer back (content filter). Ask in other words, "
+        "en": "Something was held back, so there is no answer ({detail}). Ask in other words, "
         "or choose another model with `/model`.",
-        "de": "Der Anbieter des Modells hat die Antwort zurückgehalten (Inhaltsfilter). Frag mit anderen Worten "
+        "de": "Etwas wurde zurückgehalten, darum gibt es keine Antwort ({detail}). Frag mit anderen Worten "
         "oder wähle mit `/model` ein anderes Modell.",
     },
     Sentence.NO_MODEL: {
