@@ -11,13 +11,17 @@ from hob.core.tools import ToolCall, ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. `input` counts all input, cached reads and writes included; `output` reasoning too."""
+    """Tokens of one call. `input` counts all input, cached reads and writes included; `output` reasoning too.
+
+    `cache_write_1h` is the part of `cache_write` that is kept for an hour; it is priced, not stored.
+    """
 
     input: int = 0
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
     reasoning: int = 0
+    cache_write_1h: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -26,38 +30,49 @@ class Usage:
             self.cache_read + other.cache_read,
             self.cache_write + other.cache_write,
             self.reasoning + other.reasoning,
+            self.cache_write_1h + other.cache_write_1h,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one scope has spent so far, in micro-dollars, open reservations included."""
+    """What one scope has spent so far, in micro-dollars, with what is held back for open calls (`reserved`)."""
 
     cost: int
     unknown_calls: int
     usage: Usage
     calls: int
+    reserved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Micro-dollars per million tokens. A price that is not known is None at the port, never zero."""
+    """Micro-dollars per million tokens, and for each call. A price that is not known is None at the port, never zero.
+
+    `above`: with more tokens of input than that, all of the call costs what the price beside it says; ascending.
+    """
 
     input: int
     output: int
     cache_read: int
     cache_write: int
+    cache_write_1h: int | None = None
+    call: int = 0
+    above: tuple[tuple[int, "Price"], ...] = ()
 
     def cost(self, usage: Usage) -> int:
         """Micro-dollars, rounded up."""
+        price = next((price for start, price in reversed(self.above) if usage.input > start), self)
         plain = max(0, usage.input - usage.cache_read - usage.cache_write)
+        hour = min(usage.cache_write_1h, usage.cache_write)
         total = (
-            plain * self.input
-            + usage.cache_read * self.cache_read
-            + usage.cache_write * self.cache_write
-            + usage.output * self.output
+            plain * price.input
+            + usage.cache_read * price.cache_read
+            + (usage.cache_write - hour) * price.cache_write
+            + hour * (price.cache_write if price.cache_write_1h is None else price.cache_write_1h)
+            + usage.output * price.output
         )
-        return -(-total // 1_000_000)
+        return price.call - (-total // 1_000_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,176 @@
+"""What models cost: as the owner says, else nothing where the model runs at home, else as the vendors' list says."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError
+from hob.core.models import Price
+from hob.providers.addresses import is_loopback
+from hob.providers.catalogue import CLI_WIRES, SERVER, provider_at
+from hob.providers.choice import Choice, Connected, Ref
+from hob.providers.price_table import Listed, PriceTable
+from hob.providers.settings import PriceSetting
+
+FREE = Price(0, 0, 0, 0)
+FILE_NAME = "prices.json"
+
+_LIST_NAMES: Mapping[str, str] = {"gemini": "google", "xai": "x-ai", "moonshot": "moonshotai"}
+"""Providers that the list calls otherwise."""
+_DATE = re.compile(r"[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$")
+_COMPACT_DATE = re.compile(r"[-@](20\d\d)(\d\d)(\d\d)$")
+_MOST_NAMES = 1_000  # names come from outside
+
+
+class PriceList:
+    """Implements `Prices`: a dictionary look-up for a name that was asked for before."""
+
+    def __init__(self, own: Mapping[str, PriceSetting], choice: Choice, table: PriceTable, clock: Clock) -> None:
+        self._own = {name: price_of(price) for name, price in own.items()}
+        self._choice = choice
+        self._table = table
+        self._clock = clock
+        self._found: dict[str, Price | None] = {}
+        self._dated: dict[str, Listed] = {}
+        """Those that will have another price from some day on."""
+
+    def find_price(self, model: str) -> Price | None:
+        """The owner's price, or nothing where the model runs on the owner's machines, or the list's price."""
+        try:
+            return self._found[model]
+        except KeyError:
+            return self._look_up(model)
+
+    async def prepare(self, models: Sequence[str]) -> None:
+        """Return when all is known that can be known of these models. Never raises."""
+        if self._table.is_ready:
+            return
+        unknown = [model for model in models if model not in self._found]
+        if any(self._without_list(model, self._place(model)) is None for model in unknown):
+            await self._table.prepare()
+
+    def _look_up(self, model: str) -> Price | None:
+        if (dated := self._dated.get(model)) is not None:
+            return dated.price_at(self._clock.now().timestamp())
+        place = self._place(model)
+        known = self._without_list(model, place)
+        if known is not None:
+            return self._keep(model, *known)
+        listed = find_listed(self._table, *place) if place is not None else None
+        if listed is None:
+            return self._keep(model, None) if self._table.is_ready else None
+        price = listed.price_at(self._clock.now().timestamp())
+        if len(listed.prices) == 1:
+            return self._keep(model, price)
+        if len(self._dated) >= _MOST_NAMES:
+            self._dated.clear()
+        self._dated[model] = listed
+        return price
+
+    def _keep(self, model: str, price: Price | None) -> Price | None:
+        if len(self._found) >= _MOST_NAMES:
+            self._found.clear()
+        self._found[model] = price
+        return price
+
+    def _place(self, model: str) -> tuple[Ref, Connected] | None:
+        try:
+            ref = self._choice.resolve(model)
+            return ref, self._choice.connect(ref.provider)
+        except ModelError:
+            return None
+
+    def _without_list(self, model: str, place: tuple[Ref, Connected] | None) -> tuple[Price | None] | None:
+        """The price, known or not, where the list is not to be asked; None where it is."""
+        names = list(_names(model, None if place is None else place[0]))
+        for name in names:
+            if name in self._own:
+                return (self._own[name],)
+        for pattern in sorted((name for name in self._own if name.endswith("*")), key=len, reverse=True):
+            if any(name.startswith(pattern[:-1]) for name in names):
+                return (self._own[pattern],)
+        if place is None or place[1].provider.wire in CLI_WIRES:  # a CLI tells with the answer what it cost
+            return (None,)
+        return (FREE,) if is_free(*place) else None
+
+
+def open_prices(
+    own: Mapping[str, PriceSetting], choice: Choice, cache: Path, clock: Clock
+) -> tuple[PriceList, PriceTable]:
+    """The prices, with the list that they and the profiles share; its file is kept in the folder `cache`."""
+    table = PriceTable(cache / FILE_NAME)
+    return PriceList(own, choice, table, clock), table
+
+
+def price_of(setting: PriceSetting) -> Price | None:
+    """The configured price; None where its input or its output is missing."""
+    if setting.input is None or setting.output is None:
+        return None
+
+    def micro(dollars: float) -> int:
+        return round(dollars * 1_000_000)
+
+    return Price(
+        input=micro(setting.input),
+        output=micro(setting.output),
+        cache_read=micro(setting.input if setting.cache_read is None else setting.cache_read),
+        cache_write=micro(setting.input if setting.cache_write is None else setting.cache_write),
+    )
+
+
+def is_free(ref: Ref, connected: Connected) -> bool:
+    """Whether the model runs on the owner's machines: at home nobody sends a bill.
+
+    Ollama's cloud models go through the local server and are computed, and paid for, elsewhere.
+    """
+    if ref.model.endswith(("-cloud", ":cloud")):
+        return False
+    if ref.provider == "openrouter" and ref.model.endswith(":free"):
+        return True
+    at_home = connected.settings.local or (connected.provider.wire == "ollama" and connected.local)
+    return bool(at_home) or (bool(connected.base_url) and is_loopback(connected.base_url))
+
+
+def find_listed(table: PriceTable, ref: Ref, connected: Connected) -> Listed | None:
+    """What the list says of this model: by its exact name, else by its name without the date."""
+    id = _list_name(table, connected)
+    if id is None:
+        return None
+    found = (table.find(id, name) for name in _spellings(id, ref.model))
+    return next((listed for listed in found if listed is not None), None)
+
+
+def _list_name(table: PriceTable, connected: Connected) -> str | None:
+    id, address = connected.provider.id, connected.base_url
+    if id == SERVER or address != connected.provider.base_url:
+        known = provider_at(address)
+        if known is not None:
+            id = known.id
+        elif (there := table.provider_at(address)) is not None:
+            return there
+        elif id == SERVER:
+            return None
+    id = _LIST_NAMES.get(id, id)
+    return id if table.has(id) else None
+
+
+def _spellings(provider: str, model: str) -> Iterator[str]:
+    if provider == "google":
+        model = model.removeprefix("models/")
+    if provider == "openrouter":  # sorts the servers by price; `:nitro` may take a dearer one, `:online` searches
+        model = model.removesuffix(":floor")
+    yield model
+    yield _COMPACT_DATE.sub(r"-\1-\2-\3", model)
+    undated = _DATE.sub("", model)
+    if undated != model:
+        yield undated
+
+
+def _names(model: str, ref: Ref | None) -> Iterator[str]:
+    """All that the owner may have called the model, the most exact name first."""
+    whole = (model, *((str(ref), ref.model) if ref is not None else ()))
+    parts = [name for each in whole for name in (each, each.partition("/")[2], each.rpartition("/")[2])]
+    for name in dict.fromkeys((*parts, *(_DATE.sub("", part) for part in parts))):
+        if name:
+            yield name
