@@ -116,7 +116,7 @@ async def test_a_stream_that_breaks_after_text_is_not_begun_again_anywhere() -> 
 
 async def test_when_all_failed_one_error_names_each_model() -> None:
     servers = Servers({"a/x": (AUTH,), "b/y": (ModelError(ModelFault.NOT_FOUND, "gone"),)})
-    with pytest.raises(ModelError, match="^a/x: wrong key; b/y: no such model$") as caught:
+    with pytest.raises(ModelError, match=r"^a/x: wrong key; b/y: no such model$") as caught:
         await servers.ask()
     assert (caught.value.fault, caught.value.attempts) == (ModelFault.AUTH, 2)
 

@@ -1,0 +1,119 @@
+"""Failover over many requests, while models, keys, accounts and providers break and are mended.
+
+The machine knows what is broken and nothing of why lanes rest. Whenever something of the chain is well the request is
+answered; the first lane that has nothing against it is the one that answers; what was mended is asked again in time.
+"""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from hob.core.errors import ModelError, ModelFault
+from hob.providers.failover import RAISED, Walk
+from hob.providers.health import RULES, Health, Lane, Scope
+
+HOUR = 3600.0
+LANES = (
+    Lane("acme/big", "acme", 0),
+    Lane("acme/big", "acme", 1),
+    Lane("acme/small", "acme", 0),
+    Lane("acme/small", "acme", 1),
+    Lane("beta/big", "beta", 0),
+    Lane("home/tiny", "home", 0),
+)
+FAULTS = sorted(set(ModelFault) - RAISED)
+
+
+class FailoverMachine(RuleBasedStateMachine):
+    """Rules break, mend, ask and let time pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.health = Health()
+        self.broken: dict[Lane, ModelFault] = {}
+
+    @rule(lane=st.sampled_from(LANES), fault=st.sampled_from(FAULTS))
+    def break_what_the_fault_is_about(self, lane: Lane, fault: ModelFault) -> None:
+        scope = RULES[fault].scope if fault in RULES else Scope.MODEL
+        for other in LANES:
+            same = {
+                Scope.LANE: other == lane,
+                Scope.KEY: (other.provider, other.key) == (lane.provider, lane.key),
+                Scope.MODEL: other.ref == lane.ref,
+                Scope.PROVIDER: other.provider == lane.provider,
+            }
+            if same[scope]:
+                self.broken[other] = fault
+
+    @rule(lane=st.sampled_from(LANES))
+    def mend(self, lane: Lane) -> None:
+        self.broken.pop(lane, None)
+
+    @rule()
+    def mend_everything(self) -> None:
+        self.broken.clear()
+
+    @rule(seconds=st.sampled_from([1.0, 29.0, 61.0, 301.0, HOUR + 1, 5 * HOUR + 1]))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule(patience=st.sampled_from([0.0, 8.0, 60.0]), draw=st.floats(0, 1), wait=st.none() | st.floats(0, 100))
+    def ask(self, patience: float, draw: float, wait: float | None) -> None:
+        awake = [lane for lane in LANES if self.health.find_rest(lane, self.now) is None]
+        walk = Walk(LANES, self.health, self.now, patience=patience)
+        asked: list[Lane] = []
+        answered: Lane | None = None
+        ask = walk.first(self.now)
+        assert ask is not None
+        while ask is not None:
+            self.now += ask.wait
+            asked.append(ask.lane)
+            if ask.lane not in self.broken:
+                walk.answered(ask.lane)
+                answered = ask.lane
+                break
+            self.now += 0.1
+            error = ModelError(self.broken[ask.lane], "as broken", retry_after=wait)
+            ask = walk.failed(ask.lane, error, self.now, draw=draw)
+
+        well = [lane for lane in LANES if lane not in self.broken]
+        assert len(asked) <= len(LANES) + 3
+        assert (answered is not None) == bool(well)
+        if awake:
+            assert asked[0] == awake[0], "the first lane that does not rest keeps its prompt cache"
+        assert asked[-1] == answered or answered is None
+        healthy = [lane for lane in awake if lane in well]
+        if answered is None:
+            assert set(asked) == set(LANES)
+            error = walk.verdict(self.now)
+            assert error.attempts == len(asked)
+            assert all(lane.ref in str(error) for lane in LANES)
+        else:
+            assert self.health.find_rest(answered, self.now) is None
+
+    @rule()
+    def a_day_without_trouble_makes_the_first_lane_answer_again(self) -> None:
+        self.broken.clear()
+        self.now += 24 * HOUR + 1
+        walk = Walk(LANES, self.health, self.now, patience=0.0)
+        ask = walk.first(self.now)
+        assert ask is not None
+        assert ask.lane == LANES[0]
+        walk.answered(ask.lane)
+
+    @rule()
+    def no_credit_outlasts_all_other_trouble(self) -> None:
+        lane = LANES[0]
+        self.health.note_failure(lane, ModelError(ModelFault.BILLING), self.now)
+        self.health.note_failure(lane, ModelError(ModelFault.OVERLOAD), self.now)
+        assert self.health.seconds_left(lane, self.now) >= 5 * HOUR
+        assert self.health.find_rest(lane, self.now + 5 * HOUR - 1) is not None
+
+    @invariant()
+    def nothing_rests_for_longer_than_a_day(self) -> None:
+        assert all(self.health.seconds_left(lane, self.now) <= 24 * HOUR for lane in LANES)
+
+
+FailoverMachine.TestCase.settings = settings(stateful_step_count=40)
+TestFailover = FailoverMachine.TestCase
