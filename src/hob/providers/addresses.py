@@ -1,6 +1,9 @@
 """Base URLs as people write them."""
 
+import re
 from urllib.parse import urlsplit
+
+_VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
 
 
 def endpoint(base_url: str, path: str) -> str:
@@ -9,6 +12,18 @@ def endpoint(base_url: str, path: str) -> str:
     if urlsplit(base).path in ("", "/"):
         base += "/v1"
     return base + path
+
+
+def versioned(base_url: str, version: str, *endings: str) -> str:
+    """The base with its API version (`/v1`), for one written with or without scheme, version, ending and slash.
+
+    Raises ValueError for what is no address.
+    """
+    base = with_scheme(base_url).rstrip("/")
+    for ending in endings:
+        base = base.removesuffix(ending)
+    last = urlsplit(base).path.rpartition("/")[2]
+    return base if _VERSION.fullmatch(last) else base + version
 
 
 def with_scheme(base_url: str) -> str:
@@ -26,3 +41,15 @@ def is_loopback(base_url: str) -> bool:
     except ValueError:
         return False
     return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def ollama_address(value: str) -> str:
+    """What OLLAMA_HOST says, as an address to call: scheme and port may be missing, and it may mean "any address"."""
+    address = value if "://" in value else f"http://{value}"
+    try:
+        parts = urlsplit(address)
+        port = parts.port or (443 if parts.scheme == "https" else 11434)
+    except ValueError:
+        return value
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", None: "127.0.0.1"}.get(parts.hostname, parts.hostname)  # noqa: S104
+    return f"{parts.scheme}://{f'[{host}]' if host and ':' in host else host}:{port}{parts.path.rstrip('/')}"

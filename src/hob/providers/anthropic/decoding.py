@@ -1,0 +1,188 @@
+"""The answer of `POST /v1/messages`, streamed or whole.
+
+Complete with `message_stop`, or where the stream ends after a stop reason was seen. Kinds of events, blocks and deltas
+that are not known mean nothing: more of them come every year.
+
+Format: https://platform.claude.com/docs/en/build-with-claude/streaming
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import Continuation, Stop, Usage
+from hob.providers import decoding
+from hob.providers.answer import Call
+from hob.providers.anthropic.sealing import SEALED, Block, Layout
+from hob.providers.decoding import count_of
+from hob.providers.faults import describe
+
+WIRE = "anthropic"
+_STOPS: Mapping[str, Stop] = {
+    "end_turn": Stop.END,
+    "stop_sequence": Stop.END,
+    "pause_turn": Stop.END,
+    "tool_use": Stop.TOOLS,
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "refusal": Stop.FILTER,
+}
+
+
+class Decoder(decoding.Decoder):
+    """Decodes one answer."""
+
+    def __init__(
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
+    ) -> None:
+        super().__init__(host=host, salt=salt, taken=taken, secret=secret)
+        self._blocks: dict[object, Call | Block] = {}
+        self._given: list[tuple[Call, Block]] = []
+        self._layout = Layout()
+        self._said = 0
+        self._usage: dict[str, Any] = {}
+        self._finish = ""
+        self._why = ""
+
+    def _ended(self) -> Stop | None:
+        return _STOPS.get(self._finish, Stop.END) if self._finish else None
+
+    def _complete(self, stop: Stop) -> None:
+        answer = self._answer
+        for call, arguments in self._given:
+            if not call.arguments:
+                call.write(arguments)
+        if self._layout.sealed:
+            answer.continuation = Continuation(WIRE, self._layout.data(self._said))
+        answer.usage = read_usage(self._usage)
+        if stop is Stop.FILTER:
+            raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, self._why, self._secret))
+        if self._finish == "model_context_window_exceeded" and not answer.begun:
+            raise ModelError(ModelFault.CONTEXT_OVERFLOW, describe(ModelFault.CONTEXT_OVERFLOW, self._host, ""))
+        super()._complete(stop)
+
+    def _take(self, chunk: Any) -> None:
+        try:  # the fast path: one more piece of text
+            delta = chunk["delta"]
+            text = delta["text"]
+            if delta["type"] == "text_delta" and type(text) is str:
+                if text:
+                    self._said += len(text)
+                    self._answer.say(text)
+                return
+        except (KeyError, TypeError):
+            pass
+        if not isinstance(chunk, dict):
+            self._raise_garbage("data that is no object")
+        self._take_event(chunk)
+
+    def _take_event(self, event: Block) -> None:
+        match event:
+            case {"type": "content_block_delta", "delta": dict(delta)}:
+                self._take_delta(self._blocks.get(_index(event)), delta)
+            case {"type": "content_block_start", "content_block": dict(block)}:
+                self._begin(_index(event), block)
+            case {"type": "message_start", "message": dict(message)}:
+                self._take_message(message)
+            case {"type": "message_delta"}:
+                self._count(event.get("usage"))
+                if isinstance(event.get("delta"), dict):
+                    self._take_end(event["delta"])
+            case {"type": "message_stop"}:
+                self._complete(self._ended() or Stop.END)
+            case {"type": "error"} | {"error": dict()}:
+                self._raise_error(event.get("error") or event)
+
+    def _take_whole(self, answer: Any) -> bool:
+        if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
+            return False
+        for index, block in enumerate(answer["content"]):
+            if isinstance(block, dict):
+                self._begin(index, block)
+        self._take_message(answer)
+        return True
+
+    def _take_message(self, message: Block) -> None:
+        if isinstance(message.get("model"), str):
+            self._answer.model = message["model"]
+        self._count(message.get("usage"))
+        self._take_end(message)
+
+    def _take_end(self, fields: Block) -> None:
+        reason = fields.get("stop_reason")
+        if isinstance(reason, str) and reason:
+            self._finish = reason
+        details = fields.get("stop_details")
+        if isinstance(details, dict) and isinstance(details.get("explanation"), str):
+            self._why = details["explanation"]
+
+    def _begin(self, index: object, block: Block) -> None:
+        """A block begins, perhaps with all that is in it."""
+        kind = block.get("type")
+        if kind == "text":
+            self._take_delta(None, {"type": "text_delta", "text": block.get("text")})
+        elif kind in SEALED:
+            self._layout.add(block, self._said)
+            self._blocks[index] = block
+            if isinstance(block.get("thinking"), str) and block["thinking"]:
+                self._answer.think(block["thinking"])
+        elif kind == "tool_use":
+            name, identity = block.get("name"), block.get("id")
+            if not isinstance(name, str) or not name:
+                self._raise_garbage("a call of nothing")
+            call = self._answer.new_call(identity if isinstance(identity, str) else "", name)
+            self._layout.add(None, self._said)
+            self._blocks[index] = call
+            if isinstance(block.get("input"), dict) and block["input"]:
+                self._given.append((call, block["input"]))
+
+    def _take_delta(self, block: Call | Block | None, delta: Block) -> None:
+        match delta:
+            case {"type": "text_delta", "text": str(text)} if text:
+                self._said += len(text)
+                self._answer.say(text)
+            case {"type": "input_json_delta", "partial_json": str(piece)} if isinstance(block, Call):
+                block.write(piece)
+            case {"type": "thinking_delta", "thinking": str(text)} if text:
+                if isinstance(block, dict):
+                    block["thinking"] = _grown(block, "thinking", text)
+                self._answer.think(text)
+            case {"type": "signature_delta", "signature": str(signature)} if isinstance(block, dict):
+                block["signature"] = _grown(block, "signature", signature)
+
+    def _count(self, usage: Any) -> None:
+        """The numbers are sums so far; some servers end with zeros."""
+        if not isinstance(usage, dict):
+            return
+        for key, value in usage.items():
+            if type(value) is not int or value > count_of(self._usage, key):
+                self._usage[key] = value if value is not None else self._usage.get(key)
+
+
+def _index(event: Block) -> object:
+    index = event.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _grown(block: Block, key: str, piece: str) -> str:
+    before = block.get(key)
+    return before + piece if isinstance(before, str) else piece
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage | None:
+    """Tokens as the server counted them, or None if it did not really count."""
+    plain, output = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
+    read = count_of(usage, "cache_read_input_tokens")
+    written = count_of(usage, "cache_creation_input_tokens") or (
+        count_of(usage, "cache_creation", "ephemeral_5m_input_tokens")
+        + count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
+    )
+    if not plain + read + written and not output:
+        return None
+    return Usage(
+        input=plain + read + written,
+        output=output,
+        cache_read=read,
+        cache_write=written,
+        reasoning=min(count_of(usage, "output_tokens_details", "thinking_tokens"), output),
+    )
