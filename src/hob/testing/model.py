@@ -13,6 +13,7 @@ from hob.core.models import (
     ModelReply,
     ModelRequest,
     ReasoningDelta,
+    Remark,
     Stop,
     TextDelta,
     Usage,
@@ -45,6 +46,8 @@ def calls(*named: tuple[str, str], text: str = "") -> ModelReply:
 class ScriptedModel:
     """Implements `Model`: answers request after request from a script; `requests` holds what it was asked.
 
+    `remarks` are made on every answer, before it.
+
     A line is a text, a whole reply, an error to raise, `Silence`, `Cut`, or a function of the request. When the script
     is used up, `otherwise` answers (by default it echoes the last user message).
     """
@@ -52,6 +55,7 @@ class ScriptedModel:
     def __init__(self, *script: Line, otherwise: Line | None = None) -> None:
         self.script: list[Line] = list(script)
         self.requests: list[ModelRequest] = []
+        self.remarks: tuple[Remark, ...] = ()
         self.open_streams = 0
         self._otherwise: Line = otherwise if otherwise is not None else _echo
 
@@ -60,6 +64,8 @@ class ScriptedModel:
         line = self.script.pop(0) if self.script else self._otherwise
         self.open_streams += 1
         try:
+            for remark in self.remarks:
+                yield remark
             async for event in self._perform(line, request):
                 yield event
         finally:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hob.testing.model_server.hypertext import Action as Action
+from hob.testing.model_server.hypertext import Asked
 from hob.testing.model_server.hypertext import End as End
 from hob.testing.model_server.openai_chat import OpenAIChat
 from hob.testing.model_server.prompt import Prompt, Tokens
@@ -17,4 +18,6 @@ from hob.testing.model_server.wire import Answer, perform
 def answer(reply: Reply, request: Mapping[str, Any], number: int, size: int) -> list[Action]:
     """What is done about one well-formed request of chat completions."""
     prompt = Prompt(str(request.get("model", "")), bool(request.get("stream")), request, ())
-    return perform(OpenAIChat(), Answer(reply, prompt, str(number), Tokens(size // 4)))
+    return perform(
+        OpenAIChat(), Answer(reply, prompt, str(number), Tokens(size // 4), Asked(0.0, "POST", "/", {}, b""))
+    )

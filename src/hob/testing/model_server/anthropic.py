@@ -1,11 +1,12 @@
 """Anthropic Messages: https://platform.claude.com/docs/en/api/messages, .../build-with-claude/streaming."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server import anthropic_rules as rules
-from hob.testing.model_server.framing import Event, Framing
+from hob.testing.model_server.framing import Event
 from hob.testing.model_server.hypertext import Asked, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -32,6 +33,7 @@ _ERRORS: Mapping[Cause, tuple[int, str, str]] = {
     ),
     Cause.PAYMENT: (402, "billing_error", "There is an issue with your billing or payment information."),
     Cause.KEY: (401, "authentication_error", "invalid x-api-key"),
+    Cause.NO_KEY: (401, "authentication_error", "x-api-key header is required"),
     Cause.FORBIDDEN: (403, "permission_error", "Your API key does not have permission to use this resource."),
     Cause.BAD_REQUEST: (400, "invalid_request_error", "frobnicate: Extra inputs are not permitted"),
     Cause.NO_MODEL: (404, "not_found_error", "model: fake"),
@@ -62,32 +64,33 @@ class Anthropic:
             shows=thinking.get("display") != "omitted",
         )
 
-    def refuse(self, refusal: Refusal, number: str) -> bytes:
+    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
         status, kind, message = _ERRORS[refusal.cause]
         request_id = f"req_{number}"
         error = {"type": kind, "message": refusal.message or message}
-        named = {**_headers(number, spent=refusal.cause is Cause.RATE), **refusal.retry_after}
+        named = {**_headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
         body = {"type": "error", "error": error, "request_id": request_id}
         return whole_json(refusal.status or status, body, named)
 
     def headers(self, number: str) -> Mapping[str, str]:
         return _headers(number)
 
-    def framing(self, prompt: Prompt) -> Framing:
-        return Framing.SSE
-
     def tell(self, answer: Answer) -> Telling:
         return _Message(answer)
 
 
-def _headers(number: str, *, spent: bool = False) -> Mapping[str, str]:
-    """https://platform.claude.com/docs/en/api/rate-limits"""
+def _headers(number: str, wait: float | None = None) -> Mapping[str, str]:
+    """What every answer's head tells. `wait` is in seconds: until then no request is left.
+
+    https://platform.claude.com/docs/en/api/rate-limits
+    """
+    reset = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + (wait or 0.0)))
     named = {"request-id": f"req_{number}", "anthropic-organization-id": "org_fake"}
     for kind, limit in (("requests", 50), ("tokens", 90_000), ("input-tokens", 50_000), ("output-tokens", 10_000)):
-        left = 0 if spent and kind == "requests" else limit - 1
+        left = 0 if wait is not None and kind == "requests" else limit - 1
         named[f"anthropic-ratelimit-{kind}-limit"] = str(limit)
         named[f"anthropic-ratelimit-{kind}-remaining"] = str(left)
-        named[f"anthropic-ratelimit-{kind}-reset"] = "2030-01-01T00:00:00Z"
+        named[f"anthropic-ratelimit-{kind}-reset"] = reset
     return named
 
 

@@ -3,37 +3,65 @@
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
+from urllib.parse import unquote
 
 from hob.testing.model_server.hypertext import Asked
+from hob.testing.model_server.wire import Cause, Refusal, Refused
 
 CONTEXT = 32_768
+_OUTPUT = 8192
+_CREATED = 1_767_225_600
+_CREATED_TEXT = "2026-01-01T00:00:00Z"
 
 
 def find(asked: Asked, path: str, models: Sequence[str]) -> object | None:
-    """What is listed at this path; None if there is no such path."""
-    match asked.method, path:
-        case "GET", "/v1/models" if _is_anthropic(asked):
-            rows = [_anthropic(name) for name in models]
-            ends = {"first_id": models[0] if models else None, "last_id": models[-1] if models else None}
-            return {"data": rows, "has_more": False, **ends}
-        case "GET", "/v1/models":
-            return {"object": "list", "data": [_openai(name) for name in models]}
-        case "GET", "/v1beta/models":
+    """What is listed at this path; None if there is no such path. Raises Refused."""
+    if asked.method != "GET":
+        return None
+    match path:
+        case "/v1/models":
+            return _anthropic_page(models) if is_anthropic(asked) else _openai_page(models)
+        case "/v1beta/models":
             return {"models": [_gemini(name) for name in models]}
-        case "GET", "/api/tags":
+        case "/api/tags":
             return {"models": [_ollama(name) for name in models]}
-        case "GET", "/api/version":
+        case "/api/ps":
+            return {"models": []}
+        case "/api/version":
             return {"version": "0.40.12"}
-        case _:
-            return None
+    prefix = next((prefix for prefix in ("/v1/models/", "/v1beta/models/") if path.startswith(prefix)), None)
+    if prefix is None:
+        return None
+    name = listed(unquote(path.removeprefix(prefix)), models)
+    if prefix == "/v1beta/models/":
+        return _gemini(name)
+    return _anthropic(name) if is_anthropic(asked) else _openai(name)
 
 
-def _is_anthropic(asked: Asked) -> bool:
+def listed(name: str, models: Sequence[str]) -> str:
+    """The name, if there is such a model. Raises Refused."""
+    if name.removesuffix(":latest") not in models:
+        raise Refused(Refusal(Cause.NO_MODEL, f"The model '{name}' does not exist.", code="model_not_found"))
+    return name.removesuffix(":latest")
+
+
+def is_anthropic(asked: Asked) -> bool:
+    """Does an Anthropic client ask at a path that OpenAI has too?"""
     return "anthropic-version" in asked.headers or "x-api-key" in asked.headers
 
 
+def _openai_page(models: Sequence[str]) -> Mapping[str, Any]:
+    return {"object": "list", "data": [_openai(name) for name in models]}
+
+
 def _openai(name: str) -> Mapping[str, Any]:
-    return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "hob"}
+    return {"id": name, "object": "model", "created": _CREATED, "owned_by": "hob"}
+
+
+def _anthropic_page(models: Sequence[str]) -> Mapping[str, Any]:
+    """https://platform.claude.com/docs/en/api/models-list"""
+    ends = {"first_id": models[0] if models else None, "last_id": models[-1] if models else None}
+    return {"data": [_anthropic(name) for name in models], "has_more": False, **ends}
 
 
 def _anthropic(name: str) -> Mapping[str, Any]:
@@ -41,21 +69,22 @@ def _anthropic(name: str) -> Mapping[str, Any]:
         "type": "model",
         "id": name,
         "display_name": name.replace("-", " ").title(),
-        "created_at": "2026-01-01T00:00:00Z",
-        "max_input_tokens": CONTEXT,
-        "max_tokens": 8192,
+        "created_at": _CREATED_TEXT,
         "lifecycle": "active",
+        "max_input_tokens": CONTEXT,
+        "max_tokens": _OUTPUT,
     }
 
 
 def _gemini(name: str) -> Mapping[str, Any]:
+    """https://ai.google.dev/api/models"""
     return {
         "name": f"models/{name}",
         "version": "001",
         "displayName": name,
         "description": "A model that is none.",
         "inputTokenLimit": CONTEXT,
-        "outputTokenLimit": 8192,
+        "outputTokenLimit": _OUTPUT,
         "supportedGenerationMethods": ["generateContent", "countTokens"],
         "temperature": 1,
         "topP": 0.95,
@@ -66,18 +95,38 @@ def _gemini(name: str) -> Mapping[str, Any]:
 
 
 def _ollama(name: str) -> Mapping[str, Any]:
+    """https://docs.ollama.com/api/tags"""
     tagged = name if ":" in name else f"{name}:latest"
     return {
         "name": tagged,
         "model": tagged,
-        "modified_at": "2026-01-01T00:00:00.123456789Z",
+        "modified_at": _CREATED_TEXT,
         "size": 2_019_393_189,
         "digest": sha256(name.encode()).hexdigest(),
-        "details": DETAILS,
+        "details": _DETAILS,
     }
 
 
-DETAILS = {
+def show_ollama(name: str, capabilities: Sequence[str]) -> Mapping[str, Any]:
+    """https://docs.ollama.com/api-reference/show-model-details"""
+    return {
+        "license": "none",
+        "modelfile": f"FROM {name}",
+        "parameters": "num_ctx 4096",
+        "template": "{{ .Prompt }}",
+        "details": _DETAILS,
+        "model_info": {
+            "general.architecture": "llama",
+            "general.parameter_count": 3_212_749_888,
+            "llama.context_length": CONTEXT,
+            "llama.embedding_length": 3072,
+        },
+        "capabilities": ["embedding"] if "embed" in name else list(capabilities),
+        "modified_at": _CREATED_TEXT,
+    }
+
+
+_DETAILS = {
     "parent_model": "",
     "format": "gguf",
     "family": "llama",

@@ -14,7 +14,7 @@ from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.signatures import sign
 from hob.testing.model_server.wire import Answer, Cause, Refusal, Telling, bearer, in_order, pieces
 
-_PATH = re.compile(r"/v1beta/models/([^/:]+):(generateContent|streamGenerateContent)")
+_PATH = re.compile(r"/v1beta/models/([^/:]+):(generateContent|streamGenerateContent|countTokens)")
 _QUOTA = (
     "You exceeded your current quota, please check your plan and billing details. For more information on this error, "
     "head to: https://ai.google.dev/gemini-api/docs/rate-limits."
@@ -26,6 +26,11 @@ _ERRORS: Mapping[Cause, tuple[int, str, str]] = {
     Cause.QUOTA: (429, "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted. Please check your billing."),
     Cause.PAYMENT: (402, "FAILED_PRECONDITION", "Please enable billing on your project."),
     Cause.KEY: (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."),
+    Cause.NO_KEY: (
+        403,
+        "PERMISSION_DENIED",
+        "Method doesn't allow unregistered callers. Please use API Key to call this API.",
+    ),
     Cause.FORBIDDEN: (403, "PERMISSION_DENIED", "The caller does not have permission."),
     Cause.BAD_REQUEST: (
         400,
@@ -51,7 +56,7 @@ class Gemini:
         return asked.headers.get("x-goog-api-key") or query.get("key", [""])[0] or bearer(asked)
 
     def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        path, _, query = asked.path.partition("?")
+        path = asked.path.partition("?")[0]
         found = _PATH.fullmatch(path)
         if found is None:
             raise LookupError(path)
@@ -62,14 +67,15 @@ class Gemini:
         return Prompt(
             model=model,
             stream=found[2] == "streamGenerateContent",
-            request={**request, "model": model, "alt": parse_qs(query).get("alt", [""])[0]},
+            request={**request, "model": model},
             turns=list(_turns(system, request["contents"])),
             segments=[system, request.get("tools") or [], *request["contents"]],
             thinks=bool(thinking.get("includeThoughts")),
             shows=bool(thinking.get("includeThoughts")),
+            framing=Framing.ARRAY if _is_array(asked) else Framing.SSE_CRLF,
         )
 
-    def refuse(self, refusal: Refusal, number: str) -> bytes:
+    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
         status, name, message = _ERRORS[refusal.cause]
         error: dict[str, Any] = {
             "code": refusal.status or status,
@@ -81,16 +87,20 @@ class Gemini:
         if refusal.cause is Cause.RATE and refusal.wait is not None:
             error["message"] += f" Please retry in {refusal.wait:g}s."
         dated = refusal.retry_after if refusal.dated else {}
-        return whole_json(refusal.status or status, {"error": error}, {**self.headers(number), **dated})
+        body = [{"error": error}] if _is_array(asked) else {"error": error}
+        return whole_json(refusal.status or status, body, {**self.headers(number), **dated})
 
     def headers(self, number: str) -> Mapping[str, str]:
         return {"vary": "Origin, X-Origin, Referer", "server": "scaffolding on HTTPServer2", "server-timing": "gfet4t7"}
 
-    def framing(self, prompt: Prompt) -> Framing:
-        return Framing.SSE_CRLF if prompt.request["alt"] == "sse" else Framing.ARRAY
-
     def tell(self, answer: Answer) -> Telling:
         return _Candidate(answer)
+
+
+def _is_array(asked: Asked) -> bool:
+    """Is the stream one JSON array? It is where the client did not ask for server-sent events."""
+    path, _, query = asked.path.partition("?")
+    return path.endswith(":streamGenerateContent") and "alt=sse" not in query.split("&")
 
 
 def _details(refusal: Refusal) -> list[Mapping[str, Any]]:

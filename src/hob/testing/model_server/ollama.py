@@ -9,6 +9,7 @@ from hob.testing.model_server.framing import Event, Framing
 from hob.testing.model_server.hypertext import Asked, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
+from hob.testing.model_server.vectors import DIMENSIONS, vector_of
 from hob.testing.model_server.wire import Answer, Cause, Refusal, Telling, bad, bearer, in_order, pieces
 
 _ERRORS: Mapping[Cause, tuple[int, str]] = {
@@ -18,6 +19,7 @@ _ERRORS: Mapping[Cause, tuple[int, str]] = {
     Cause.QUOTA: (429, "you've reached your weekly usage limit, please upgrade to continue"),
     Cause.PAYMENT: (402, "payment required"),
     Cause.KEY: (401, "unauthorized"),
+    Cause.NO_KEY: (401, "unauthorized"),
     Cause.FORBIDDEN: (403, "forbidden"),
     Cause.BAD_REQUEST: (400, 'invalid options: ["frobnicate"]'),
     Cause.NO_MODEL: (404, "model 'fake' not found"),
@@ -28,7 +30,10 @@ _ERRORS: Mapping[Cause, tuple[int, str]] = {
 
 
 class Ollama:
-    """Implements `Wire`."""
+    """Implements `Wire`. `capabilities` are those of all its models."""
+
+    def __init__(self, capabilities: Sequence[str] = ("completion", "tools", "thinking", "vision")) -> None:
+        self.capabilities = capabilities
 
     def key(self, asked: Asked) -> str:
         return bearer(asked)
@@ -43,25 +48,27 @@ class Ollama:
         if think not in (None, True, False, "low", "medium", "high", "max"):
             raise bad(f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)')
         tools = request.get("tools")
+        if tools and "tools" not in self.capabilities:
+            raise bad(f"registry.ollama.ai/library/{request['model']}:latest does not support tools")
+        if think and "thinking" not in self.capabilities:
+            raise bad(f'"{request["model"]}" does not support thinking')
         return Prompt(
             model=request["model"],
             stream=request.get("stream", True),
             request=request,
             turns=[_turn(message) for message in messages],
             segments=[tools, *messages] if tools else messages,
-            shows=think is not False,
+            shows=think is not False and "thinking" in self.capabilities,
+            framing=Framing.LINES,
         )
 
-    def refuse(self, refusal: Refusal, number: str) -> bytes:
+    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
         status, message = _ERRORS[refusal.cause]
         error = {"error": refusal.message or message}
         return whole_json(refusal.status or status, error, refusal.retry_after)
 
     def headers(self, number: str) -> Mapping[str, str]:
         return {}
-
-    def framing(self, prompt: Prompt) -> Framing:
-        return Framing.LINES
 
     def tell(self, answer: Answer) -> Telling:
         return _Chat(answer)
@@ -156,3 +163,20 @@ def _calls(answer: Answer) -> Iterator[Mapping[str, Any]]:
         if isinstance(found, dict):
             identity = {} if answer.is_(Fault.NO_IDS) else {"id": answer.call_id(n, "call_")}
             yield {**identity, "function": {"index": n, "name": name, "arguments": found}}
+
+
+def embed(request: Mapping[str, Any]) -> object:
+    """`POST /api/embed`. Raises Refused."""
+    if not request.get("model"):
+        raise bad("model is required")
+    found = request.get("input", [])
+    texts = [found] if isinstance(found, str) else found
+    if not all(isinstance(text, str) for text in texts):
+        raise bad("invalid input type")
+    return {
+        "model": request["model"],
+        "embeddings": [vector_of(text, request.get("dimensions") or DIMENSIONS) for text in texts],
+        "total_duration": 14_143_917,
+        "load_duration": 1_019_500,
+        "prompt_eval_count": sum(len(text.split()) for text in texts),
+    }

@@ -19,6 +19,7 @@ _ERRORS: Mapping[Cause, tuple[int, str, str, str | None]] = {
     Cause.QUOTA: (429, "You have no quota left.", "insufficient_quota", "insufficient_quota"),
     Cause.PAYMENT: (402, "Insufficient credits.", "billing_error", "insufficient_credits"),
     Cause.KEY: (401, "Incorrect API key provided: {param}.", "invalid_request_error", "invalid_api_key"),
+    Cause.NO_KEY: (401, "You didn't provide an API key.", "invalid_request_error", None),
     Cause.FORBIDDEN: (403, "Country, region, or territory not supported.", "request_forbidden", "unsupported_country"),
     Cause.BAD_REQUEST: (400, "Unknown parameter: 'frobnicate'.", "invalid_request_error", "unknown_parameter"),
     Cause.NO_MODEL: (404, "The model does not exist.", "invalid_request_error", "model_not_found"),
@@ -42,21 +43,21 @@ def refuse(refusal: Refusal, number: str) -> bytes:
         "param": None if refusal.cause is Cause.KEY else refusal.param,
         "code": refusal.code if refusal.message else code,
     }
-    named = {**headers(number, spent=refusal.cause is Cause.RATE), **refusal.retry_after}
+    named = {**headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
     return whole_json(refusal.status or status, {"error": error}, named)
 
 
-def headers(number: str, *, spent: bool = False) -> Mapping[str, str]:
-    """What every answer's head tells. `spent`: no request is left for now."""
+def headers(number: str, wait: float | None = None) -> Mapping[str, str]:
+    """What every answer's head tells. `wait` is in seconds: until then no request is left."""
     return {
         "x-request-id": f"req_{number}",
         "openai-version": "2020-10-01",
         "openai-processing-ms": "7",
         "x-ratelimit-limit-requests": "10000",
         "x-ratelimit-limit-tokens": "2000000",
-        "x-ratelimit-remaining-requests": "0" if spent else "9999",
+        "x-ratelimit-remaining-requests": "9999" if wait is None else "0",
         "x-ratelimit-remaining-tokens": "1999000",
-        "x-ratelimit-reset-requests": "1s" if spent else "6ms",
+        "x-ratelimit-reset-requests": "6ms" if wait is None else f"{wait:g}s",
         "x-ratelimit-reset-tokens": "30ms",
     }
 

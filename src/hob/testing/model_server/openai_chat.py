@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server import openai
-from hob.testing.model_server.framing import Event, Framing
+from hob.testing.model_server.framing import Event
 from hob.testing.model_server.hypertext import Asked, dump
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -36,14 +36,11 @@ class OpenAIChat:
             segments=[tools, *messages] if tools else messages,
         )
 
-    def refuse(self, refusal: Refusal, number: str) -> bytes:
+    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
         return openai.refuse(refusal, number)
 
     def headers(self, number: str) -> Mapping[str, str]:
         return openai.headers(number)
-
-    def framing(self, prompt: Prompt) -> Framing:
-        return Framing.SSE
 
     def tell(self, answer: Answer) -> Telling:
         return _Completion(answer)

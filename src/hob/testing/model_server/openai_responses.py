@@ -5,7 +5,7 @@ from typing import Any
 
 from hob.testing.model_server import openai
 from hob.testing.model_server import openai_responses_rules as rules
-from hob.testing.model_server.framing import Event, Framing
+from hob.testing.model_server.framing import Event
 from hob.testing.model_server.hypertext import Asked, dump
 from hob.testing.model_server.prompt import Prompt
 from hob.testing.model_server.replies import Fault, Reply
@@ -35,14 +35,11 @@ class OpenAIResponses:
             shows=reasoning.get("summary") is not None,
         )
 
-    def refuse(self, refusal: Refusal, number: str) -> bytes:
+    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
         return openai.refuse(refusal, number)
 
     def headers(self, number: str) -> Mapping[str, str]:
         return openai.headers(number)
-
-    def framing(self, prompt: Prompt) -> Framing:
-        return Framing.SSE
 
     def tell(self, answer: Answer) -> Telling:
         return _Response(answer)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
 
+from hob.testing.model_server.framing import Framing
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -21,7 +23,7 @@ class Prompt:
 
     `segments` are the parts a prompt cache compares, in the vendor's order; `marks` are the numbers of the segments
     after which the request asks for a cache, None where the vendor caches by itself. `thinks`: the model was asked to
-    think before it answers; `shows`: it was asked to show that.
+    think before it answers; `shows`: it was asked to show that. `framing` is how a streamed answer is written.
     """
 
     model: str
@@ -32,6 +34,7 @@ class Prompt:
     marks: Sequence[int] | None = None
     thinks: bool = False
     shows: bool = True
+    framing: Framing = Framing.SSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,11 @@ class Tokens:
     input: int
     read: int = 0
     written: int = 0
+
+
+def count(prompt: Prompt) -> int:
+    """The prompt's tokens, about four bytes to each."""
+    return sum(len(marshal.dumps(segment, 2)) for segment in prompt.segments) // 4
 
 
 @dataclass(slots=True)

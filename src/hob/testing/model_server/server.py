@@ -3,11 +3,12 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
-from hob.testing.model_server import catalogues
 from hob.testing.model_server.anthropic import Anthropic
+from hob.testing.model_server.catalogues import is_anthropic
 from hob.testing.model_server.connection import Connection
 from hob.testing.model_server.convention import Convention
 from hob.testing.model_server.gemini import Gemini
@@ -17,6 +18,7 @@ from hob.testing.model_server.openai_chat import OpenAIChat
 from hob.testing.model_server.openai_responses import OpenAIResponses
 from hob.testing.model_server.prompt import Prompt, PromptCache
 from hob.testing.model_server.replies import Reply, reply_of
+from hob.testing.model_server.sides import find_side, perform_side
 from hob.testing.model_server.wire import Answer, Cause, Refusal, Refused, Wire, bad, perform
 
 _CHATS = ("/chat/completions", "/responses", "/messages", ":generateContent", ":streamGenerateContent", "/api/chat")
@@ -28,7 +30,8 @@ class ModelServer:
     `script` is used up one reply per chat request; then `by_key` answers (by the API key that was sent), then
     `otherwise` (a reply or a function of the request's JSON, `model` included), then the convention of this package.
     `key` makes it refuse every other key; `most_bytes` makes longer requests overflow the context. A beginning of a
-    prompt is cached from `cache_from` tokens on. `requests` holds the last `keep` requests.
+    prompt is cached from `cache_from` tokens on; `capabilities` are Ollama's word for what the models can.
+    `requests` holds the last `keep` requests.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class ModelServer:
         by_key: Mapping[str, Reply] | None = None,
         key: str | None = None,
         models: Sequence[str] = ("fake-1",),
+        capabilities: Sequence[str] = ("completion", "tools", "thinking", "vision"),
         most_bytes: int | None = None,
         delay: float = 0.0,
         cache_from: int = 1024,
@@ -56,6 +60,7 @@ class ModelServer:
         self._port = port
         self._number = 0
         self._convention = Convention()
+        self._wires = _Wires(capabilities)
         self._cache = PromptCache(cache_from)
         self._server: asyncio.Server | None = None
 
@@ -96,16 +101,18 @@ class ModelServer:
             return [self._control(asked, path)]
         self.requests.append(asked)
         self._number += 1
-        wire = _wire_of(asked, path)
+        wire = self._wires.of(asked, path)
         key = wire.key(asked)
         try:
             if self._key is not None and key != self._key:
-                raise Refused(Refusal(Cause.KEY, param=key))
+                raise Refused(Refusal(Cause.KEY if key else Cause.NO_KEY, param=key))
             if asked.method == "POST" and path.endswith(_CHATS):
-                return self._chat(asked, wire, key)
-            return self._serve(asked, path, wire)
+                actions = self._chat(asked, wire, key)
+            else:
+                actions = self._serve(asked, path, wire)
         except Refused as refused:
-            return [wire.refuse(refused.refusal, self._name)]
+            return [wire.refuse(refused.refusal, self._name, asked)]
+        return [self._delay, *actions] if self._delay else actions
 
     @property
     def _name(self) -> str:
@@ -118,31 +125,28 @@ class ModelServer:
                 self.script.extend(reply_of(reply) for reply in asked.json())
                 return whole(200, b"{}")
             case "GET", "/_fake/requests":
-                rows = [
-                    {"method": r.method, "path": r.path, "headers": r.headers, "body": r.body.decode(), "at": r.at}
-                    for r in self.requests
-                ]
-                return whole(200, json.dumps(rows).encode())
+                return whole_json(200, [_row(asked) for asked in self.requests])
             case "DELETE", "/_fake/requests":
                 self.requests.clear()
                 return whole(200, b"{}")
             case _:
                 return whole(404, b"{}")
 
-    def _serve(self, asked: Asked, path: str, wire: Wire) -> Iterable[Action]:
+    def _serve(self, asked: Asked, path: str, wire: Wire) -> Sequence[Action]:
         """All that is no chat."""
-        found = catalogues.find(asked, path, self._models)
-        if found is None:
-            raise Refused(Refusal(Cause.NO_PATH, f"Unknown request URL: {asked.method} {path}."))
-        return [whole_json(200, found, wire.headers(self._name))]
+        with _readable():
+            side = find_side(asked, path, wire, self._models)
+        if side is None:
+            raise Refused(Refusal(Cause.NO_PATH, f"Unknown request URL: {asked.method} {path}.", code="unknown_url"))
+        return perform_side(wire, side, self._convention.fault_in(side.asks), self._name, asked)
 
     def _chat(self, asked: Asked, wire: Wire, key: str) -> Sequence[Action]:
-        prompt = _read(asked, wire)
+        with _readable():
+            prompt = wire.read(asked, json.loads(asked.body))
         if self._most_bytes is not None and len(asked.body) > self._most_bytes:
             raise Refused(Refusal(Cause.OVERFLOW))
         reply = self._choose(prompt, key)
-        actions = perform(wire, Answer(reply, prompt, self._name, self._cache.count(prompt)))
-        return [self._delay, *actions] if self._delay else actions
+        return perform(wire, Answer(reply, prompt, self._name, self._cache.count(prompt), asked))
 
     def _choose(self, prompt: Prompt, key: str) -> Reply:
         if self.script:
@@ -154,30 +158,37 @@ class ModelServer:
         return self._otherwise or self._convention.reply_to(prompt.turns)
 
 
-_OPENAI_CHAT = OpenAIChat()
-_OPENAI_RESPONSES = OpenAIResponses()
-_ANTHROPIC = Anthropic()
-_GEMINI = Gemini()
-_OLLAMA = Ollama()
+def _row(asked: Asked) -> Mapping[str, Any]:
+    body = asked.body.decode(errors="replace")
+    return {"method": asked.method, "path": asked.path, "headers": asked.headers, "body": body, "at": asked.at}
 
 
-def _wire_of(asked: Asked, path: str) -> Wire:
-    if path.startswith("/v1beta/"):
-        return _GEMINI
-    if path.startswith("/api/"):
-        return _OLLAMA
-    if path.startswith("/v1/responses"):
-        return _OPENAI_RESPONSES
-    if path.startswith("/v1/messages") or "anthropic-version" in asked.headers or "x-api-key" in asked.headers:
-        return _ANTHROPIC
-    return _OPENAI_CHAT
+class _Wires:
+    """Which protocol a request is of."""
+
+    def __init__(self, capabilities: Sequence[str]) -> None:
+        self._chat = OpenAIChat()
+        self._responses = OpenAIResponses()
+        self._anthropic = Anthropic()
+        self._gemini = Gemini()
+        self._ollama = Ollama(capabilities)
+
+    def of(self, asked: Asked, path: str) -> Wire:
+        if path.startswith("/v1beta/"):
+            return self._gemini
+        if path == "/" or path.startswith("/api/"):
+            return self._ollama
+        if path == "/v1/responses":
+            return self._responses
+        if path.startswith("/v1/messages") or (path.startswith("/v1/models") and is_anthropic(asked)):
+            return self._anthropic
+        return self._chat
 
 
-def _read(asked: Asked, wire: Wire) -> Prompt:
+@contextmanager
+def _readable() -> Iterator[None]:
+    """A shape that no field's own check has foreseen is refused too."""
     try:
-        request = json.loads(asked.body)
-        if isinstance(request, dict):
-            return wire.read(asked, request)
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        pass  # a shape that no field's own check has foreseen
-    raise bad("We could not parse the JSON body of your request.")
+        yield
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise bad("We could not parse the JSON body of your request.") from error

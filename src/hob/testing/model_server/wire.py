@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Protocol, TypeVar
 
-from hob.testing.model_server.framing import Event, Framing, frame
+from hob.testing.model_server.framing import Event, frame
 from hob.testing.model_server.hypertext import (
     STREAM_END,
     Action,
@@ -32,6 +32,7 @@ class Cause(Enum):
     QUOTA = auto()
     PAYMENT = auto()
     KEY = auto()
+    NO_KEY = auto()
     FORBIDDEN = auto()
     BAD_REQUEST = auto()
     NO_MODEL = auto()
@@ -81,6 +82,7 @@ class Answer:
     prompt: Prompt
     number: str
     tokens: Tokens
+    asked: Asked
 
     @property
     def said(self) -> int:
@@ -129,14 +131,11 @@ class Wire(Protocol):
     def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
         """Checks a request as the vendor does. Raises Refused."""
 
-    def refuse(self, refusal: Refusal, number: str) -> bytes:
+    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
         """The HTTP answer of a refusal."""
 
     def headers(self, number: str) -> Mapping[str, str]:
         """What a good answer's head says besides the media type."""
-
-    def framing(self, prompt: Prompt) -> Framing:
-        """How this answer is streamed."""
 
     def tell(self, answer: Answer) -> Telling:
         """The answer in this wire's words."""
@@ -147,11 +146,9 @@ def perform(wire: Wire, answer: Answer) -> list[Action]:
     reply = answer.reply
     fault = reply.fault
     before: list[Action] = [reply.delay] if reply.delay else []
-    instead = _instead(wire, answer)
-    if instead is not None:
-        return [*before, instead]
-    if fault in (Fault.CUT_BEFORE, Fault.SILENCE):
-        return [*before, End.DROP if fault is Fault.CUT_BEFORE else End.HANG]
+    kind = answer.prompt.framing if answer.prompt.stream else _JSON
+    if instead := perform_instead(wire, reply, answer.number, answer.asked, kind):
+        return [*before, *instead]
     if fault is Fault.EMPTY_ANSWER:
         answer = replace(answer, reply=replace(reply, text="", calls=(), reasoning=""))
     elif answer.prompt.thinks and not reply.reasoning:
@@ -160,17 +157,44 @@ def perform(wire: Wire, answer: Answer) -> list[Action]:
     if answer.prompt.stream and fault is not Fault.PLAIN_JSON:
         return [*before, *_stream(wire, answer, telling)]
     body = dump(telling.whole()).encode()
-    sent = whole(200, body, headers=wire.headers(answer.number))
-    if fault in _CUTS or fault is Fault.SILENCE_MIDDLE:
-        return [*before, sent[: -(len(body) // 2) - 1], End.HANG if fault is Fault.SILENCE_MIDDLE else End.DROP]
-    return [*before, sent]
+    return [*before, *perform_whole(reply.fault, body, _JSON, wire.headers(answer.number))]
 
 
+def perform_whole(fault: Fault | None, body: bytes, kind: str, headers: Mapping[str, str]) -> list[Action]:
+    """A whole answer, or as much of it as the fault lets through."""
+    sent = whole(200, body, kind, headers)
+    if fault is Fault.SILENCE_MIDDLE:
+        return [sent[: -(len(body) // 2) - 1], End.HANG]
+    return [sent[: -(len(body) // 2) - 1], End.DROP] if fault in _CUTS else [sent]
+
+
+def perform_instead(wire: Wire, reply: Reply, number: str, asked: Asked, kind: str) -> list[Action]:
+    """What comes instead of an answer; nothing for the faults that lie within it."""
+    if reply.fault is None:
+        return []
+    if refusal := refusal_of(reply.fault, reply.retry_after):
+        return [wire.refuse(refusal, number, asked)]
+    match reply.fault:
+        case Fault.HTML_200 | Fault.HTML_502:
+            return [whole(200 if reply.fault is Fault.HTML_200 else 502, _PAGE, "text/html")]
+        case Fault.GARBAGE:
+            return [whole(200, bytes(range(1, 256)) * 4, kind)]
+        case Fault.EMPTY_BODY:
+            return [whole(200, b"", kind)]
+        case Fault.CUT_BEFORE:
+            return [End.DROP]
+        case Fault.SILENCE:
+            return [End.HANG]
+        case _:
+            return []
+
+
+_JSON = "application/json"
 _CUTS = frozenset({Fault.CUT_HEADERS, Fault.CUT_JSON, Fault.CUT_MIDDLE, Fault.CUT_AFTER_TEXT, Fault.ERROR_EVENT})
 
 
 def _stream(wire: Wire, answer: Answer, telling: Telling) -> list[Action]:
-    framing = wire.framing(answer.prompt)
+    framing = answer.prompt.framing
     fault = answer.reply.fault
     head, body = list(telling.head()), list(telling.body())
     half = body[: max(1, len(body) // 2)]
@@ -196,25 +220,6 @@ def _stream(wire: Wire, answer: Answer, telling: Telling) -> list[Action]:
     frames = (chunk(data) for data in frame(events, framing, fault, closed=closed))
     pause = answer.reply.pause or (0.002 if fault is Fault.DRIP else 0.0)
     return spaced([stream_head(framing, wire.headers(answer.number)), *frames, end], pause)
-
-
-def _instead(wire: Wire, answer: Answer) -> bytes | None:
-    """The HTTP answer of a fault that comes instead of the reply; None for the others."""
-    fault = answer.reply.fault
-    if fault is None:
-        return None
-    if refusal := refusal_of(fault, answer.reply.retry_after):
-        return wire.refuse(refusal, answer.number)
-    kind = wire.framing(answer.prompt) if answer.prompt.stream else "application/json"
-    match fault:
-        case Fault.HTML_200 | Fault.HTML_502:
-            return whole(200 if fault is Fault.HTML_200 else 502, _PAGE, "text/html")
-        case Fault.GARBAGE:
-            return whole(200, bytes(range(1, 256)) * 4, kind)
-        case Fault.EMPTY_BODY:
-            return whole(200, b"", kind)
-        case _:
-            return None
 
 
 def refusal_of(fault: Fault, retry_after: float | None = None) -> Refusal | None:

@@ -1,0 +1,147 @@
+"""OpenAI's embeddings, transcription and speech.
+
+https://platform.openai.com/docs/api-reference/embeddings, .../audio/createTranscription, .../audio/createSpeech
+"""
+
+import base64
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hob.testing.model_server import openai
+from hob.testing.model_server.hypertext import Asked
+from hob.testing.model_server.multipart import read_form
+from hob.testing.model_server.vectors import DIMENSIONS, vector_of
+from hob.testing.model_server.wire import bad
+
+_MOST_INPUTS = 2048
+_MOST_SPOKEN = 4096
+_SUFFIXES = ("flac", "m4a", "mp3", "mp4", "mpeg", "mpga", "oga", "ogg", "wav", "webm")
+_VOICES = (
+    *("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin"),
+    *("nova", "onyx", "sage", "shimmer", "verse"),
+)
+_LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "ja": "japanese"}
+_RATE = 24_000
+
+
+def embeddings(request: Mapping[str, Any]) -> object:
+    """One vector per text. Raises Refused."""
+    model = openai.named_model(request)
+    texts = texts_of(request)
+    coded = request.get("encoding_format") == "base64"
+    rows = []
+    for index, text in enumerate(texts):
+        vector: object = vector_of(text, request.get("dimensions") or DIMENSIONS)
+        if coded and isinstance(vector, list):
+            vector = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+        rows.append({"object": "embedding", "index": index, "embedding": vector})
+    tokens = sum(len(text.split()) for text in texts)
+    return {"object": "list", "data": rows, "model": model, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
+
+
+def texts_of(request: Mapping[str, Any]) -> Sequence[str]:
+    """What is to be embedded; lists of tokens are not understood here. Raises Refused."""
+    found = request.get("input")
+    texts = [found] if isinstance(found, str) else found
+    if not isinstance(texts, list) or not 1 <= len(texts) <= _MOST_INPUTS:
+        raise bad("Invalid 'input': expected a string, or an array of 1 to 2048.", "input")
+    for number, text in enumerate(texts):
+        if not isinstance(text, str) or not text:
+            raise bad(f"Invalid 'input[{number}]': input cannot be an empty string.", "input")
+    return texts
+
+
+def transcription(asked: Asked) -> tuple[str, object | str]:
+    """What asks for a fault, and what was heard: JSON, or a text as it is. A file of UTF-8 text "says" that text.
+
+    Raises Refused.
+    """
+    form = read_form(asked)
+    for name in ("file", "model"):
+        if name not in form:
+            raise bad(f"Missing required parameter: '{name}'.", name, "missing_required_parameter")
+    audio = form["file"]
+    if audio.filename.rpartition(".")[2].lower() not in _SUFFIXES:
+        raise bad(f"Invalid file format. Supported formats: {list(_SUFFIXES)}", "file", "invalid_value")
+    seconds = _seconds_of(audio.body)
+    if not audio.body:
+        raise bad("Audio file is too short. Minimum audio length is 0.1 seconds.", "file", "audio_too_short")
+    text = _heard(audio.body, seconds)
+    told = {name: field.body.decode() for name, field in form.items() if name != "file"}
+    usage = {"type": "duration", "seconds": -(-seconds // 1)}
+    match told.get("response_format", "json"):
+        case "json":
+            answer: object | str = {"text": text, "usage": usage}
+        case "text":
+            answer = f"{text}\n"
+        case "verbose_json":
+            segment = {"id": 0, "seek": 0, "start": 0.0, "end": seconds, "text": text, "tokens": [], "temperature": 0.0}
+            answer = {
+                "task": "transcribe",
+                "language": _LANGUAGES.get(told.get("language", "en"), "english"),
+                "duration": seconds,
+                "text": text,
+                "segments": [{**segment, "avg_logprob": -0.1, "compression_ratio": 1.0, "no_speech_prob": 0.0}],
+                "usage": usage,
+            }
+        case other:
+            raise bad(f"response_format '{other}' is not supported here.", "response_format", "unsupported_value")
+    return told.get("prompt", ""), answer
+
+
+def _seconds_of(audio: bytes) -> float:
+    """The length of a WAV; of everything else it is not known, and taken for one second."""
+    if audio[:4] != b"RIFF" or len(audio) < 44:
+        return 1.0
+    (rate,) = struct.unpack_from("<I", audio, 28)
+    return (len(audio) - 44) / rate if rate else 0.0
+
+
+def _heard(audio: bytes, seconds: float) -> str:
+    if audio[:4] != b"RIFF":
+        try:
+            text = audio.decode()
+        except UnicodeDecodeError:
+            text = "\0"
+        if text.isprintable():
+            return text
+    return f"You spoke for {seconds:g} seconds."
+
+
+def speech(request: Mapping[str, Any]) -> tuple[str, list[bytes]]:
+    """The media type of the sound of a text, and the sound (silence, 60 ms a letter) in pieces. Raises Refused."""
+    openai.named_model(request)
+    text = request.get("input")
+    if not isinstance(text, str) or not text:
+        raise bad("Missing required parameter: 'input'.", "input", "missing_required_parameter")
+    if len(text) > _MOST_SPOKEN:
+        raise bad("Invalid 'input': string too long. Maximum length is 4096.", "input", "string_above_max_length")
+    if request.get("voice") not in _VOICES:
+        raise bad(
+            f"Invalid value: '{request.get('voice')}'. Supported values are: {_VOICES}.", "voice", "invalid_value"
+        )
+    kind = request.get("response_format", "mp3")
+    if kind not in _SOUNDS:
+        raise bad(f"Invalid value: '{kind}'. Supported values are: {tuple(_SOUNDS)}.", "response_format")
+    media_type, head, unit = _SOUNDS[kind]
+    return media_type, [head, *([unit] * len(text))] if head else [unit] * len(text)
+
+
+def _wav_head() -> bytes:
+    """Of a stream whose length is not known: the sizes are as large as they can be."""
+    most = 0xFFFF_FFFF
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, _RATE, 2 * _RATE, 2, 16)
+    return struct.pack("<4sI4s", b"RIFF", most, b"WAVE") + form + struct.pack("<4sI", b"data", most)
+
+
+_SILENCE = bytes(2 * _RATE * 60 // 1000)
+# Frames of silence; what is more than a header (Opus, FLAC, AAC) nobody decodes here.
+_SOUNDS: Mapping[str, tuple[str, bytes, bytes]] = {
+    "mp3": ("audio/mpeg", b"", (b"\xff\xf3\x44\xc0" + bytes(92)) * 3),
+    "opus": ("audio/ogg", b"OggS", bytes(64)),
+    "aac": ("audio/aac", b"\xff\xf1", bytes(64)),
+    "flac": ("audio/flac", b"fLaC", bytes(64)),
+    "wav": ("audio/wav", _wav_head(), _SILENCE),
+    "pcm": ("audio/pcm", b"", _SILENCE),
+}
