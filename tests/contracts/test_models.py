@@ -8,10 +8,12 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply
 from hob.core.ports.model import Model
-from hob.providers import ModelSettings, Retrying, open_model
+from hob.providers import ModelSettings, open_model
+from hob.providers.health import Lane
 from hob.providers.openai_chat.wire import ChatCompletions
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
+from hob.providers.walking import Failover
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, ScriptedModel, Silence
 from hob.testing.model_check import Behaviour, check_model
@@ -63,7 +65,8 @@ async def scripted(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
 
 @asynccontextmanager
 async def retrying_scripted(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
-    yield Retrying(ScriptedModel(*behaviours), ManualClock())
+    model = ScriptedModel(*behaviours)
+    yield Failover(lambda ref: (Lane(ref, "scripted"),), lambda _: model, ManualClock())
 
 
 @pytest.mark.parametrize("make", [chat_completions, configured, scripted, retrying_scripted])

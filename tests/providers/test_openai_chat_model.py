@@ -11,7 +11,7 @@ from hob import __version__
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.settings import Secret
-from hob.providers import ModelSettings, NotConnected, open_model
+from hob.providers import ModelSettings, open_model
 from hob.providers.openai_chat.wire import ChatCompletions
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
@@ -40,7 +40,7 @@ async def model(server: OpenAIServer) -> AsyncIterator[HttpModel]:
     await model.aclose()
 
 
-async def ask(model: HttpModel | NotConnected, request: ModelRequest = HI) -> ModelReply:
+async def ask(model: HttpModel, request: ModelRequest = HI) -> ModelReply:
     events = [event async for event in model.stream(request)]
     assert isinstance(events[-1], ModelReply)
     return events[-1]
@@ -227,24 +227,12 @@ async def test_a_key_that_cannot_be_sent_is_said_so(server: OpenAIServer, secret
     await model.aclose()
 
 
-async def test_without_a_name_the_servers_first_model_is_asked(server: OpenAIServer, model: HttpModel) -> None:
-    for _ in range(2):
-        assert (await ask(model, ModelRequest("", "", (UserMessage("hi"),)))).model == "fake-1"
-    assert [asked.path for asked in server.requests] == ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]
-
-
-async def test_a_server_without_models_says_what_to_do() -> None:
-    async with OpenAIServer(models=()) as server:
-        model = open_http(Server(server.url))
-        assert (await fault_of(model, ModelRequest("", "", ()))).fault is ModelFault.NOT_FOUND
-        await model.aclose()
-
-
 # -- the configured model
 
 
 async def test_nothing_configured_says_so_at_the_first_request() -> None:
-    async with open_model(ModelSettings(), ManualClock()) as model:
+    nowhere = {"OLLAMA_HOST": "http://127.0.0.1:1"}
+    async with open_model(ModelSettings(), ManualClock(), environ=nowhere) as model:
         with pytest.raises(ModelError) as caught:
             _ = [event async for event in model.stream(HI)]
     assert caught.value.fault is ModelFault.NOT_CONFIGURED

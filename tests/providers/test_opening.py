@@ -9,7 +9,6 @@ import pytest
 import hob.providers
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, ModelRequest, UserMessage
-from hob.core.ports.model import CanName
 from hob.core.settings import Secret
 from hob.providers import ModelSettings, open_model
 from hob.testing.clock import ManualClock
@@ -53,18 +52,30 @@ async def test_fewer_attempts_may_be_configured() -> None:
         assert caught.value.attempts == len(server.chats) == 2
 
 
-async def test_the_servers_own_choice_has_a_name_and_is_asked_for_again_after_trouble() -> None:
+async def test_without_a_name_the_servers_first_model_is_asked_and_asked_for_once() -> None:
     async with OpenAIServer(models=("first", "second")) as server:
         async with open_model(ModelSettings(base_url=server.url), ManualClock()) as model:
-            assert isinstance(model, CanName)
             assert await model.default_model() == "first"
-        async with open_model(ModelSettings(base_url=server.url, name="mine"), ManualClock()) as model:
-            assert isinstance(model, CanName)
-            assert await model.default_model() == "mine"
-        assert len(server.requests) == 1
+            for _ in range(2):
+                assert (await model.route(HI)).request.models == ("first",)
+        assert [asked.path for asked in server.requests] == ["/v1/models"]
+
+
+async def test_a_server_without_models_says_what_to_do() -> None:
+    async with (
+        OpenAIServer(models=()) as server,
+        open_model(ModelSettings(base_url=server.url), ManualClock(jump=True)) as model,
+    ):
+        with pytest.raises(ModelError, match="load one, or set") as caught:
+            await model.default_model()
+    assert caught.value.fault is ModelFault.NOT_FOUND
+
+
+async def test_a_server_is_asked_for_its_models_as_patiently_as_for_an_answer() -> None:
+    async with OpenAIServer() as server:
+        pass
     away = open_model(ModelSettings(base_url=server.url), ManualClock(jump=True), draw=lambda: 0.0)
     async with away as model:
-        assert isinstance(model, CanName)
         with pytest.raises(ModelError) as caught:
             await model.default_model()
     assert (caught.value.fault, caught.value.attempts) == (ModelFault.NETWORK, 4)

@@ -3,50 +3,8 @@
 import pytest
 
 from hob.core.models import Price
-from hob.core.settings import Secret
 from hob.providers.addresses import endpoint, is_loopback
-from hob.providers.settings import (
-    ModelSettings,
-    PriceSetting,
-    SettingsPrices,
-    is_connected,
-    model_name,
-    settings_from_environ,
-)
-
-
-def test_openais_variables_are_enough() -> None:
-    environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_MODEL": "m"}
-    settings = settings_from_environ(ModelSettings(), environ)
-    assert (settings.base_url, settings.name) == ("http://127.0.0.1:1/v1", "m")
-    assert settings.api_key is not None
-    assert settings.api_key.reveal() == "sk-1"
-
-
-def test_what_is_configured_wins_over_openais_variables() -> None:
-    configured = ModelSettings(name="mine", base_url="http://localhost:2", api_key=Secret.of("k"))
-    environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_MODEL": "m"}
-    assert settings_from_environ(configured, environ) == configured
-
-
-def test_openais_key_is_not_sent_to_a_server_that_only_the_configuration_names() -> None:
-    configured = ModelSettings(base_url="http://192.168.1.5:8000/v1")
-    assert settings_from_environ(configured, {"OPENAI_API_KEY": "sk-1"}).api_key is None
-    there = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://192.168.1.5:8000/v1/"}
-    assert settings_from_environ(configured, there).api_key is not None
-
-
-def test_without_address_and_key_nothing_is_connected() -> None:
-    assert not is_connected(settings_from_environ(ModelSettings(name="m"), {"OPENAI_API_KEY": " "}))
-    assert is_connected(settings_from_environ(ModelSettings(), {"OPENAI_API_KEY": "sk-1"}))
-    assert is_connected(settings_from_environ(ModelSettings(), {"OPENAI_BASE_URL": "http://localhost:1"}))
-
-
-def test_only_openai_itself_has_a_default_model() -> None:
-    assert model_name(ModelSettings(api_key=Secret.of("k"))) == "gpt-5-mini"
-    assert model_name(ModelSettings(base_url="http://localhost:1")) == ""
-    assert model_name(ModelSettings(base_url="http://localhost:1", name="m")) == "m"
-    assert model_name(ModelSettings()) == ""
+from hob.providers.settings import PriceSetting, SettingsPrices
 
 
 @pytest.mark.parametrize(

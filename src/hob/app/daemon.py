@@ -11,13 +11,12 @@ from pathlib import Path
 from hob.app.draining import drain
 from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
-from hob.app.sections import model_settings
 from hob.config import Config
 from hob.gateway.asgi import Door, build_api
 from hob.gateway.listener import serve
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp, bind_unix
-from hob.providers import is_connected, load_libraries
+from hob.providers import load_libraries
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +56,7 @@ async def run_daemon(
     async with open_app(home, config, extras=extras) as app, listening(app, tcp=True) as url:
         on_ready(url)
         try:
-            if is_connected(model_settings(config)):
-                await asyncio.to_thread(load_libraries)
+            await asyncio.to_thread(load_libraries, app.choice)
             await stop.gentle.wait()
         finally:
             await drain(app, stop.forced)

@@ -27,10 +27,11 @@ from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
 from hob.app.afterwards import open_afterwards
 from hob.app.desk import Desk
 from hob.app.routing import ChatRouting
-from hob.app.sections import model_settings
+from hob.app.sections import choose_models
 from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.config import Config
 from hob.core.clock import Clock, SystemClock
+from hob.core.errors import ModelError
 from hob.core.hooks import Hook
 from hob.core.messages import Address
 from hob.core.ports.accept import Accept
@@ -42,7 +43,7 @@ from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
-from hob.providers import SettingsPrices, describe, model_name, open_model
+from hob.providers import Choice, ModelSettings, SettingsPrices, open_model
 from hob.store import Store, StoreSettings, open_store
 from hob.workspace import BootstrapFiles, WorkspaceSettings, seed
 
@@ -74,6 +75,7 @@ class App:
     bus: Bus
     desk: Desk
     api: Api
+    choice: Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +106,21 @@ async def open_app(
         hub = Hub()
         gateway = config[GatewaySettings]
         token = ensure_token(home, gateway.auth_token)
-        peers = await _open_peers(stack, config, store, hub, extras, token, own_only, on_hand_over)
+        choice = choose_models(config)
+        peers = await _open_peers(stack, config, choice, store, hub, extras, token, own_only, on_hand_over)
         bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
         peers.desk.bind(bus)
         accept = extras.wrap_accept(bus.accept)
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
         api = Api(accept, store, hub, peers.desk, gateway, extras.clock, token)
-        yield App(home, config, store, bus, peers.desk, api)
+        yield App(home, config, store, bus, peers.desk, api, choice)
 
 
 async def _open_peers(
     stack: AsyncExitStack,
     config: Config,
+    choice: Choice,
     store: Store,
     hub: Hub,
     extras: Extras,
@@ -125,11 +129,11 @@ async def _open_peers(
     on_hand_over: Callable[[], None] | None,
 ) -> _Peers:
     settings, clock = config[AgentSettings], extras.clock
-    connection = model_settings(config)
-    prices = SettingsPrices(connection.prices)
-    opened = await stack.enter_async_context(open_model(connection, clock, blobs=store.blobs))
+    models = config[ModelSettings]
+    prices = SettingsPrices(models.prices)
+    opened = await stack.enter_async_context(open_model(models, clock, choice=choice, blobs=store.blobs))
     model = extras.wrap_model(opened)
-    default_model = partial(model_name, connection)
+    default_model = partial(_usual_model, choice)
     workspace = config[WorkspaceSettings]
     if workspace.seed and not own_only:
         seed_workspace(workspace.path)
@@ -171,7 +175,7 @@ async def _open_peers(
         )
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model, model)
-    desk = Desk(store, compactor, inspector, describe(connection), on_hand_over)
+    desk = Desk(store, compactor, inspector, choice.line(), on_hand_over)
     commands = SlashCommands(desk, store.sessions, store.ledger, clock, settings, default_model, model)
     return _Peers(driver, desk, commands)
 
@@ -206,6 +210,15 @@ def _limits(channels: tuple[Channel, ...]) -> Callable[[Address], int]:
     limits = {(channel.name, channel.account): channel.text_limit for channel in channels}
     # the terminal and the API take a reply of any length in one piece
     return lambda address: limits.get((address.channel, address.account), 10_000_000)
+
+
+def _usual_model(choice: Choice) -> str:
+    """The usual model's name, as far as it is known without asking a server."""
+    try:
+        ref = choice.default()
+    except ModelError:
+        return ""
+    return str(ref) if ref is not None and ref.model else ""
 
 
 def seed_workspace(path: Path) -> None:

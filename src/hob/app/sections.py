@@ -7,7 +7,8 @@ from hob.agent.spending import SpendingSettings
 from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
-from hob.providers.settings import ModelSettings, settings_from_environ
+from hob.providers.choice import Choice
+from hob.providers.settings import ModelSettings
 from hob.store.settings import StoreSettings
 from hob.workspace.settings import WorkspaceSettings
 
@@ -28,6 +29,6 @@ def read_config(flags: Mapping[str, str] | None = None, stored: Mapping[str, str
     return load_config(SECTIONS, home=find_home(environ), environ=environ, flags=flags or {}, stored=stored or {})
 
 
-def model_settings(config: Config) -> ModelSettings:
-    """The model's settings, with OPENAI_API_KEY and OPENAI_BASE_URL where nothing is configured."""
-    return settings_from_environ(config[ModelSettings], process_environment())
+def choose_models(config: Config) -> Choice:
+    """What there is to ask, by these settings and the environment."""
+    return Choice(config[ModelSettings], process_environment())

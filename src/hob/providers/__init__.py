@@ -4,44 +4,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hob.providers.opening import NotConnected, load_libraries, open_model
-    from hob.providers.retrying import Retrying
-    from hob.providers.settings import (
-        ModelSettings,
-        PriceSetting,
-        SettingsPrices,
-        describe,
-        is_connected,
-        model_name,
-        settings_from_environ,
-    )
+    from hob.providers.choice import Choice
+    from hob.providers.opening import load_libraries, open_model
+    from hob.providers.routing import Routing
+    from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings, SettingsPrices
 
 _HOMES = {
+    "Choice": "choice",
     "ModelSettings": "settings",
-    "NotConnected": "opening",
     "PriceSetting": "settings",
-    "Retrying": "retrying",
+    "ProviderSettings": "settings",
+    "Routing": "routing",
     "SettingsPrices": "settings",
-    "describe": "settings",
-    "is_connected": "settings",
     "load_libraries": "opening",
-    "model_name": "settings",
     "open_model": "opening",
-    "settings_from_environ": "settings",
 }
 
 __all__ = [
+    "Choice",
     "ModelSettings",
-    "NotConnected",
     "PriceSetting",
-    "Retrying",
+    "ProviderSettings",
+    "Routing",
     "SettingsPrices",
-    "describe",
-    "is_connected",
     "load_libraries",
-    "model_name",
     "open_model",
-    "settings_from_environ",
 ]
 
 

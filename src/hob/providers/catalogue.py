@@ -23,7 +23,8 @@ class Provider:
     """One provider. `keys` and `urls` are environment variables, the first that is set counts.
 
     `model` is asked where none is named; empty takes the server's first one. `keyless` servers need no key, `local`
-    ones keep what they are told on the owner's machines; None: as the address says.
+    ones keep what they are told on the owner's machines; None: as the address says. `slashes` may stand in the names of
+    its models.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Provider:
     model: str = ""
     keyless: bool = False
     local: bool | None = None
+    slashes: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
     dialect: Dialect = field(default_factory=Dialect)
 
@@ -50,9 +52,16 @@ PROVIDERS: tuple[Provider, ...] = (
         ("ANTHROPIC_BASE_URL",),
         ("claude",),
         "claude-sonnet-5-5",
+        slashes=False,
     ),
     Provider(
-        "openai", "responses", "https://api.openai.com/v1", ("OPENAI_API_KEY",), model="gpt-6.1-terra", dialect=_OPENAI
+        "openai",
+        "responses",
+        "https://api.openai.com/v1",
+        ("OPENAI_API_KEY",),
+        model="gpt-6.1-terra",
+        slashes=False,
+        dialect=_OPENAI,
     ),
     Provider(
         "gemini",
@@ -62,6 +71,7 @@ PROVIDERS: tuple[Provider, ...] = (
         ("GOOGLE_GEMINI_BASE_URL",),
         ("google",),
         "gemini-flash-latest",
+        slashes=False,
     ),
     Provider(
         "openrouter",
@@ -78,6 +88,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://api.deepseek.com/v1",
         ("DEEPSEEK_API_KEY",),
         model="deepseek-chat",
+        slashes=False,
         dialect=Dialect(returns_reasoning=True),
     ),
     Provider(
@@ -94,6 +105,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://api.mistral.ai/v1",
         ("MISTRAL_API_KEY",),
         model="mistral-medium-latest",
+        slashes=False,
         dialect=Dialect(stream_options=False, nine_character_ids=True, user_after_tool=False),
     ),
     Provider(
@@ -103,6 +115,7 @@ PROVIDERS: tuple[Provider, ...] = (
         ("XAI_API_KEY",),
         aliases=("grok", "x-ai"),
         model="grok-4.7",
+        slashes=False,
         dialect=Dialect(effort=True),
     ),
     Provider("ollama", "ollama", "http://127.0.0.1:11434", urls=("OLLAMA_HOST",), keyless=True),

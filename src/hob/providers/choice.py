@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
-from hob.providers.addresses import with_scheme
+from hob.providers.addresses import ollama_address, with_scheme
 from hob.providers.catalogue import (
     CLI_WIRES,
     PROVIDERS,
@@ -41,7 +41,9 @@ class Ref:
     model: str
 
     def __str__(self) -> str:
-        return self.model if self.provider == SERVER else f"{self.provider}/{self.model}"
+        if self.provider == SERVER:
+            return self.model
+        return f"{self.provider}/{self.model}" if self.model else self.provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Choice:
     ) -> None:
         self._settings = settings
         self._environ = environ
-        self._which = which or (lambda name: shutil.which(name, path=environ.get("PATH")))
+        self._which = which or (lambda name: shutil.which(name, path=environ.get("PATH", "")))
         self._is_reachable = is_reachable or _is_reachable
         self._connected: dict[str, Connected | None] = {}
         self._default: tuple[Ref | None, str] | None = None
@@ -118,6 +120,8 @@ class Choice:
         default = SERVER if self._has_server() else self._default_provider()
         if default is None:
             raise ModelError(ModelFault.NOT_CONFIGURED, _NOTHING)
+        if slash and not self.connect(default).provider.slashes:
+            raise self._unconnected(head)
         return Ref(default, name)
 
     def chain(self, request: ModelRequest) -> tuple[Ref, ...]:
@@ -306,6 +310,8 @@ class Choice:
             provider = replace(provider, wire=settings.wire)
         variable = self._variable(provider.urls)
         base_url = settings.base_url or (variable[1] if variable else "") or provider.base_url
+        if provider.wire == "ollama":
+            base_url = ollama_address(base_url)
         keys, how = self._keys(provider, settings, base_url)
         if not keys:
             if not (provider.keyless or settings.base_url):

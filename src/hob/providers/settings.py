@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hob.core.models import Price, Thinking
 from hob.core.settings import Secret, setting
 from hob.providers.catalogue import WIRES
-
-OFFICIAL = "https://api.openai.com/v1"
-DEFAULT_MODEL = "gpt-5-mini"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +66,6 @@ class ModelSettings:
     connect_seconds: float = setting(5.0, "Seconds to reach a server.", at_least=0.1, at_most=60)
     read_seconds: float = setting(600.0, "Seconds a connection may be silent at the very most.", at_least=1)
     prices: dict[str, PriceSetting] = setting({}, "Prices by model; a name may end in *.")
-
-
-def settings_from_environ(settings: ModelSettings, environ: Mapping[str, str]) -> ModelSettings:
-    """The settings with what is not configured taken from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL.
-
-    The key of the environment belongs to the environment's address: it is never sent to a server that only the
-    configuration names.
-    """
-    their_url = environ.get("OPENAI_BASE_URL", "").strip()
-    their_key = environ.get("OPENAI_API_KEY", "").strip()
-    base_url = settings.base_url or their_url
-    api_key = settings.api_key
-    if api_key is None and their_key and base_url.rstrip("/") in (their_url.rstrip("/"), OFFICIAL, ""):
-        api_key = Secret.of(their_key)
-    name = settings.name or environ.get("OPENAI_MODEL", "").strip()
-    return replace(settings, name=name, base_url=base_url, api_key=api_key)
-
-
-def is_connected(settings: ModelSettings) -> bool:
-    """Whether there is a server to ask: an address, or a key for OpenAI's own."""
-    return bool(settings.base_url) or settings.api_key is not None
-
-
-def model_name(settings: ModelSettings) -> str:
-    """The model that is asked where nobody names one; empty if the server will have to say."""
-    if settings.name or not is_connected(settings):
-        return settings.name
-    return DEFAULT_MODEL if "api.openai.com" in (settings.base_url or OFFICIAL) else ""
-
-
-def describe(settings: ModelSettings) -> str:
-    """Which model is asked, for people."""
-    if not is_connected(settings):
-        return "none"
-    return model_name(settings) or f"the first of {settings.base_url}"
 
 
 _DATE = re.compile(r"[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$")

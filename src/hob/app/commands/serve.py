@@ -10,9 +10,8 @@ from hob import __version__
 from hob.app.client import ConnectionLost, NobodyThere, call
 from hob.app.daemon import run_daemon, set_up_logging
 from hob.app.home import own, socket_of
-from hob.app.sections import model_settings, read_config
+from hob.app.sections import choose_models, read_config
 from hob.core.errors import HomeTaken
-from hob.providers import describe, is_connected
 
 TAKE_OVER_SECONDS = 45.0
 ROLE = "serve"
@@ -28,13 +27,13 @@ def serve() -> int:
         print(warning, file=sys.stderr)
     set_up_logging()
     home = config.home
-    settings = model_settings(config)
+    line = choose_models(config).line()
 
     def ready(url: str) -> None:
-        print(f"hob {__version__} ready: {url or socket_of(home)}, model {describe(settings)}, home {home}", flush=True)
-        if not is_connected(settings):
-            print("Connect a model: set OPENAI_API_KEY (and OPENAI_BASE_URL for another server) and start again,")
-            print("or run `hob config set model.base_url URL`.", flush=True)
+        print(f"hob {__version__} ready: {url or socket_of(home)}, model {line}, home {home}", flush=True)
+        if line == "none":
+            print("Connect a model: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY,")
+            print("or start Ollama, and start Hob again; or run `hob config set model.base_url URL`.", flush=True)
 
     take_over(home)
     with own(home, ROLE):

@@ -1,0 +1,164 @@
+"""The ways to ask: each key of each provider, opened when it is first asked."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelEvent, ModelRequest
+from hob.core.ports.model import Model, Profiles
+from hob.core.ports.tools import Blobs
+from hob.core.settings import Secret
+from hob.providers.catalogue import CLI_WIRES
+from hob.providers.choice import Choice, Connected, Ref
+from hob.providers.health import Lane
+from hob.providers.plugins import open_plugin
+from hob.providers.server import Server
+from hob.providers.settings import ModelSettings
+from hob.providers.wire import Listed, Wire
+
+
+class Lanes:
+    """Opens what failover walks. A lane's model knows the name that the server knows."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        settings: ModelSettings,
+        clock: Clock,
+        blobs: Blobs | None,
+        profiles: Profiles | None = None,
+    ) -> None:
+        self._choice = choice
+        self._settings = settings
+        self._clock = clock
+        self._blobs = blobs
+        self._profiles = profiles
+        self._refs: dict[str, Ref] = {}
+        self._models: dict[tuple[str, int], Model] = {}
+        self._named: dict[Lane, Model] = {}
+
+    def name(self, ref: Ref) -> str:
+        """The reference as a text that `of` understands."""
+        self._refs[str(ref)] = ref
+        return str(ref)
+
+    def of(self, name: str) -> tuple[Lane, ...]:
+        """The lanes of a reference, in the order of its provider's keys. Raises ModelError."""
+        ref = self._ref(name)
+        keys = self._choice.connect(ref.provider).keys
+        return tuple(Lane(str(ref), ref.provider, place) for place in range(len(keys)))
+
+    def open(self, lane: Lane) -> Model:
+        """The lane's model. Raises ModelError."""
+        model = self._named.get(lane)
+        if model is None:
+            ref = self._ref(lane.ref)
+            model = self._named[lane] = _Named(self._with_tools(ref, self._provider(ref.provider, lane.key)), ref.model)
+        return model
+
+    async def list_models(self, id: str) -> tuple[Listed, ...]:
+        """What the provider has. Raises ModelError; a provider that lists nothing has none."""
+        model = self._provider(id, 0)
+        lists = getattr(model, "list_models", None)
+        return await lists() if lists is not None else ()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for model in self._models.values():
+            close = getattr(model, "aclose", None)
+            if close is not None:
+                await close()
+
+    def _ref(self, name: str) -> Ref:
+        ref = self._refs.get(name)
+        if ref is None:
+            ref = self._refs[name] = self._choice.resolve(name)
+        return ref
+
+    def _with_tools(self, ref: Ref, model: Model) -> Model:
+        how = self._choice.connect(ref.provider).settings.tools
+        native = self._profiles.find_profile(str(ref)).tools if self._profiles is not None else None
+        if how == "auto" and (native is False or self._choice.connect(ref.provider).provider.wire in CLI_WIRES):
+            how = "text"
+        if how == "text":
+            from hob.providers.text_tools import TextTools  # only models without calls of their own need it
+
+            return TextTools(model)
+        return _Without(model) if how == "none" else model
+
+    def _provider(self, id: str, key: int) -> Model:
+        model = self._models.get((id, key))
+        if model is None:
+            connected = self._choice.connect(id)
+            model = self._models[id, key] = self._open(connected, connected.keys[key])
+        return model
+
+    def _open(self, connected: Connected, key: Secret | None) -> Model:
+        provider, own = connected.provider, connected.settings
+        if connected.how == "plug-in":
+            return open_plugin(provider.id, own, self._clock, self._blobs)
+        if provider.wire in CLI_WIRES:
+            return self._open_cli(connected)
+        server = Server(
+            base_url=connected.base_url,
+            api_key=key,
+            headers={**provider.headers, **own.headers},
+            connect_seconds=self._settings.connect_seconds,
+            read_seconds=self._settings.read_seconds,
+            advice=connected.advice,
+        )
+        if not server.base_url:
+            raise ModelError(ModelFault.SETTINGS, f"{provider.id} has no address; set {connected.advice}")
+        from hob.providers.transport import HttpModel  # 80 ms of imports that a command without a model never pays
+
+        return HttpModel(open_wire(connected), server, self._clock, self._blobs)
+
+    def _open_cli(self, connected: Connected) -> Model:
+        raise ModelError(ModelFault.SETTINGS, f"{connected.provider.id} cannot be asked yet")
+
+
+def open_wire(connected: Connected) -> Wire:
+    """The wire that the provider speaks. Each is imported when the first of its models is asked."""
+    match connected.provider.wire:
+        case "anthropic":
+            from hob.providers.anthropic.wire import AnthropicMessages
+
+            return AnthropicMessages()
+        case "gemini":
+            from hob.providers.gemini.wire import GenerateContent
+
+            return GenerateContent()
+        case "ollama":
+            from hob.providers.ollama.wire import OllamaChat
+
+            return OllamaChat()
+        case "responses":
+            from hob.providers.openai_responses.wire import Responses
+
+            return Responses()
+        case _:
+            from hob.providers.openai_chat.wire import ChatCompletions
+
+            return ChatCompletions(connected.provider.dialect)
+
+
+class _Named:
+    """A provider's model under the name its server knows."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._model = model
+        self._name = name
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        return self._model.stream(replace(request, model=self._name, models=()))
+
+
+class _Without:
+    """A model that is shown no tools."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        return self._model.stream(replace(request, tools=()))

@@ -1,0 +1,190 @@
+"""Which model is asked, why that one, and what a name means."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelRequest
+from hob.core.settings import Secret
+from hob.providers.addresses import ollama_address
+from hob.providers.choice import Choice, Ref, is_private
+from hob.providers.settings import ModelSettings, ProviderSettings
+
+ALL_KEYS = {
+    "ANTHROPIC_API_KEY": "a-1",
+    "OPENAI_API_KEY": "o-1",
+    "GEMINI_API_KEY": "g-1",
+    "OPENROUTER_API_KEY": "r-1",
+    "GROQ_API_KEY": "q-1",
+}
+
+
+def choose(
+    settings: ModelSettings | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    ollama: bool = False,
+    installed: str = "",
+) -> Choice:
+    return Choice(
+        settings or ModelSettings(),
+        environ or {},
+        which=lambda name: f"/bin/{name}" if name == installed else None,
+        is_reachable=lambda url: ollama,
+    )
+
+
+def asked(choice: Choice, model: str = "", task: str = "chat") -> list[str]:
+    return [str(ref) for ref in choice.chain(ModelRequest(model, "", (), task=task))]
+
+
+@pytest.mark.parametrize(
+    ("taken", "provider"),
+    [
+        ((), "anthropic"),
+        (("ANTHROPIC_API_KEY",), "openai"),
+        (("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), "gemini"),
+        (("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), "openrouter"),
+        (("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"), "groq"),
+    ],
+)
+def test_keys_count_in_a_fixed_order_and_the_line_says_which(taken: tuple[str, ...], provider: str) -> None:
+    environ = {name: key for name, key in ALL_KEYS.items() if name not in taken}
+    choice = choose(environ=environ, ollama=True, installed="claude")
+    usual = choice.default()
+    assert usual is not None
+    assert usual.provider == provider
+    assert choice.line() == f"{usual} ({next(iter(environ))})"
+
+
+def test_without_keys_an_ollama_that_runs_here_is_asked_and_else_an_installed_cli() -> None:
+    assert choose(ollama=True, installed="claude").line() == "the first of http://127.0.0.1:11434 (running here)"
+    assert choose(installed="codex").line() == "the first of codex-cli (installed)"
+    assert choose().line() == "none"
+    assert choose().default() is None
+
+
+def test_what_is_configured_wins_over_every_key() -> None:
+    assert choose(ModelSettings(name="groq/llama-x"), ALL_KEYS).line() == "groq/llama-x (configured)"
+    assert choose(ModelSettings(base_url="http://localhost:8000"), ALL_KEYS).default() == Ref("server", "")
+    own = ModelSettings(providers={"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")})
+    assert choose(own, ALL_KEYS).line() == "work/big (configured)"
+
+
+def test_openais_variables_are_enough() -> None:
+    environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_MODEL": "m"}
+    choice = choose(environ=environ)
+    assert choice.line() == "m (OPENAI_BASE_URL)"
+    (key,) = choice.connect("server").keys
+    assert key is not None
+    assert key.reveal() == "sk-1"
+
+
+def test_a_key_of_the_environment_is_not_sent_to_an_address_that_only_the_configuration_names() -> None:
+    elsewhere = ModelSettings(
+        base_url="http://192.168.1.5:8000/v1",
+        providers={"anthropic": ProviderSettings(base_url="https://proxy.example.org")},
+    )
+    choice = choose(elsewhere, ALL_KEYS)
+    assert choice.connect("server").keys == (None,)
+    assert choice.connect("anthropic").keys == (None,)
+    there = choose(ModelSettings(base_url="http://192.168.1.5:8000/v1"), {
+        "OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://192.168.1.5:8000/v1/",
+    })  # fmt: skip
+    assert there.connect("server").keys != (None,)
+
+
+def test_a_name_with_a_provider_is_that_providers_model() -> None:
+    choice = choose(environ=ALL_KEYS)
+    assert choice.resolve("openai/gpt-x") == Ref("openai", "gpt-x")
+    assert choice.resolve("claude/opus") == Ref("anthropic", "opus")
+    assert choice.resolve("openrouter/meta/llama") == Ref("openrouter", "meta/llama")
+    assert choice.resolve("openrouter/auto") == Ref("openrouter", "openrouter/auto")
+    assert choice.resolve("ollama/qwen3:8b") == Ref("ollama", "qwen3:8b")
+    assert choice.resolve("gemini") == Ref("gemini", "gemini-flash-latest")
+
+
+def test_a_name_without_a_provider_belongs_to_the_usual_one() -> None:
+    assert choose(environ=ALL_KEYS).resolve("claude-x") == Ref("anthropic", "claude-x")
+    assert choose(ModelSettings(base_url="http://localhost:1"), ALL_KEYS).resolve("qwen") == Ref("server", "qwen")
+    assert choose(ModelSettings(name="claude-x"), ALL_KEYS).default() == Ref("anthropic", "claude-x")
+
+
+def test_a_servers_model_may_be_named_like_a_provider_that_is_not_connected() -> None:
+    choice = choose(ModelSettings(base_url="http://localhost:1234/v1", name="openai/gpt-oss-20b"))
+    assert choice.default() == Ref("server", "openai/gpt-oss-20b")
+
+
+def test_an_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
+    choice = choose(ModelSettings(aliases={"fast": "quick", "quick": "groq/x", "a": "b", "b": "a"}), ALL_KEYS)
+    assert choice.resolve("fast") == Ref("groq", "x")
+    with pytest.raises(ModelError, match="leads in a circle: a -> b -> a"):
+        choice.resolve("a")
+
+
+def test_a_provider_without_a_key_says_where_to_put_one() -> None:
+    with pytest.raises(ModelError, match="set GROQ_API_KEY or model[.]providers[.]groq[.]api_key") as caught:
+        choose(environ={"OPENAI_API_KEY": "k"}).resolve("groq/x")
+    assert caught.value.fault is ModelFault.NOT_CONFIGURED
+    with pytest.raises(ModelError, match="start Ollama"):
+        choose().resolve("x")
+
+
+def test_the_usual_model_and_that_of_a_task_have_stand_ins_and_a_chosen_one_has_none() -> None:
+    settings = ModelSettings(
+        name="anthropic/big", fallbacks=["openai/mid", "nobody/x", "groq/y"], tasks={"summary": "groq/small"}
+    )
+    choice = choose(settings, ALL_KEYS)
+    assert asked(choice) == ["anthropic/big", "openai/mid", "groq/y"]
+    assert asked(choice, "anthropic/big") == ["anthropic/big", "openai/mid", "groq/y"]
+    assert asked(choice, "gemini/z") == ["gemini/z"]
+    assert asked(choice, task="summary") == ["groq/small", "anthropic/big", "openai/mid", "groq/y"]
+
+
+def test_several_keys_of_a_provider_keep_their_order() -> None:
+    keys = [Secret.of("2"), Secret.of("3")]
+    own = ModelSettings(providers={"groq": ProviderSettings(api_key=Secret.of("1"), api_keys=keys)})
+    found = choose(own, ALL_KEYS).connect("groq").keys
+    assert [key.reveal() for key in found if key is not None] == ["1", "2", "3"]
+
+
+def test_local_is_what_stays_in_the_house() -> None:
+    settings = ModelSettings(providers={"box": ProviderSettings(base_url="http://10.0.0.7:8000", local=False)})
+    choice = choose(settings, ALL_KEYS)
+    assert choice.is_local(Ref("ollama", "qwen3"))
+    assert not choice.is_local(Ref("ollama", "gpt-oss:120b-cloud"))
+    assert not choice.is_local(Ref("box", "x"))
+    assert not choice.is_local(Ref("openai", "x"))
+    assert not choice.is_local(Ref("claude-cli", ""))
+
+
+@pytest.mark.parametrize(
+    ("address", "private"),
+    [
+        ("http://127.0.0.1:1", True),
+        ("http://[::1]:1/v1", True),
+        ("192.168.1.2:8000", True),
+        ("http://nas.local:11434", True),
+        ("http://gpu:8000", True),
+        ("https://api.openai.com/v1", False),
+        ("https://8.8.8.8", False),
+        ("http://[broken", False),
+    ],
+)
+def test_an_address_at_home_is_known_as_one(address: str, private: bool) -> None:
+    assert is_private(address) is private
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("127.0.0.1:11434", "http://127.0.0.1:11434"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("box:1234", "http://box:1234"),
+        ("https://ollama.example.org", "https://ollama.example.org:443"),
+        ("[::]:9", "http://[::1]:9"),
+    ],
+)
+def test_ollamas_variable_may_be_written_as_for_the_server(said: str, address: str) -> None:
+    assert ollama_address(said) == address
