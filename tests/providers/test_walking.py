@@ -77,6 +77,17 @@ async def test_it_comes_back_to_the_first_model_when_its_rest_is_over() -> None:
     assert (reply_of(events).text, remarks_of(events)) == ("back", [])
 
 
+async def test_an_answer_ends_what_was_held_against_a_model() -> None:
+    servers = Servers({"a/x": (OVERLOAD, "back", OVERLOAD), "b/y": ("one", "two")})
+    await servers.ask(patience=0.0)
+    await servers.clock.advance(31)
+    assert reply_of(await servers.ask(patience=0.0)).ref == "a/x"
+    await servers.ask(patience=0.0)
+    bad, _ = servers.model.health_view(("a/x", "b/y"))
+    assert bad.until is not None
+    assert (bad.until - servers.clock.now()).total_seconds() == 30.0
+
+
 async def test_another_key_answers_without_a_word() -> None:
     servers = Servers({"a/x#0": (AUTH,), "a/x#1": ("with the second",)})
     events = await servers.ask("a/x")
