@@ -173,10 +173,9 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     """Tokens as the server counted them, or None if it did not really count."""
     plain, output = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
     read = count_of(usage, "cache_read_input_tokens")
-    written = count_of(usage, "cache_creation_input_tokens") or (
-        count_of(usage, "cache_creation", "ephemeral_5m_input_tokens")
-        + count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
-    )
+    for_an_hour = count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
+    for_minutes = count_of(usage, "cache_creation", "ephemeral_5m_input_tokens")
+    written = count_of(usage, "cache_creation_input_tokens") or for_minutes + for_an_hour
     if not plain + read + written and not output:
         return None
     return Usage(
@@ -184,5 +183,6 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
         output=output,
         cache_read=read,
         cache_write=written,
+        cache_write_1h=min(for_an_hour, written),
         reasoning=min(count_of(usage, "output_tokens_details", "thinking_tokens"), output),
     )
