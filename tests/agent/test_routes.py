@@ -20,7 +20,6 @@ from hob.core.messages import Outbound, OutboundKind, Sender
 from hob.core.models import (
     AssistantMessage,
     Continuation,
-    ModelEvent,
     ModelReply,
     ModelRequest,
     Remark,
@@ -47,13 +46,12 @@ LINE = say(Sentence.STAND_IN_OVERLOAD, model="a/one", other="b/two")
 
 
 class Router(ScriptedModel):
-    """Implements `Routes` too: `chains` by the name or else the task of a request, `remarks` on each route."""
+    """Implements `Routes` too: `chains` by the name or else the task of a request, `on_route` is remarked there."""
 
     def __init__(self, *script: Line, chains: Mapping[str, tuple[str, ...]] | None = None) -> None:
         super().__init__(*script)
         self.chains = {"chat": ("a/one", "b/two")} | dict(chains or {})
-        self.remarks: tuple[Remark, ...] = ()
-        self.heard: tuple[Remark, ...] = ()
+        self.on_route: tuple[Remark, ...] = ()
         self.routed: list[ModelRequest] = []
 
     async def route(self, request: ModelRequest) -> Route:
@@ -62,13 +60,7 @@ class Router(ScriptedModel):
         chain = request.models or self.chains.get(request.model or request.task)
         if chain is None:
             raise ModelError(ModelFault.NOT_FOUND, f"nobody is called {request.model}")
-        return Route(replace(request, models=chain), self.remarks if request.messages else ())
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        for remark in self.heard:
-            yield remark
-        async for event in super().stream(request):
-            yield event
+        return Route(replace(request, models=chain), self.on_route if request.messages else ())
 
 
 class OnceOther:
@@ -183,7 +175,7 @@ async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(desk: D
 
 async def test_the_owner_is_told_once_beside_the_answer_and_no_model_reads_it(desk: Desk) -> None:
     router = Router(calls(("nothing", "{}")), "Done.", "And?")
-    router.heard = (STOOD_IN,)
+    router.remarks = (STOOD_IN,)
     turn = await make_turn(desk.store, message("hi"))
     await perform(desk, router, turn)
     assert desk.notices.of(Progress)[0] == Progress(turn.trace, SESSION, "remark", text=LINE)
@@ -202,7 +194,7 @@ async def test_the_owner_is_told_once_beside_the_answer_and_no_model_reads_it(de
 
 async def test_a_remark_stands_in_the_timeline(desk: Desk) -> None:
     router = Router("Done.")
-    router.remarks = (STOOD_IN,)
+    router.on_route = (STOOD_IN,)
     turn = await make_turn(desk.store, message("hi"))
     await perform(desk, router, turn)
     event = next(e for e in await desk.store.timeline.trace(turn.trace) if e.kind is EventKind.MODEL)
@@ -211,7 +203,7 @@ async def test_a_remark_stands_in_the_timeline(desk: Desk) -> None:
 
 async def test_a_failure_keeps_its_remarks(desk: Desk) -> None:
     router = Router(ModelError(ModelFault.AUTH, "no"))
-    router.heard = (STOOD_IN,)
+    router.remarks = (STOOD_IN,)
     turn = await make_turn(desk.store, message("hi"))
     assert await perform(desk, router, turn) is TurnState.FAILED
     failed = next(step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelFailed))
@@ -221,7 +213,7 @@ async def test_a_failure_keeps_its_remarks(desk: Desk) -> None:
 
 async def test_others_than_the_owner_are_told_the_answer_alone(desk: Desk) -> None:
     router = Router("To a member.", "To a group.")
-    router.heard = (STOOD_IN,)
+    router.remarks = (STOOD_IN,)
     member = replace(message("hi"), sender=Sender("m", cls=SenderClass.MEMBER))
     await perform(desk, router, await make_turn(desk.store, member))
     await perform(desk, router, await make_turn(desk.store, replace(message("hi"), group=True)))
@@ -230,7 +222,7 @@ async def test_others_than_the_owner_are_told_the_answer_alone(desk: Desk) -> No
 
 async def test_where_replies_are_fetched_no_second_message_waits(desk: Desk) -> None:
     router = Router("Done.")
-    router.heard = (STOOD_IN,)
+    router.remarks = (STOOD_IN,)
     turn = await make_turn(desk.store, message("hi", channel="api"))
     await perform(desk, router, turn)
     assert (await desk.store.outbox.counts()).unread == 1
@@ -238,7 +230,7 @@ async def test_where_replies_are_fetched_no_second_message_waits(desk: Desk) -> 
 
 async def test_silence_stays_silence_whatever_was_remarked(desk: Desk) -> None:
     router = Router("NO_REPLY")
-    router.heard = (STOOD_IN,)
+    router.remarks = (STOOD_IN,)
     turn = await make_turn(desk.store, message("fyi"))
     assert await perform(desk, router, turn) is TurnState.SILENT
     assert await owed(desk) == []
@@ -247,7 +239,7 @@ async def test_silence_stays_silence_whatever_was_remarked(desk: Desk) -> None:
 
 async def test_what_was_never_sent_is_not_remarked_on(desk: Desk) -> None:
     router = Router("never")
-    router.remarks = (STOOD_IN,)
+    router.on_route = (STOOD_IN,)
     turn = await make_turn(desk.store, message("hi"))
     parts = replace(desk.parts(spending=SpendingSettings(daily=1.0, on_unknown="refuse")), model=router)
     await Driver(parts).run(turn, desk.control)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId
 from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import OutboundKind, Quoted
-from hob.core.models import Stop, Usage
+from hob.core.models import Continuation, Stop, Usage
 from hob.core.steps import (
     VERSION,
     ApprovalAnswered,
@@ -42,6 +42,7 @@ text = st.text(max_size=20)
 labels = st.builds(Label, st.sampled_from(Origin), st.sampled_from(Trust))
 calls = st.builds(ToolCall, text.map(CallId), text, text)
 usages = st.builds(Usage, st.integers(0), st.integers(0))
+lines = st.lists(text, max_size=2).map(tuple)
 costs = st.none() | st.integers(0)
 results = st.builds(ToolResult, text.map(CallId), text, labels, st.booleans(), st.none() | st.just(BlobId("sha256-1")))
 quotes = st.lists(st.builds(Quoted, text, labels), max_size=2).map(tuple)
@@ -55,8 +56,15 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
         st.none() | usages,
         text,
         costs,
+        text,
+        st.integers(1),
+        text,
+        st.none() | st.builds(Continuation, text, text),
+        lines,
     ),
-    st.builds(ModelFailed, text, text, st.integers(1), st.none() | st.just(1.5), st.none(), st.none() | usages, costs),
+    st.builds(
+        ModelFailed, text, text, st.integers(1), st.none() | st.just(1.5), st.none(), st.none() | usages, costs, lines
+    ),
     st.builds(Waited, st.just(12.5), text),
     st.builds(ToolIntended, calls, st.sampled_from(Restart), text),
     st.builds(ToolReceived, results, st.just(0.25), text),

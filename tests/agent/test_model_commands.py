@@ -1,0 +1,111 @@
+"""`/model` and `/think` where the model chooses who answers."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import pytest
+
+from hob.agent.commands import Desk, SlashCommands
+from hob.agent.settings import AgentSettings
+from hob.core.ids import SessionKey
+from hob.core.models import ModelRequest, Route
+from hob.store import Store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+from hob.testing.turns import SESSION
+
+from .test_routes import Router
+
+
+class Named(Router):
+    """Implements `ChecksNames` and `HasAliases` too."""
+
+    aliases: Mapping[str, str] = {"fast": "c/small"}
+
+    def check_ref(self, name: str) -> str | None:
+        return None if name in self.chains else f"There is no model called {name}; `hob models list` names them."
+
+
+class Compactions:
+    """That part of a `Desk` which these commands use: what a compaction was asked with."""
+
+    asked: str | None = None
+
+    async def compact(self, session: SessionKey, model: str) -> str:
+        self.asked = model
+        return "nothing is old enough"
+
+
+@dataclass
+class Bench:
+    store: Store
+    commands: SlashCommands
+    model: Router
+    desk: Compactions
+
+    async def say(self, text: str) -> str:
+        return await self.commands.run(message(text), SESSION)
+
+
+def bench(store: Store, model: Router, default: str = "a/one") -> Bench:
+    desk, settings, clock = Compactions(), AgentSettings(), ManualClock()
+    whole = cast("Desk", desk)
+    commands = SlashCommands(whole, store.sessions, store.ledger, clock, settings, lambda: default, model)
+    return Bench(store, commands, model, desk)
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store() as opened:
+        yield opened
+
+
+async def test_the_model_is_shown_with_what_stands_in_and_the_names_there_are(store: Store) -> None:
+    table = bench(store, Named(chains={"fast": ("c/small",)}))
+    assert (await table.say("/model")).splitlines() == [
+        "This session's model is a/one.",
+        "If it does not answer: b/two.",
+        "Names of your own: fast = c/small.",
+    ]
+    assert await table.say("/model fast") == "From now on this session uses fast (c/small)."
+    assert (await table.say("/model")).splitlines()[0] == "This session's model is fast (c/small)."
+    assert await table.say("/model default") == "From now on this session uses the configured model, a/one."
+    assert (await store.sessions.get(SESSION)).model is None
+    assert table.model.requests == []
+
+
+async def test_a_name_that_leads_nowhere_changes_nothing_and_says_why(store: Store) -> None:
+    table = bench(store, Named())
+    said = await table.say("/model gpt-99")
+    assert said == "Nothing changed: There is no model called gpt-99; `hob models list` names them."
+    assert (await store.sessions.get(SESSION)).model is None
+
+
+async def test_a_chosen_name_that_no_longer_leads_anywhere_is_shown_with_the_reason(store: Store) -> None:
+    await store.sessions.change(SESSION, model="gone")
+    said = await bench(store, Named()).say("/model")
+    assert said.splitlines()[:2] == ["This session's model is gone.", "nobody is called gone"]
+
+
+async def test_usage_is_that_of_the_model_a_name_stands_for_and_asks_no_server(store: Store) -> None:
+    await store.sessions.change(SESSION, model="fast")
+    assert "  c/small: " in await bench(store, Named(chains={"fast": ("c/small",)})).say("/usage")
+    await store.sessions.change(SESSION, model=None)
+
+    class Unreachable(Named):
+        async def route(self, request: ModelRequest) -> Route:
+            raise AssertionError("whoever routes this asks a server what it has")
+
+    assert "30 d" in await bench(store, Unreachable(), default="").say("/usage")
+
+
+@pytest.mark.parametrize(("chosen", "named"), [(None, ""), ("fast", "fast")])
+async def test_a_summary_names_a_model_only_where_the_session_chose_one(
+    store: Store, chosen: str | None, named: str
+) -> None:
+    table = bench(store, Named())
+    await store.sessions.change(SESSION, model=chosen)
+    await table.say("/compact")
+    assert table.desk.asked == named

@@ -1,0 +1,81 @@
+"""Lines about an answer: told once, and never among the answer's words."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hob.app.commands.ask import Telling
+from hob.app.commands.chat import Shown
+from hob.core.models import Remark
+from hob.gateway.events import Event
+from tests.gateway.conftest import Machine, hob, machine
+
+__all__ = ["hob"]
+
+NOTE = "a/one is overloaded or broken right now, so b/two answers."
+HEARD = Event("progress", {"what": "remark", "name": "", "text": NOTE})
+STOOD_IN = Remark("stand_in_overload", (("model", "a/one"), ("other", "b/two")))
+
+
+def result(**more: Any) -> Event:
+    return Event("result", {"id": "m_1", "state": "done", "reply": "Hello.", "notes": [NOTE]} | more)
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["heard", "only at the end"])
+def test_ask_tells_a_note_once_and_on_standard_error(capsys: pytest.CaptureFixture[str], live: bool) -> None:
+    telling = Telling(json=False)
+    for event in (HEARD, result()) if live else (result(),):
+        telling.show(event)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err, telling.status) == ("Hello.\n", NOTE + "\n", 0)
+
+
+def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    Telling(json=True).show(result())
+    shown = capsys.readouterr()
+    assert NOTE in shown.out
+    assert shown.err == ""
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixture[str], place: int) -> None:
+    events = [Event("delta", {"text": "Hel"}), Event("delta", {"text": "lo."}), result()]
+    events.insert(place, HEARD)
+    shown = Shown()
+    for event in events:
+        shown.show(event)
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("Hello.\n", NOTE + "\n")
+
+
+async def test_the_api_tells_notes_beside_the_reply(hob: Machine) -> None:
+    hob.model.remarks = (STOOD_IN,)
+    sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
+    assert sent["notes"] == [NOTE]
+    assert NOTE not in sent["reply"]
+    assert (await hob.tcp.get(f"/chat/{sent['id']}")).json() == sent
+    hob.model.remarks = ()
+    assert (await hob.tcp.post("/chat", json={"message": "hi"})).json()["notes"] == []
+    assert all(NOTE not in message.text for message in hob.model.requests[-1].messages)
+
+
+async def test_whoever_follows_a_message_hears_its_notes_at_once(hob: Machine) -> None:
+    hob.model.remarks = (STOOD_IN, STOOD_IN)
+    stream = await hob.tcp.post("/chat", json={"message": "hi"}, headers={"accept": "text/event-stream"})
+    assert stream.text.count('"what":"remark"') == 1
+    assert stream.text.index('"what":"remark"') < stream.text.index("event: delta")
+
+
+async def test_notes_come_in_the_owners_language(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
+        hob.model.remarks = (STOOD_IN,)
+        sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
+        assert sent["notes"] == ["a/one ist gerade überlastet oder gestört, darum antwortet b/two."]
+
+
+async def test_what_was_erased_leaves_no_note(hob: Machine) -> None:
+    hob.model.remarks = (STOOD_IN,)
+    sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
+    await hob.app.store.erasure.erase_trace(sent["trace_id"], "asked to")
+    assert (await hob.tcp.get(f"/chat/{sent['id']}")).json()["notes"] == []
