@@ -288,7 +288,7 @@ def _for_grammar(raw: Schema) -> Schema:
     elif made or kinds:  # a schema that says something without a type is an error there
         named = kinds or list(_ANY)
         made["type"] = named[0] if len(named) == 1 else named
-    if schema.get("format") in _GRAMMAR_FORMATS:
+    if "string" in kinds and schema.get("format") in _GRAMMAR_FORMATS:
         made["format"] = schema["format"]
     made.update(_grammar_bounds(schema, kinds))
     for key in ("items", "additionalProperties"):

@@ -1,0 +1,339 @@
+"""Blocks of calls, in the formats that small models were trained on.
+
+A block begins with one of `OPENERS` (or is the whole answer). `judge` looks at what has come of it and tells whether it
+is a block of calls, just text, or not known yet. What it once told of a beginning it tells of every longer text, so how
+a stream was cut makes no difference.
+
+Formats: Hermes and Qwen `<tool_call>` (https://huggingface.co/NousResearch/Hermes-3-Llama-3.1-8B), Qwen-Coder
+`<function=…>`, GLM `<arg_key>`, Mistral `[TOOL_CALLS]` (https://docs.mistral.ai/capabilities/function_calling), Llama 3
+`<|python_tag|>` and Python lists (https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_2), Granite and Phi
+`<|tool_call|>`, `functools[…]`, DeepSeek with its bars of full width, Gemma ```` ```tool_code ```` and FunctionGemma
+`<start_function_call>` (https://ai.google.dev/gemma/docs/capabilities/function-calling), fenced and bare JSON.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from hob.providers.text_tools.calls import (
+    ARGUMENT,
+    ESCAPED,
+    FIRST_KEYS,
+    PARAMETER,
+    Calls,
+    Tools,
+    Written,
+    find_name,
+    json_calls,
+    python_calls,
+    tagged_arguments,
+)
+from hob.providers.text_tools.json_text import read, value_end
+
+_BAR = "\uff5c"  # full width
+_DS_CALLS, _DS_CALL = f"<{_BAR}tool\u2581calls\u2581begin{_BAR}>", f"<{_BAR}tool\u2581call\u2581begin{_BAR}>"
+_DS_END, _DS_ENDS = f"<{_BAR}tool\u2581call\u2581end{_BAR}>", f"<{_BAR}tool\u2581calls\u2581end{_BAR}>"
+_DS_SEP = f"<{_BAR}tool\u2581sep{_BAR}>"
+_NAME = r"[A-Za-z_][\w-]{0,63}"
+_MOST_HEADER = 200  # characters between an opener and the arguments
+
+
+class Open(Enum):
+    """What a block is as long as it holds no calls."""
+
+    UNKNOWN = "unknown"
+    TEXT = "text"
+
+
+class Found(NamedTuple):
+    """A block's calls, where it ends, and whether the end of a code fence is still to come."""
+
+    calls: Calls
+    end: int
+    fenced: bool = False
+
+
+Verdict = Found | Open
+
+
+class Block(NamedTuple):
+    """A text that begins with an opener, the tools offered, and whether no more text will come."""
+
+    text: str
+    tools: Tools
+    final: bool
+
+    def found(self, calls: Calls, end: int, *, fenced: bool = False) -> Verdict:
+        """These calls, if there are any."""
+        return Found(calls, end, fenced) if calls else Open.TEXT
+
+    @property
+    def unfinished(self) -> Open:
+        """What it is where more text would have to come."""
+        return Open.TEXT if self.final else Open.UNKNOWN
+
+    def skip_space(self, start: int) -> int:
+        """The first place from `start` on that is no white space."""
+        while start < len(self.text) and self.text[start].isspace():
+            start += 1
+        return start
+
+    def may_begin(self, word: str, start: int) -> bool:
+        """Whether the text ends within what may become the word."""
+        return len(self.text) - start < len(word) and word.startswith(self.text[start:])
+
+
+def judge(opener: str, block: Block, *, after_calls: bool = False) -> Verdict:
+    """What the block is. An empty opener means the whole answer, or one more object where calls came before."""
+    if not opener:
+        return _json(block, 0, "", marked=True) if after_calls else _whole(block)
+    return OPENERS[opener](block, opener)
+
+
+def _json(block: Block, start: int, closer: str, *, marked: bool, fenced: bool = False) -> Verdict:
+    """An object or a list. Broken JSON ends at the closer, or with the answer."""
+    end = value_end(block.text, start)
+    if end < 0 and not block.final:
+        return Open.UNKNOWN
+    end = len(block.text) if end < 0 else end
+    body = block.text[start:end]
+    if closer and closer in body and read(body) is None:
+        body = body[: body.index(closer)]
+        end = start + len(body)
+    return block.found(json_calls(body, block.tools, marked=marked), end, fenced=fenced)
+
+
+def _arguments(block: Block, name: str, start: int, closer: str) -> Verdict:
+    """The JSON object of a call whose name stands before it."""
+    end = value_end(block.text, start)
+    if end < 0 and not block.final:
+        return Open.UNKNOWN
+    end = len(block.text) if end < 0 else end
+    body = block.text[start:end]
+    if closer in body and read(body) is None:
+        body = body[: body.index(closer)]
+        end = start + len(body)
+    return Found((Written(name, body.strip()),), end)
+
+
+def _tag(block: Block, opener: str) -> Verdict:
+    """JSON after a tag, or what else was seen there."""
+    start = block.skip_space(len(opener))
+    if start == len(block.text):
+        return block.unfinished
+    if block.text[start] in "{[":
+        return _json(block, start, opener.replace("<", "</").replace("</|", "<|/"), marked=True)
+    if opener == "<|python_tag|>":
+        return _python(block, start)
+    if opener != "<tool_call>":
+        return Open.TEXT
+    if block.text.startswith("<function=", start):
+        return _function(block, start)
+    return block.unfinished if block.may_begin("<function=", start) else _glm(block, start)
+
+
+def _functools(block: Block, opener: str) -> Verdict:
+    return _json(block, len(opener) - 1, "", marked=True)
+
+
+def _function(block: Block, start: int) -> Verdict:
+    """`<function=name>`, then JSON or one tag per parameter."""
+    header = re.compile(rf"<function=({_NAME})>\s*").match(block.text, start)
+    if header is None:
+        rest = block.text[start:]
+        return block.unfinished if ">" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
+    name = find_name(header[1], block.tools)
+    if name is None:
+        return Open.TEXT
+    if header.end() == len(block.text) and not block.final:
+        return Open.UNKNOWN
+    if block.text.startswith("{", header.end()):
+        return _arguments(block, name, header.end(), "</function>")
+    return _parameters(block, name, header.end(), "</function>", PARAMETER)
+
+
+def _parameters(block: Block, name: str, start: int, closer: str, form: re.Pattern[str]) -> Verdict:
+    end = block.text.find(closer, start)
+    if end < 0:
+        if not block.final:
+            return Open.UNKNOWN
+        end = len(block.text)
+    pairs = [(found[1].strip(), found[2]) for found in form.finditer(block.text[start:end])]
+    return Found((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
+
+
+def _glm(block: Block, start: int) -> Verdict:
+    """A name, then pairs of `<arg_key>` and `<arg_value>`."""
+    header = re.compile(rf"({_NAME})\s*(?=<)").match(block.text, start)
+    if header is None:
+        part = re.compile(rf"{_NAME}\s*").fullmatch(block.text, start)
+        return block.unfinished if part else Open.TEXT
+    name = find_name(header[1], block.tools)
+    if name is None:
+        return Open.TEXT
+    for follows in ("<arg_key>", "</tool_call>"):
+        if block.text.startswith(follows, header.end()):
+            return _parameters(block, name, header.end(), "</tool_call>", ARGUMENT)
+        if block.may_begin(follows, header.end()):
+            return block.unfinished
+    return Open.TEXT
+
+
+def _mistral(block: Block, opener: str) -> Verdict:
+    """A list of calls, or names with arguments."""
+    start = block.skip_space(len(opener))
+    if block.text.startswith("[", start):
+        return _json(block, start, "", marked=True)
+    header = re.compile(rf"({_NAME})(?:\[CALL_ID\][\w-]{{0,64}})?(?:\[ARGS\])?\s{{0,20}}(?=\{{)").match(
+        block.text, start
+    )
+    if header is None:
+        rest = block.text[start:]
+        return block.unfinished if "{" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
+    name = find_name(header[1], block.tools)
+    return Open.TEXT if name is None else _arguments(block, name, header.end(), opener)
+
+
+def _deepseek_calls(block: Block, opener: str) -> Verdict:
+    start = block.skip_space(len(opener))
+    if start == len(block.text) or block.may_begin(_DS_CALL, start):
+        return block.unfinished
+    return _deepseek(block, block.text[start : start + len(_DS_CALL)], start)
+
+
+def _deepseek(block: Block, opener: str, start: int = 0) -> Verdict:
+    """A name and JSON, or the word `function`, a name, and JSON in a fence."""
+    if opener != _DS_CALL:
+        return Open.TEXT
+    form = rf"(?:function{_DS_SEP})?({_NAME})(?:{_DS_SEP}|\s{{0,20}}```json)?\s{{0,20}}(?=\{{)"
+    header = re.compile(form).match(block.text, start + len(opener))
+    if header is None:
+        rest = block.text[start + len(opener) :]
+        return block.unfinished if "{" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
+    name = find_name(header[1], block.tools)
+    verdict = Open.TEXT if name is None else _arguments(block, name, header.end(), _DS_END)
+    return verdict._replace(fenced="```" in header[0]) if isinstance(verdict, Found) else verdict
+
+
+def _gemma(block: Block, opener: str) -> Verdict:
+    end = block.text.find("<end_function_call>", len(opener))
+    if end < 0:
+        return block.unfinished
+    call = re.fullmatch(rf"\s*call:({_NAME})\{{(.*)\}}\s*", block.text[len(opener) : end], re.DOTALL)
+    name = find_name(call[1], block.tools) if call else None
+    if call is None or name is None:
+        return Open.TEXT
+    pairs = [(part[1], part[2] if part[2] is not None else part[3]) for part in ESCAPED.finditer(call[2])]
+    return Found((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
+
+
+def _fence(block: Block, opener: str) -> Verdict:
+    """A code block: JSON, Python for Gemma's `tool_code`, or another block of calls inside of it."""
+    line = re.compile(r"[ \t]*([\w-]{0,20})[ \t]*(\r?\n)?").match(block.text, len(opener))
+    if line is None or not line[2]:
+        end = line.end() if line else len(opener)
+        return block.unfinished if end == len(block.text) or block.text[end:] == "\r" else Open.TEXT
+    start = block.skip_space(line.end())
+    if start == len(block.text):
+        return block.unfinished
+    for inner in OPENERS:
+        if inner != opener and block.text.startswith(inner, start):
+            verdict = judge(inner, Block(block.text[start:], block.tools, block.final))
+            return verdict._replace(end=verdict.end + start, fenced=True) if isinstance(verdict, Found) else verdict
+        if block.may_begin(inner, start):
+            return block.unfinished
+    info = line[1].lower()
+    marked = info in ("tool_call", "tool_calls", "tool_code", "function_call")
+    if not marked and info not in ("", "json"):
+        return Open.TEXT
+    if block.text[start] in "{[":
+        fits = marked or _may_be_call(block, start)
+        return _json(block, start, "\n```", marked=marked, fenced=True) if fits else Open.TEXT
+    verdict = _python(block, start) if marked else Open.TEXT
+    return verdict._replace(fenced=True) if isinstance(verdict, Found) else verdict
+
+
+def _may_be_call(block: Block, start: int) -> bool:
+    """Whether JSON that begins like this may be a call: other JSON need not be held back to its end."""
+    begun = re.compile(r"""(?:\[\s*)?(?:\{\s*(?:["'](\w*)(["']?))?)?""").match(block.text, start)
+    if begun is None or begun.end() == start:
+        return False
+    return begun[1] in FIRST_KEYS if begun[2] else begun.end() == len(block.text)
+
+
+def _python(block: Block, start: int) -> Verdict:
+    """A call in Python, of a tool that was offered."""
+    header = re.compile(rf"(?:print\(\s*)?(?!print\b)({_NAME}(?:\.{_NAME})?)\s*\(").match(block.text, start)
+    if header is None:
+        begun = re.compile(rf"(?:print\(\s*)?(?:{_NAME}\.?(?:{_NAME})?\s*)?").fullmatch(block.text, start)
+        return block.unfinished if begun else Open.TEXT
+    if find_name(header[1], block.tools) is None:
+        return Open.TEXT
+    end = _closing(block.text, start)
+    return block.unfinished if end < 0 else block.found(python_calls(block.text[start:end], block.tools), end)
+
+
+_PAREN = re.compile(r""""(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|[()\[\]{}"']""", re.DOTALL)
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the first bracket from `start` on is closed, as Python counts, or -1."""
+    depth = 0
+    for token in _PAREN.finditer(text, start):
+        if token[0] in "([{":
+            depth += 1
+        elif token[0] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+        elif len(token[0]) == 1:
+            return -1
+    return -1
+
+
+def _whole(block: Block) -> Verdict:
+    """An answer that is nothing but calls: one object after the other, a list, or a list in Python."""
+    listed = re.compile(rf"\[\s*({_NAME}(?:\.{_NAME})?)\s*\(").match(block.text)
+    if listed and find_name(listed[1], block.tools):
+        end = _closing(block.text, 0)
+        if end >= 0 and block.skip_space(end) < len(block.text):
+            return Open.TEXT
+        return block.found(python_calls(block.text, block.tools), len(block.text)) if block.final else Open.UNKNOWN
+    if re.compile(rf"\[\s*(?:{_NAME}\.?(?:{_NAME})?\s*)?").fullmatch(block.text):
+        return block.unfinished
+    calls: list[Written] = []
+    start = 0
+    while start < len(block.text):
+        if block.text[start] not in "{[" or not _may_be_call(block, start):
+            return Open.TEXT
+        verdict = _json(block, start, "", marked=False)
+        if not isinstance(verdict, Found):
+            return verdict
+        calls += verdict.calls
+        start = verdict.end
+        while start < len(block.text) and (block.text[start].isspace() or block.text[start] in ";,"):
+            start += 1
+    return block.found(tuple(calls), start) if block.final else Open.UNKNOWN
+
+
+OPENERS: Mapping[str, Callable[[Block, str], Verdict]] = {
+    "<tool_call>": _tag,
+    "<function_call>": _tag,
+    "<|tool_call|>": _tag,
+    "<|python_tag|>": _tag,
+    "<function=": lambda block, _: _function(block, 0),
+    "<start_function_call>": _gemma,
+    "[TOOL_CALLS]": _mistral,
+    "functools[": _functools,
+    _DS_CALLS: _deepseek_calls,
+    _DS_CALL: _deepseek,
+    "```": _fence,
+}
+"""How a block of calls may begin, and who judges it."""
+
+CLOSERS = (
+    *("</tool_call>", "</function>", "</function_call>", "<|/tool_call|>", "<end_function_call>", "<|eom_id|>"),
+    *(_DS_END, _DS_ENDS, "<|im_end|>", "<|eot_id|>", "</s>", "]", ")", ";", ","),
+)
+"""What may stand between two blocks of calls."""

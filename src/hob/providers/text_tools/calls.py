@@ -1,0 +1,154 @@
+"""Calls in what a model wrote: JSON of all the shapes that models learned, Python, and parameters in tags.
+
+A call is taken only if its name is one of the tools offered. Its arguments stay as they were written, malformed ones
+too: whoever makes the call mends them or answers usefully.
+"""
+
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hob.providers.text_tools.json_text import parts, read, write
+
+_NAMES = ("name", "tool_name", "tool", "function", "action")
+_ARGUMENTS = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input")
+_WRAPPERS = ("function", "function_call", "tool_call")
+_OTHERS = ("type", "id", "index", "tool_calls")
+FIRST_KEYS = frozenset({*_NAMES, *_ARGUMENTS, *_WRAPPERS, *_OTHERS})
+"""Keys that an object may begin with if it is to be a call."""
+
+Tools = Mapping[str, Mapping[str, Any]]
+"""The tools offered: name to schema."""
+
+
+class Written(NamedTuple):
+    """A call as it was written."""
+
+    name: str
+    arguments: str
+
+
+Calls = tuple[Written, ...]
+
+
+def json_calls(text: str, tools: Tools, *, marked: bool) -> Calls:
+    """The calls of an object or a list of them; none if anything else is in it.
+
+    `marked` calls stand where only calls stand; others must also have arguments to be taken for one.
+    """
+    text = text.strip()
+    found = _calls(text, tools, marked)
+    if not found and "'" in text:  # Python's quotes
+        found = _calls(_requoted(text), tools, marked)
+    return found
+
+
+def _calls(text: str, tools: Tools, marked: bool) -> Calls:
+    return _listed(text, tools, marked) if text[:1] == "[" else _object_calls(text, tools, marked)
+
+
+def _listed(text: str, tools: Tools, marked: bool) -> Calls:
+    found: list[Written] = []
+    for _, element in parts(text):
+        calls = _object_calls(element, tools, marked)
+        if not calls:
+            return ()
+        found += calls
+    return tuple(found)
+
+
+def _object_calls(text: str, tools: Tools, marked: bool) -> Calls:
+    if text[:1] != "{":
+        return ()
+    members = dict(parts(text))
+    if members.get("tool_calls", "")[:1] == "[":
+        return _listed(members["tool_calls"], tools, marked)
+    for key in _WRAPPERS:
+        if members.get(key, "")[:1] == "{":
+            members = dict(parts(members[key]))
+            break
+    key = next((key for key in _NAMES if key in members), "")
+    name = find_name(read(members.get(key, "")), tools)
+    if name is None:
+        return ()
+    arguments = next((members[each] for each in _ARGUMENTS if each in members), None)
+    if arguments is None:
+        if not marked:
+            return ()
+        rest = {each: value for each, value in members.items() if each not in (key, "type", "id")}
+        arguments = "{" + ", ".join(f"{write(each)}: {value}" for each, value in rest.items()) + "}"
+    return (Written(name, _unwrapped(arguments)),)
+
+
+def _unwrapped(arguments: str) -> str:
+    """Arguments that were written as a string, or as nothing."""
+    value = read(arguments) if arguments[0] in '"n' else None
+    if isinstance(value, str):
+        return value
+    return "{}" if arguments == "null" else arguments
+
+
+def find_name(name: Any, tools: Tools) -> str | None:
+    """The tool of this name, if it was offered."""
+    if not isinstance(name, str):
+        return None
+    name = name.strip()
+    return name if name in tools else (short if (short := name.removeprefix("functions.")) in tools else None)
+
+
+def python_calls(source: str, tools: Tools) -> Calls:
+    """The calls of a Python expression: one, or a list of them, printed or not. Nothing is ever evaluated."""
+    import ast  # only a model that writes Python needs it
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about backslashes
+            node = ast.parse(source.strip(), mode="eval").body
+        found: list[Written] = []
+        for call in node.elts if isinstance(node, ast.List) else [node]:
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "print" and len(call.args) == 1:
+                call = call.args[0]
+            name = find_name(ast.unparse(call.func), tools) if isinstance(call, ast.Call) else None
+            if name is None or not isinstance(call, ast.Call):
+                return ()
+            known = list(tools[name].get("properties", {}))
+            given = {known[place]: ast.literal_eval(value) for place, value in enumerate(call.args)}
+            given |= {part.arg or "": ast.literal_eval(part.value) for part in call.keywords}
+            found.append(Written(name, write(given)))
+    except (SyntaxError, ValueError, TypeError, IndexError, RecursionError, MemoryError):
+        return ()
+    return tuple(found)
+
+
+def _requoted(source: str) -> str:
+    """A Python literal as JSON; nothing where it is none."""
+    import ast  # only a model that writes Python needs it
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return write(ast.literal_eval(source))
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return ""
+
+
+def tagged_arguments(pairs: list[tuple[str, str]], schema: Mapping[str, Any]) -> str:
+    """Arguments from names and texts, read as the types that the schema gives them."""
+    properties = schema.get("properties", {})
+    return write({name: _typed(text, properties.get(name, {})) for name, text in pairs})
+
+
+def _typed(text: str, schema: Mapping[str, Any]) -> Any:
+    if "string" in schema.get("type", "string"):
+        return text
+    value = read(text)
+    return text if value is None and text.strip() != "null" else value
+
+
+PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
+"""One argument as Qwen's coders write it."""
+ARGUMENT = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)", re.DOTALL)
+"""One argument as GLM writes it."""
+ESCAPED = re.compile(r"([\w-]+):(?:<escape>(.*?)<escape>|([^,{}]*))", re.DOTALL)
+"""One argument as FunctionGemma writes it."""

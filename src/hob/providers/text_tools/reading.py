@@ -1,0 +1,194 @@
+"""Reading an answer as it comes: text to show at once, calls to take out of it."""
+
+import re
+
+from hob.providers.text_tools.blocks import CLOSERS, OPENERS, Block, Found, Open, judge
+from hob.providers.text_tools.calls import Tools, Written
+
+_THINK, _THOUGHT, _FENCE = "<think>", "</think>", "```"
+_OPENER = re.compile("|".join(map(re.escape, (*OPENERS, _THINK))))
+_BETWEEN = re.compile("|".join((r"\s", *map(re.escape, CLOSERS))))
+_DECIDING = frozenset('{}[]()<>`"\n')  # no block is decided by other characters
+_MOST_HELD = 256 * 1024
+"""Characters that are held back; a longer block is no call of a small model."""
+_MOST_REFUSED = 64  # beginnings of calls that were none; after that the answer is read no more
+_MOST_CALLS = 64
+
+
+def _beginnings(*words: str) -> frozenset[str]:
+    return frozenset(word[:end] for word in words for end in range(1, len(word)))
+
+
+_PARTS = _beginnings(*OPENERS, _THINK)
+_PARTS_BETWEEN = _beginnings(*OPENERS, *CLOSERS)
+_PARTS_THOUGHT = _beginnings(_THOUGHT)
+_PARTS_FENCE = _beginnings(_FENCE)
+_LONGEST = max(map(len, (*OPENERS, *CLOSERS, _THINK)))
+
+
+class CallReader:
+    """Takes an answer piece by piece. What it shows and finds does not depend on how the answer was cut.
+
+    Text that is no call comes back unchanged, white space before a call excepted. Once a call was found nothing but
+    calls is expected: at the first other text `done` is set and the rest is dropped, since it can only be invented.
+    """
+
+    def __init__(self, tools: Tools) -> None:
+        self.calls: list[Written] = []
+        self.done = False
+        self.unfinished = False
+        """The answer ended before its last call did, as far as one can tell."""
+        self._tools = tools
+        self._held = ""
+        self._more: list[str] = []
+        self._space = ""
+        self._begun = False
+        self._opener = ""
+        self._fenced = False
+        self._refused = 0
+        self._read = self._read_text
+
+    def feed(self, text: str) -> str:
+        """The text to show now."""
+        if self.done:
+            return ""
+        if self._read == self._read_block and len(self._held) > 64 and _DECIDING.isdisjoint(text):
+            self._more.append(text)
+            return ""
+        return self._run(text, final=False)
+
+    def finish(self) -> str:
+        """The answer is over: the text that is still to be shown."""
+        if self.done:
+            return ""
+        shown = self._run("", final=True)
+        return shown if self.calls else shown + self._space
+
+    def _run(self, text: str, *, final: bool) -> str:
+        if self._more:
+            text = "".join(self._more) + text
+            self._more.clear()
+        self._held += text
+        shown: list[str] = []
+        while self._held and not self.done:
+            before, reading = len(self._held), self._read
+            self._read(shown, final)
+            if len(self._held) == before and self._read == reading:
+                break
+        return "".join(shown)
+
+    def _show(self, shown: list[str], length: int) -> None:
+        """Show so much of what is held. White space waits for what follows: before a call it is not shown."""
+        text, self._held = self._held[:length], self._held[length:]
+        body = text.rstrip()
+        if not body:
+            self._space += text
+            return
+        shown.append(self._space + body)
+        self._space = text[len(body) :]
+        self._begun = True
+
+    def _show_all_but(self, shown: list[str], parts: frozenset[str], final: bool) -> None:
+        self._show(shown, len(self._held) - (0 if final else _open_end(self._held, parts)))
+
+    def _read_text(self, shown: list[str], final: bool) -> None:
+        if not self._begun and self._read_beginning(shown, final):
+            return
+        found = _OPENER.search(self._held)
+        if found is None:
+            self._show_all_but(shown, _PARTS, final)
+            return
+        self._show(shown, found.start())
+        if found[0] == _THINK:
+            self._show(shown, len(_THINK))
+            self._read = self._read_thought
+        else:
+            self._begin_block(found[0])
+
+    def _read_beginning(self, shown: list[str], final: bool) -> bool:
+        """Whether the answer, which has just begun, may be nothing but calls, or is not known yet."""
+        start = len(self._held) - len(self._held.lstrip())
+        if self._held[start : start + 1] not in ("{", "["):
+            return False
+        if self._held[start] == "[":
+            if self._held.startswith("[TOOL_CALLS]", start):
+                return False
+            if not final and "[TOOL_CALLS]".startswith(self._held[start:]):
+                return True
+        self._show(shown, start)
+        self._begin_block("")
+        return True
+
+    def _read_thought(self, shown: list[str], final: bool) -> None:
+        end = self._held.find(_THOUGHT)
+        if end < 0:
+            self._show_all_but(shown, _PARTS_THOUGHT, final)
+            return
+        self._show(shown, end + len(_THOUGHT))
+        self._begun = False
+        self._read = self._read_text
+
+    def _read_code(self, shown: list[str], final: bool) -> None:
+        end = self._held.find(_FENCE)
+        if end < 0:
+            self._show_all_but(shown, _PARTS_FENCE, final)
+            return
+        self._show(shown, end + len(_FENCE))
+        self._read = self._read_text
+
+    def _read_rest(self, shown: list[str], final: bool) -> None:
+        self._show(shown, len(self._held))
+
+    def _begin_block(self, opener: str) -> None:
+        self._opener = opener
+        self._read = self._read_block
+
+    def _read_block(self, shown: list[str], final: bool) -> None:
+        whole = len(self._held) < _MOST_HELD
+        block = Block(self._held[:_MOST_HELD], self._tools, final and whole)
+        verdict = judge(self._opener, block, after_calls=bool(self.calls))
+        if isinstance(verdict, Found):
+            self._take(verdict)
+            self.unfinished = final and not self._held
+        elif verdict is Open.TEXT or not whole:
+            self._refuse(shown, whole)
+
+    def _take(self, found: Found) -> None:
+        self.calls += found.calls
+        self._held = self._held[found.end :]
+        self._fenced = found.fenced
+        self._read = self._read_between
+        self.done = len(self.calls) >= _MOST_CALLS
+
+    def _refuse(self, shown: list[str], whole: bool) -> None:
+        if self.calls:
+            self.done = True
+            return
+        self._refused += 1
+        self._show(shown, len(self._opener) or 1)
+        if not whole or self._refused > _MOST_REFUSED:
+            self._read = self._read_rest
+        else:
+            self._read = self._read_code if self._opener == _FENCE else self._read_text
+
+    def _read_between(self, shown: list[str], final: bool) -> None:
+        """Between calls: only what ends one or begins the next."""
+        if self._fenced and self._held.startswith(_FENCE):
+            self._fenced = False
+            self._held = self._held[len(_FENCE) :]
+        elif found := _BETWEEN.match(self._held):
+            self._held = self._held[found.end() :]
+        elif (opener := _OPENER.match(self._held)) and opener[0] != _THINK:
+            self._begin_block(opener[0])
+        elif self._held[0] == "{":
+            self._begin_block("")
+        elif final or self._held not in _PARTS_BETWEEN:
+            self.done = True
+
+
+def _open_end(text: str, parts: frozenset[str]) -> int:
+    """The length of the longest end of the text that may become one of those words."""
+    for length in range(min(len(text), _LONGEST), 0, -1):
+        if text[-length:] in parts:
+            return length
+    return 0
