@@ -1,7 +1,7 @@
 """Every model keeps the promises of the port."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
@@ -9,16 +9,18 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply
 from hob.core.ports.model import Model
 from hob.providers import ModelSettings, open_model
+from hob.providers.anthropic.wire import AnthropicMessages
+from hob.providers.gemini.wire import GenerateContent
 from hob.providers.health import Lane
 from hob.providers.openai_chat.wire import ChatCompletions
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
 from hob.providers.walking import Failover
+from hob.providers.wire import Wire
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, ScriptedModel, Silence
-from hob.testing.model_check import Behaviour, check_model
-from hob.testing.openai_replies import Fault, Reply
-from hob.testing.openai_server import OpenAIServer
+from hob.testing.model_check import Behaviour, Make, check_model
+from hob.testing.model_server import Fault, ModelServer, Reply
 
 FAULTS = {
     ModelFault.AUTH: Fault.UNAUTHORIZED,
@@ -41,18 +43,26 @@ def on_the_wire(behaviour: Behaviour) -> Reply:
             return Reply(fault=Fault.SILENCE)
 
 
-@asynccontextmanager
-async def chat_completions(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
-    async with OpenAIServer(*map(on_the_wire, behaviours)) as server:
-        model = HttpModel(ChatCompletions(), Server(server.url), ManualClock())
-        yield model
-        await model.aclose()
+def spoken(wire: Wire) -> Make:
+    """A model behind HTTP that speaks this wire."""
+
+    @asynccontextmanager
+    async def make(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
+        async with ModelServer(*map(on_the_wire, behaviours)) as server:
+            address = server.url if wire.name == "openai_chat" else server.root
+            async with aclosing(HttpModel(wire, Server(address), ManualClock())) as model:
+                yield model
+
+    return make
+
+
+WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent())
 
 
 @asynccontextmanager
 async def configured(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
     async with (
-        OpenAIServer(*map(on_the_wire, behaviours)) as server,
+        ModelServer(*map(on_the_wire, behaviours)) as server,
         open_model(ModelSettings(base_url=server.url), ManualClock()) as model,
     ):
         yield model
@@ -69,7 +79,12 @@ async def retrying_scripted(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[
     yield Failover(lambda ref: (Lane(ref, "scripted"),), lambda _: model, ManualClock())
 
 
-@pytest.mark.parametrize("make", [chat_completions, configured, scripted, retrying_scripted])
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+async def test_every_wire_keeps_the_promises_of_a_model(wire: Wire) -> None:
+    await check_model(spoken(wire))
+
+
+@pytest.mark.parametrize("make", [configured, scripted, retrying_scripted])
 async def test_a_model_keeps_its_promises(make: object) -> None:
     await check_model(make)  # type: ignore[arg-type]
 

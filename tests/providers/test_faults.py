@@ -43,6 +43,16 @@ def fail(status: int, body: str, secret: str = "", **headers: str) -> ModelError
         (500, "", ModelFault.OVERLOAD),
         (502, "<html><h1>Bad Gateway</h1></html>", ModelFault.OVERLOAD),
         (529, '{"error":{"type":"overloaded_error"}}', ModelFault.OVERLOAD),
+        (400, '{"error":{"message":"Your credit balance is too low"},"type":"error"}', ModelFault.BILLING),
+        (400, '{"error":{"message":"You have reached your specified API usage limits."}}', ModelFault.BILLING),
+        (404, '{"error":{"type":"not_found_error","message":"model: claude-9"}}', ModelFault.NOT_FOUND),
+        (413, '{"error":{"type":"request_too_large"}}', ModelFault.CONTEXT_OVERFLOW),
+        (
+            429,
+            '{"error":{"message":"would exceed your rate limit of 9 input tokens per minute"}}',
+            ModelFault.RATE_LIMIT,
+        ),
+        (429, '{"error":{"code":429,"message":"Your prepayment credits are depleted."}}', ModelFault.BILLING),
         (501, "", ModelFault.BAD_REQUEST),
         (204, "", ModelFault.GARBAGE),
     ],
@@ -65,6 +75,8 @@ def test_a_refusal_is_sorted_by_who_can_help(status: int, body: str, fault: Mode
         (422, "Input is too long for requested model."),
         (400, "Trying to keep the first 9000 tokens when context the overflows. Larger than the context"),
         (400, "This endpoint's maximum context length is 4096 tokens"),
+        (400, "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000"),
+        (400, "Request payload size exceeds the limit: 20971520 bytes."),
     ],
 )
 def test_a_context_that_is_too_long_is_recognised_in_many_words(status: int, message: str) -> None:
@@ -99,6 +111,16 @@ def test_a_wait_is_told_for_faults_that_pass() -> None:
     assert fail(429, "{}", retry_after="3").retry_after == 3.0
     assert fail(503, "{}", retry_after="4").retry_after == 4.0
     assert fail(401, "{}", retry_after="5").retry_after is None
+
+
+@pytest.mark.parametrize(("per", "fault"), [("PerMinute", ModelFault.RATE_LIMIT), ("PerDay", ModelFault.BILLING)])
+def test_gemini_says_quota_of_a_limit_that_is_over_in_a_minute(per: str, fault: ModelFault) -> None:
+    violation = f'{{"violations":[{{"quotaId":"GenerateRequests{per}PerProjectPerModel-FreeTier"}}]}}'
+    details = f'[{violation},{{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.4s"}}]'
+    message = "You exceeded your current quota, please check your plan and billing details."
+    error = fail(429, f'{{"error":{{"code":429,"message":"{message}","details":{details}}}}}')
+    assert error.fault is fault
+    assert error.retry_after == (34.4 if fault is ModelFault.RATE_LIMIT else None)
 
 
 @pytest.mark.parametrize("key", ["sk-proj-abcdefgh12345", "plain-local-secret", "gsk_0123456789abcdef"])

@@ -21,14 +21,18 @@ _OVERFLOW = re.compile(
     r"context[_ ]length|context[_ ]window|context size|maximum context|max(?:imum)? (?:model |prompt |input )?length"
     r"|prompt is too long|input is too long|too many (?:input )?tokens|request too large|request_too_large"
     r"|exceed\w* (?:the )?(?:available|max\w*|model'?s?|limit of) .{0,40}(?:context|tokens|length)"
+    r"|exceed\w* context limit|payload size exceeds"
     r"|input token count .{0,40}exceeds|reduce the length|string_above_max_length|larger than .{0,20}context",
     re.IGNORECASE,
 )
 _BILLING = re.compile(
     r"insufficient[_ ](?:quota|credits?|balance|funds)|billing|credit balance|out of credits"
-    r"|exceeded your current quota|payment[_ ]required|quota_exceeded|spending limit",
+    r"|exceeded your current quota|payment[_ ]required|quota_exceeded|spending limit|specified (?:\w+ )?api usage limit"
+    r"|credits? (?:is|are) depleted",
     re.IGNORECASE,
 )
+# Gemini says "quota" and "billing" of every limit; what is over in a moment says when, unless it is that of the day.
+_PASSING = re.compile(r"retryDelay|retry in \d", re.IGNORECASE)
 _NO_MODEL = re.compile(
     r"model[_ ]not[_ ]found|not a valid model|no such model|unknown model|invalid model"
     r"|model\b.{0,120}(?:does not exist|not found|not available|is not supported|decommissioned|not loaded)",
@@ -36,7 +40,7 @@ _NO_MODEL = re.compile(
 )
 _AUTH = re.compile(
     r"(?:invalid|incorrect|missing|expired|no) (?:openai |x-)?api[ -]?key|api[_ ]key[_ ]invalid|invalid_api_key"
-    r"|api key not valid|unauthori[sz]ed|authentication",
+    r"|api key not valid|unauthori[sz]ed|authentication|permission[_ ]",
     re.IGNORECASE,
 )
 _FILTERED = re.compile(
@@ -126,7 +130,8 @@ def classify(status: int, complaint: Complaint) -> ModelFault:
     if status == 403:
         return _first(words, ((_FILTERED, ModelFault.FILTERED), (_BILLING, ModelFault.BILLING)), ModelFault.AUTH)
     if status == 429:
-        return ModelFault.BILLING if _BILLING.search(words) else ModelFault.RATE_LIMIT
+        spent = _BILLING.search(words) and ("PerDay" in words or not _PASSING.search(words))
+        return ModelFault.BILLING if spent else ModelFault.RATE_LIMIT
     if status >= 500:  # llama.cpp and friends complain of the length with a 500
         return ModelFault.CONTEXT_OVERFLOW if _OVERFLOW.search(words) else ModelFault.OVERLOAD
     if status >= 400:
