@@ -88,7 +88,7 @@ def made(reply: ModelReply) -> list[tuple[str, str]]:
         f"{DS['calls begin']}{DS['call begin']}read{DS['sep']}{A}{DS['call end']}{DS['calls end']}",
         f"{DS['calls begin']}{DS['call begin']}function{DS['sep']}read\n```json\n{A}\n```{DS['call end']}",
         f"<think>Shall I? <tool_call>no</tool_call></think>\n{CALL}",
-        f"<tool_call>{{'name': 'read', 'arguments': {{'path': 'a.txt'}}}}</tool_call>",
+        "<tool_call>{'name': 'read', 'arguments': {'path': 'a.txt'}}</tool_call>",
     ],
 )
 async def test_the_usual_shapes_of_a_call_are_understood(written: str) -> None:
