@@ -72,6 +72,12 @@ class Answer:
         """Whether any text or call was heard."""
         return bool(self._text or self._pending or self.calls)
 
+    @property
+    def reasoning(self) -> str:
+        """The reasoning so far."""
+        pending = "".join(self._pending) if self._pending_reasoning else ""
+        return "".join(self._reasoning) + pending
+
     def say(self, text: str) -> None:
         """A piece of the answer's text."""
         if self._pending_reasoning:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from hob.core.models import Thinking
 from hob.providers.addresses import is_loopback
 from hob.providers.openai_chat.settings import Dialect
 
@@ -41,7 +42,8 @@ class Provider:
     dialect: Dialect = field(default_factory=Dialect)
 
 
-_OPENAI = Dialect(max_tokens="max_completion_tokens", cache_key=True, effort=True)
+_OPENAI = Dialect(max_tokens="max_completion_tokens", cache_key=True, effort=True, efforts={Thinking.OFF: "none"})
+_THREE_EFFORTS = {Thinking.OFF: "none", Thinking.MINIMAL: "low", Thinking.XHIGH: "high"}
 
 PROVIDERS: tuple[Provider, ...] = (
     Provider(
@@ -97,7 +99,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://api.groq.com/openai/v1",
         ("GROQ_API_KEY",),
         model="openai/gpt-oss-120b",
-        dialect=Dialect(max_tokens="max_completion_tokens", effort=True),
+        dialect=Dialect(max_tokens="max_completion_tokens", effort=True, efforts=_THREE_EFFORTS),
     ),
     Provider(
         "mistral",
@@ -116,7 +118,7 @@ PROVIDERS: tuple[Provider, ...] = (
         aliases=("grok", "x-ai"),
         model="grok-4.7",
         slashes=False,
-        dialect=Dialect(effort=True),
+        dialect=Dialect(effort=True, efforts=_THREE_EFFORTS),
     ),
     Provider("ollama", "ollama", "http://127.0.0.1:11434", urls=("OLLAMA_HOST",), keyless=True),
     Provider("lmstudio", "openai", "http://127.0.0.1:1234/v1", keyless=True),

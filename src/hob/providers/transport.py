@@ -3,13 +3,15 @@
 import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
-from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelRequest, UserMessage
+from hob.core.models import AssistantMessage, Beat, CallStarted, ModelEvent, ModelReply, ModelRequest, UserMessage
 from hob.core.ports.tools import Blobs
 from hob.providers.connection import Connection, bytes_of, drain
+from hob.providers.schemas import ToolNames, safe_names
 from hob.providers.server import Server
 from hob.providers.wire import Listed, Wire
 
@@ -31,6 +33,7 @@ class HttpModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Answer, piece by piece. Raises ModelError; `request.patience` bounds the time to connect."""
         connection, wire = self._connection, self._wire
+        request, names = safely_named(request)
         key = await connection.key()
         url = self._url(wire.chat_url, request.model)
         body = wire.encode(request, model=request.model, images=await self._images(request))
@@ -45,7 +48,7 @@ class HttpModel:
                 async with aclosing(bytes_of(response)) as pieces:
                     async for data in pieces:
                         for event in decoder.feed(data):
-                            yield event
+                            yield event if names is None else _renamed(event, names)
                         if decoder.done:
                             await drain(pieces)
                             return
@@ -54,7 +57,7 @@ class HttpModel:
                 raise
             broken = True
         for event in decoder.finish(broken=broken):
-            yield event
+            yield event if names is None else _renamed(event, names)
 
     async def list_models(self) -> tuple[Listed, ...]:
         """The models the server has. Raises ModelError."""
@@ -96,3 +99,28 @@ class HttpModel:
             return {blob: await self._blobs.load(blob) for blob in sorted(wanted)} if self._blobs else {}
         except NotFound as error:
             raise ModelError(ModelFault.BAD_REQUEST, f"an image of the conversation is gone: {error}") from error
+
+
+def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]:
+    """The request with tool names that every server takes, and the way back; None where all are such names already."""
+    specs, said = request.tools, request.messages
+    spoken = {call.name for message in said if isinstance(message, AssistantMessage) for call in message.calls}
+    names = safe_names(specs)
+    if all(names.to_wire(name) == name for name in (*names.outgoing, *spoken)):
+        return request, None
+    messages = tuple(
+        replace(message, calls=tuple(replace(call, name=names.to_wire(call.name)) for call in message.calls))
+        if isinstance(message, AssistantMessage) and message.calls
+        else message
+        for message in said
+    )
+    tools = tuple(replace(spec, name=names.to_wire(spec.name)) for spec in specs)
+    return replace(request, tools=tools, messages=messages), names
+
+
+def _renamed(event: ModelEvent, names: ToolNames) -> ModelEvent:
+    if isinstance(event, CallStarted):
+        return CallStarted(names.to_tool(event.name))
+    if isinstance(event, ModelReply):
+        return replace(event, calls=tuple(replace(call, name=names.to_tool(call.name)) for call in event.calls))
+    return event

@@ -6,14 +6,16 @@ every time, send arguments whole or in pieces: all of that is understood.
 Format: https://platform.openai.com/docs/api-reference/chat/streaming
 """
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import Stop, Usage
+from hob.core.models import Continuation, Stop, Usage
 from hob.providers import decoding
-from hob.providers.answer import Call
+from hob.providers.answer import MOST_CALLS, Call
 from hob.providers.decoding import count_of
+from hob.providers.openai_chat.encoding import WIRE
 
 _STOPS: Mapping[str, Stop] = {
     "stop": Stop.END,
@@ -29,9 +31,17 @@ class Decoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
-        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
+        self,
+        *,
+        host: str = "the server",
+        salt: str = "",
+        taken: Collection[str] = (),
+        secret: str = "",
+        returns_reasoning: bool = False,
     ) -> None:
         super().__init__(host=host, salt=salt, taken=taken, secret=secret)
+        self._returns_reasoning = returns_reasoning
+        self._details: list[dict[str, Any]] = []
         self._slots: dict[int, Call] = {}
         self._finish = ""
 
@@ -39,6 +49,17 @@ class Decoder(decoding.Decoder):
         if self._finish == "error":
             raise ModelError(ModelFault.OVERLOAD, f"{self._host} broke off the answer because of an error of its own")
         return _STOPS.get(self._finish, Stop.END) if self._finish else None
+
+    def _complete(self, stop: Stop) -> None:
+        if self._details:
+            self._continue_with({"reasoning_details": self._details})
+        elif self._returns_reasoning and self._answer.reasoning:
+            self._continue_with({"reasoning_content": self._answer.reasoning})
+        super()._complete(stop)
+
+    def _continue_with(self, fields: Mapping[str, Any]) -> None:
+        if self._answer.calls:  # without calls the turn ends, and nobody wants it back
+            self._answer.continuation = Continuation(WIRE, json.dumps(fields, ensure_ascii=False))
 
     def _take_whole(self, answer: Any) -> bool:
         self._take(answer)
@@ -74,6 +95,7 @@ class Decoder(decoding.Decoder):
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self._answer.usage = read_usage(usage)
+            self._answer.cost = read_cost(usage)
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
             self._take_choice(choices[0])
@@ -99,6 +121,8 @@ class Decoder(decoding.Decoder):
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(thought, str) and thought:
             self._answer.think(thought)
+        for detail in _objects(delta.get("reasoning_details")):
+            self._take_detail(detail)
         content = delta.get("content")
         if isinstance(content, str):
             if content:
@@ -108,11 +132,8 @@ class Decoder(decoding.Decoder):
         refusal = delta.get("refusal")
         if isinstance(refusal, str) and refusal:
             self._answer.say(refusal)  # the model's own words, in a place of their own
-        fragments = delta.get("tool_calls")
-        if isinstance(fragments, list):
-            for fragment in fragments:
-                if isinstance(fragment, dict):
-                    self._take_fragment(fragment)
+        for fragment in _objects(delta.get("tool_calls")):
+            self._take_fragment(fragment)
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
             self._take_fragment({"index": 0, "function": legacy})
@@ -127,6 +148,19 @@ class Decoder(decoding.Decoder):
                 for thought in part["thinking"]:
                     if isinstance(thought, dict) and isinstance(thought.get("text"), str):
                         self._answer.think(thought["text"])
+
+    def _take_detail(self, detail: dict[str, Any]) -> None:
+        """A piece of signed or sealed reasoning (OpenRouter); pieces of one index and type make up one detail."""
+        key = (detail.get("index"), detail.get("type"))
+        for known in self._details[-1:]:
+            if key == (known.get("index"), known.get("type")):
+                for name, value in detail.items():
+                    joins = name in ("text", "summary", "data") and isinstance(value, str) and known.get(name)
+                    if value is not None:
+                        known[name] = f"{known[name]}{value}" if joins else value
+                return
+        if len(self._details) < MOST_CALLS:
+            self._details.append(dict(detail))
 
     def _take_fragment(self, fragment: dict[str, Any]) -> None:
         function = fragment.get("function")
@@ -156,6 +190,11 @@ class Decoder(decoding.Decoder):
         return call
 
 
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, list):
+        yield from (each for each in value if isinstance(each, dict))
+
+
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     """Tokens as the server counted them, or None if it did not really count."""
     prompt = count_of(usage, "prompt_tokens")
@@ -170,3 +209,11 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
         cache_write=min(count_of(usage, "prompt_tokens_details", "cache_write_tokens"), prompt),
         reasoning=count_of(usage, "completion_tokens_details", "reasoning_tokens"),
     )
+
+
+def read_cost(usage: Mapping[str, Any]) -> int | None:
+    """Micro-dollars that the server says it charged, where it says so (OpenRouter)."""
+    cost = usage.get("cost")
+    if isinstance(cost, (int, float)) and not isinstance(cost, bool) and 0 <= cost < 1e6:
+        return round(cost * 1_000_000)
+    return None

@@ -1,17 +1,26 @@
 """A request as the body of `POST /chat/completions`.
 
-Format: https://platform.openai.com/docs/api-reference/chat/create
+Format: https://platform.openai.com/docs/api-reference/chat/create, and what each `Dialect` says of its server.
 """
 
 import base64
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hob.core.ids import BlobId, digest
-from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage, UserMessage
+from hob.core.ids import BlobId, CallId, digest
+from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, Thinking, ToolMessage, UserMessage
 from hob.core.tools import ToolCall, ToolSpec
+from hob.providers.images import image_type
 from hob.providers.openai_chat.settings import Dialect
+from hob.providers.schemas import SchemaDialect, normalise
+
+WIRE = "openai_chat"
+_NINE = re.compile(r"[A-Za-z0-9]{9}")
+_BETWEEN = "I see."
+"""What the assistant says between a tool's result and the user, where the two may not meet."""
+_CACHED = {"type": "ephemeral"}
 
 
 def encode_request(
@@ -23,49 +32,79 @@ def encode_request(
 ) -> bytes:
     """The request's body. The same request gives the same bytes, and what grows from turn to turn stands last."""
     dialect = dialect or Dialect()
-    body: dict[str, Any] = {
-        "model": model,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        dialect.max_tokens: request.max_tokens,
-    }
+    body: dict[str, Any] = {"model": model, "stream": True}
+    if dialect.stream_options:
+        body["stream_options"] = {"include_usage": True}
+    if dialect.usage_object:
+        body["usage"] = {"include": True}
+    body[dialect.max_tokens] = request.max_tokens
     if dialect.cache_key and request.cache_key is not None:
         body["prompt_cache_key"] = digest(request.cache_key)[:32]
+    if request.thinking is not None:
+        body |= _thinking(request.thinking, dialect)
     if request.tools:
         body["tools"] = [_tool(spec) for spec in request.tools]
-    messages = [{"role": "system", "content": request.system}] if request.system else []
-    messages += [_message(message, images or {}) for message in request.messages]
+    messages: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
+    messages += _messages(request.messages, dialect, images or {})
+    if any(model.startswith(name) for name in dialect.cached_system):
+        _mark(messages)
     body["messages"] = messages
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
 
 
+def _thinking(level: Thinking, dialect: Dialect) -> dict[str, Any]:
+    """How long to think, where the server can be told."""
+    if dialect.reasoning_object:
+        return {"reasoning": {"enabled": False} if level is Thinking.OFF else {"effort": level.value}}
+    if not dialect.effort:
+        return {}
+    return {"reasoning_effort": dialect.efforts.get(level, level.value)}
+
+
 def _tool(spec: ToolSpec) -> dict[str, Any]:
-    schema = dict(spec.schema) or {"type": "object", "properties": {}}
+    schema = normalise(spec, SchemaDialect.OPENAI)
     return {"type": "function", "function": {"name": spec.name, "description": spec.description, "parameters": schema}}
 
 
-def _message(message: ModelMessage, images: Mapping[BlobId, bytes]) -> dict[str, Any]:
+def _messages(
+    messages: Iterable[ModelMessage], dialect: Dialect, images: Mapping[BlobId, bytes]
+) -> Iterable[dict[str, Any]]:
+    before: ModelMessage | None = None
+    for message in messages:
+        if not dialect.user_after_tool and isinstance(before, ToolMessage) and isinstance(message, UserMessage):
+            yield {"role": "assistant", "content": _BETWEEN}
+        yield _message(message, dialect, images)
+        before = message
+
+
+def _message(message: ModelMessage, dialect: Dialect, images: Mapping[BlobId, bytes]) -> dict[str, Any]:
     match message:
         case UserMessage(text, ()):
             return {"role": "user", "content": text}
         case UserMessage(text, pictures):
             parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
             for picture in pictures:
-                data = base64.b64encode(images[picture.blob]).decode()
-                parts.append({"type": "image_url", "image_url": {"url": f"data:{picture.media_type};base64,{data}"}})
+                data = images[picture.blob]
+                kind = image_type(data) or picture.media_type
+                url = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+                parts.append({"type": "image_url", "image_url": {"url": url}})
             return {"role": "user", "content": parts}
         case AssistantMessage(text, ()):
             return {"role": "assistant", "content": text}
         case AssistantMessage(text, calls):
-            return {"role": "assistant", "content": text or None, "tool_calls": [_call(call) for call in calls]}
+            said: dict[str, Any] = {"role": "assistant", "content": text or None}
+            said["tool_calls"] = [_call(call, dialect) for call in calls]
+            if message.continuation is not None and message.continuation.wire == WIRE:
+                said |= json.loads(message.continuation.data)
+            return said
         case ToolMessage(call, text, is_error):
             # the wire has no flag for it
-            said = f"Error: {text}" if is_error and text[:5].lower() != "error" else text
-            return {"role": "tool", "tool_call_id": call, "content": said}
+            words = f"Error: {text}" if is_error and text[:5].lower() != "error" else text
+            return {"role": "tool", "tool_call_id": _id(call, dialect), "content": words}
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call(call: ToolCall, dialect: Dialect) -> dict[str, Any]:
     arguments = call.arguments.strip() or "{}"
     try:
         well = isinstance(json.loads(arguments), dict)
@@ -73,4 +112,23 @@ def _call(call: ToolCall) -> dict[str, Any]:
         well = False
     if not well:  # several servers parse what they are sent back, and fail on what the model once wrote
         arguments = json.dumps({"malformed": call.arguments}, ensure_ascii=False)
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    return {
+        "id": _id(call.id, dialect),
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
+
+
+def _id(call: CallId, dialect: Dialect) -> str:
+    return digest(call)[:9] if dialect.nine_character_ids and not _NINE.fullmatch(call) else call
+
+
+def _mark(messages: list[dict[str, Any]]) -> None:
+    """Cache up to the system text and up to the newest message of which the next request keeps every byte."""
+    users = [message for message in messages if message["role"] == "user"]
+    for message in {id(each): each for each in (*messages[:1], *users[-2:])}.values():
+        content = message["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if parts and parts[-1].get("type") == "text" and parts[-1]["text"]:
+            parts[-1] = {**parts[-1], "cache_control": _CACHED}
+            message["content"] = parts

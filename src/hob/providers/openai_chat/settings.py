@@ -1,6 +1,9 @@
 """What differs between servers that speak chat completions, as data."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hob.core.models import Thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,8 @@ class Dialect:
     """Usage of a stream has to be asked for; some servers refuse the field."""
     effort: bool = False
     """`reasoning_effort` chooses how long the model thinks."""
+    efforts: Mapping[Thinking, str] = field(default_factory=dict)
+    """Levels that have another name there."""
     reasoning_object: bool = False
     """The same as `reasoning: {effort}`."""
     usage_object: bool = False

@@ -10,7 +10,7 @@ from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.providers.addresses import endpoint
 from hob.providers.openai_chat.decoding import Decoder
-from hob.providers.openai_chat.encoding import encode_request
+from hob.providers.openai_chat.encoding import WIRE, encode_request
 from hob.providers.openai_chat.settings import Dialect
 from hob.providers.wire import Listed
 
@@ -18,7 +18,7 @@ from hob.providers.wire import Listed
 class ChatCompletions:
     """Implements `Wire` in one server's dialect."""
 
-    name = "openai_chat"
+    name = WIRE
 
     def __init__(self, dialect: Dialect | None = None) -> None:
         self._dialect = dialect or Dialect()
@@ -41,12 +41,54 @@ class ChatCompletions:
 
     def decoder(self, *, host: str, salt: str, taken: Collection[str], secret: str) -> Decoder:
         """As `Wire.decoder`."""
-        return Decoder(host=host, salt=salt, taken=taken, secret=secret)
+        return Decoder(
+            host=host,
+            salt=salt,
+            taken=taken,
+            secret=secret,
+            returns_reasoning=self._dialect.returns_reasoning,
+        )
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         """As `Wire.read_models`."""
         rows = listing.get("data", listing.get("models")) if isinstance(listing, dict) else listing
         if not isinstance(rows, list):
             return None
-        names = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
-        return tuple(Listed(name) for name in names if isinstance(name, str) and name)
+        return tuple(model for row in rows if isinstance(row, dict) and (model := _listed(row)) is not None)
+
+
+def _listed(row: Mapping[str, Any]) -> Listed | None:
+    """One row. OpenRouter, Groq, Mistral and vLLM tell more than the name, each in its own words."""
+    name = row.get("id") or row.get("name")
+    if not isinstance(name, str) or not name:
+        return None
+    top = row.get("top_provider")
+    known = row.get("supported_parameters")
+    architecture = row.get("architecture")
+    inputs = architecture.get("input_modalities") if isinstance(architecture, Mapping) else None
+    prices = row.get("pricing")
+    prices = prices if isinstance(prices, Mapping) else {}
+    return Listed(
+        name,
+        context_tokens=_first(row, "context_length", "context_window", "max_context_length", "max_model_len"),
+        output_tokens=_first(top if isinstance(top, Mapping) else row, "max_completion_tokens"),
+        images="image" in inputs if isinstance(inputs, list) else None,
+        tools="tools" in known if isinstance(known, list) else None,
+        thinking="reasoning" in known if isinstance(known, list) else None,
+        input_price=_per_million(prices.get("prompt")),
+        output_price=_per_million(prices.get("completion")),
+    )
+
+
+def _first(row: Mapping[str, Any], *names: str) -> int | None:
+    values = (row.get(name) for name in names)
+    return next((value for value in values if type(value) is int and value > 0), None)
+
+
+def _per_million(price: object) -> float | None:
+    """Dollars per million tokens from dollars per token, written as a text."""
+    try:
+        dollars = float(price) if isinstance(price, (str, int, float)) else -1.0
+    except ValueError:
+        return None
+    return dollars * 1_000_000 if 0 <= dollars < 1 else None
