@@ -1,17 +1,17 @@
-"""The fake server is what the official SDK takes for the real one."""
+"""The fake server is what the official OpenAI SDK takes for the real one: chat completions."""
 
 import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import httpx2
 import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 
-from hob.testing.openai_replies import Fault, Reply
-from hob.testing.openai_server import OpenAIServer
+from hob.testing import Fault, ModelServer, Reply
 
 HI: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Grüß dich, 世界"}]
 TOOLS: list[ChatCompletionToolParam] = [
@@ -20,13 +20,13 @@ TOOLS: list[ChatCompletionToolParam] = [
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[OpenAIServer]:
-    async with OpenAIServer(key="sk-right") as server:
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer(key="sk-right") as server:
         yield server
 
 
 @pytest.fixture
-async def client(server: OpenAIServer) -> AsyncIterator[openai.AsyncOpenAI]:
+async def client(server: ModelServer) -> AsyncIterator[openai.AsyncOpenAI]:
     async with openai.AsyncOpenAI(base_url=server.url, api_key="sk-right", max_retries=0, timeout=10) as client:
         yield client
 
@@ -56,7 +56,7 @@ async def test_a_streamed_completion_with_usage(client: openai.AsyncOpenAI) -> N
     assert chunks[0].usage is None
 
 
-async def test_streamed_tool_calls_are_put_together(server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
+async def test_streamed_tool_calls_are_put_together(server: ModelServer, client: openai.AsyncOpenAI) -> None:
     server.script.append(Reply(calls=(("add", '{"a": "1 \\" 2"}'), ("add", '{"b": 2}')), fault=Fault.INTERLEAVED))
     async with client.chat.completions.stream(model="m", messages=HI, tools=TOOLS) as stream:
         answer = await stream.get_final_completion()
@@ -87,32 +87,61 @@ async def test_models_are_listed(client: openai.AsyncOpenAI) -> None:
         (Fault.BAD_REQUEST, openai.BadRequestError),
         (Fault.OVERFLOW, openai.BadRequestError),
         (Fault.UNAUTHORIZED, openai.AuthenticationError),
+        (Fault.FORBIDDEN, openai.PermissionDeniedError),
         (Fault.NOT_FOUND, openai.NotFoundError),
         (Fault.RATE_SHORT, openai.RateLimitError),
         (Fault.RATE_DATE, openai.RateLimitError),
         (Fault.QUOTA, openai.RateLimitError),
         (Fault.PAYMENT, openai.APIStatusError),
         (Fault.ERROR_500, openai.InternalServerError),
+        (Fault.OVERLOADED, openai.InternalServerError),
         (Fault.HTML_502, openai.InternalServerError),
         (Fault.CUT_BEFORE, openai.APIConnectionError),
     ],
 )
 async def test_failures_become_the_sdks_own(
-    server: OpenAIServer, client: openai.AsyncOpenAI, fault: Fault, error: type[Exception]
+    server: ModelServer, client: openai.AsyncOpenAI, fault: Fault, error: type[Exception]
 ) -> None:
     server.script.append(Reply("x", fault=fault))
     with pytest.raises(error):
         await client.chat.completions.create(model="m", messages=HI)
 
 
-async def test_an_error_inside_a_stream_is_raised(server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
+async def test_a_rate_limit_says_how_long(server: ModelServer, client: openai.AsyncOpenAI) -> None:
+    server.script.append(Reply(fault=Fault.RATE_SHORT, retry_after=7))
+    with pytest.raises(openai.RateLimitError) as caught:
+        await client.chat.completions.create(model="m", messages=HI)
+    headers = caught.value.response.headers
+    assert (headers["retry-after"], headers["x-ratelimit-reset-requests"]) == ("7", "7s")
+    assert headers["x-ratelimit-remaining-requests"] == "0"
+    assert caught.value.request_id
+
+
+async def test_a_beginning_that_was_sent_before_is_cached(client: openai.AsyncOpenAI) -> None:
+    long: ChatCompletionMessageParam = {"role": "system", "content": "Be good. " * 1000}
+
+    async def cached(*messages: ChatCompletionMessageParam) -> int | None:
+        answer = await client.chat.completions.create(model="m", messages=messages)
+        assert answer.usage is not None
+        assert answer.usage.prompt_tokens_details is not None
+        return answer.usage.prompt_tokens_details.cached_tokens
+
+    assert await cached(long, *HI) == 0
+    found = await cached(long, {"role": "user", "content": "Something else"})
+    assert found is not None
+    assert 2000 < found < 2400
+    assert found % 128 == 0
+    assert await cached(*HI) == 0
+
+
+async def test_an_error_inside_a_stream_is_raised(server: ModelServer, client: openai.AsyncOpenAI) -> None:
     server.script.append(Reply("one two three", fault=Fault.ERROR_EVENT))
     stream = await client.chat.completions.create(model="m", messages=HI, stream=True)
     with pytest.raises(openai.APIError, match="had an error"):
         _ = [chunk async for chunk in stream]
 
 
-async def test_a_wrong_key_is_refused(server: OpenAIServer) -> None:
+async def test_a_wrong_key_is_refused(server: ModelServer) -> None:
     async with openai.AsyncOpenAI(base_url=server.url, api_key="sk-wrong", max_retries=0) as client:
         with pytest.raises(openai.AuthenticationError, match="sk-wrong"):
             await client.chat.completions.create(model="m", messages=HI)
@@ -124,10 +153,45 @@ async def test_a_result_without_its_call_is_refused(client: openai.AsyncOpenAI) 
         await client.chat.completions.create(model="m", messages=lone)
 
 
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ({"tools": [{"type": "function", "function": {"name": "a.b"}}]}, r"tools\[0\]\.function\.name"),
+        ({"tools": [{"type": "function", "function": {"name": "a" * 65}}]}, "longer than 64"),
+        ({"tools": [{"type": "function", "name": "add"}]}, "Missing required parameter"),
+        ({"tools": [{"type": "function", "function": {"name": "a", "parameters": {"type": "string"}}}]}, "object"),
+        ({"tools": []}, "array of 1 to 128"),
+        ({"messages": [{"role": "user", "content": None}]}, "expected a string, got null"),
+        ({"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]}, "Invalid value: 'image'"),
+        ({"messages": [{"role": "assistant", "content": "x", "tool_calls": []}]}, "empty array"),
+        ({"messages": []}, "not empty"),
+        ({"model": ""}, "must provide a model"),
+    ],
+)
+async def test_a_request_with_mistakes_is_refused(
+    client: openai.AsyncOpenAI, more: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(openai.BadRequestError, match=complaint):
+        await client.chat.completions.create(model="m", messages=HI, extra_body=more)
+
+
+async def test_a_strict_schema_must_be_closed(client: openai.AsyncOpenAI) -> None:
+    open_schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    for schema, complaint in (
+        (open_schema, "additionalProperties"),
+        ({**open_schema, "additionalProperties": False, "required": []}, "'required' must name every key"),
+    ):
+        function: Any = {"name": "add", "strict": True, "parameters": schema}
+        with pytest.raises(openai.BadRequestError, match=complaint):
+            await client.chat.completions.create(
+                model="m", messages=HI, tools=[{"type": "function", "function": function}]
+            )
+
+
 @pytest.fixture
 def outside() -> Iterator[str]:
     """The server as a program; its base URL."""
-    command = [sys.executable, "-m", "hob.testing.openai_server", "--say", "as told"]
+    command = [sys.executable, "-m", "hob.testing.model_server", "--say", "as told"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
