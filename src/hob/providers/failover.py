@@ -74,7 +74,7 @@ class _Failure:
 
 
 class Walk:
-    """The way of one request along its lanes.
+    """The way of one request along its lanes: `first`, then `failed` until `answered` or nobody is left.
 
     At most `len(lanes) + max_attempts - 1` requests: each lane once, and `max_attempts - 1` repeats in all, none of
     which begins after `patience` seconds. A lane that was not asked yet is asked however long the others took.
@@ -138,44 +138,6 @@ class Walk:
             return self._repeat_any(now, draw)
         return self._repeat_at_once(lane, error, now, draw) or self._next_unasked(now)
 
-    def _next_unasked(self, now: float) -> Ask:
-        lane = min(self._unasked, key=lambda lane: self._health.seconds_left(lane, now))  # the first of equals
-        self._unasked.remove(lane)
-        self.made += 1
-        return Ask(lane)
-
-    def _repeat_at_once(self, lane: Lane, error: ModelError, now: float, draw: float) -> Ask | None:
-        # A hiccup of the one that was asked first must not cost its prompt cache; the others have none to lose.
-        if self.made > 1 or error.fault is ModelFault.RATE_LIMIT:
-            return None
-        delay = _FIRST_DELAY * (1 - draw / 2)
-        return self._repeat(lane, now, delay) if (error.retry_after or 0.0) <= delay else None
-
-    def _repeat_any(self, now: float, draw: float) -> Ask | None:
-        delay: float = _FIRST_DELAY * 2**self._repeats * (1 - draw / 2)
-
-        def readiness(lane: Lane) -> tuple[float, int]:
-            failure = self._failures[lane]
-            return max(now + delay, failure.at + (failure.error.retry_after or 0.0)), failure.times
-
-        lane = min(filter(self._may_repeat, self._chain), key=readiness, default=None)
-        return self._repeat(lane, now, readiness(lane)[0] - now) if lane is not None else None
-
-    def _repeat(self, lane: Lane, now: float, wait: float) -> Ask | None:
-        if now + wait >= self._end or not self._may_repeat(lane):
-            return None
-        if self._failures[lane].error.fault is ModelFault.EMPTY:
-            self._repeated_empty = True
-        self._repeats += 1
-        self.made += 1
-        return Ask(lane, wait)
-
-    def _may_repeat(self, lane: Lane) -> bool:
-        fault = self._failures[lane].error.fault
-        if fault is ModelFault.EMPTY and self._repeated_empty:  # each has cost all its tokens
-            return False
-        return fault in _REPEATABLE and self._repeats < self._most_repeats
-
     def passed_over(self, lane: Lane) -> tuple[str, ModelFault] | None:
         """The model that would rather have answered than this lane's, and why it did not; None where it is the same."""
         wanted = self._chain[0].ref
@@ -213,6 +175,44 @@ class Walk:
         error.attempts = self.made
         error.retry_after = self._soonest(now)
         return error
+
+    def _next_unasked(self, now: float) -> Ask:
+        lane = min(self._unasked, key=lambda lane: self._health.seconds_left(lane, now))  # the first of equals
+        self._unasked.remove(lane)
+        self.made += 1
+        return Ask(lane)
+
+    def _repeat_at_once(self, lane: Lane, error: ModelError, now: float, draw: float) -> Ask | None:
+        # A hiccup of the one that was asked first must not cost its prompt cache; the others have none to lose.
+        if self.made > 1 or error.fault is ModelFault.RATE_LIMIT:
+            return None
+        delay = _FIRST_DELAY * (1 - draw / 2)
+        return self._repeat(lane, now, delay) if (error.retry_after or 0.0) <= delay else None
+
+    def _repeat_any(self, now: float, draw: float) -> Ask | None:
+        delay: float = _FIRST_DELAY * 2**self._repeats * (1 - draw / 2)
+
+        def readiness(lane: Lane) -> tuple[float, int]:
+            failure = self._failures[lane]
+            return max(now + delay, failure.at + (failure.error.retry_after or 0.0)), failure.times
+
+        lane = min(filter(self._may_repeat, self._chain), key=readiness, default=None)
+        return self._repeat(lane, now, readiness(lane)[0] - now) if lane is not None else None
+
+    def _repeat(self, lane: Lane, now: float, wait: float) -> Ask | None:
+        if now + wait >= self._end or not self._may_repeat(lane):
+            return None
+        if self._failures[lane].error.fault is ModelFault.EMPTY:
+            self._repeated_empty = True
+        self._repeats += 1
+        self.made += 1
+        return Ask(lane, wait)
+
+    def _may_repeat(self, lane: Lane) -> bool:
+        fault = self._failures[lane].error.fault
+        if fault is ModelFault.EMPTY and self._repeated_empty:  # each has cost all its tokens
+            return False
+        return fault in _REPEATABLE and self._repeats < self._most_repeats
 
     def _failure_of(self, ref: str) -> _Failure | None:
         """What stands for all keys of a model: that a key is merely busy, if one is, else what came of the first."""

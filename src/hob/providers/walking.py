@@ -146,7 +146,7 @@ class Failover:
             lanes = self._lanes_of(ref)
         except ModelError as error:
             return (), error
-        return lanes, None if lanes else ModelError(ModelFault.NOT_CONFIGURED, "nothing is configured to answer as it")
+        return lanes, None if lanes else ModelError(ModelFault.NOT_CONFIGURED, "no provider is configured for it")
 
 
 def _remark(walk: Walk, lane: Lane) -> Remark | None:
