@@ -59,6 +59,7 @@ class Sentence(StrEnum):
     COMMAND_FAILED = auto()
     INTERRUPTED = auto()
     STORE_WAITS = auto()
+    PROMPT_GUARD_WARNED = auto()
     STAND_IN_AUTH = auto()
     STAND_IN_BILLING = auto()
     STAND_IN_RATE_LIMIT = auto()
@@ -299,6 +300,11 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "en": "Kept, but the database cannot be written right now; this goes on by itself. See `hob status`.",
         "de": "Behalten, aber die Datenbank ist gerade nicht beschreibbar; es geht von selbst weiter. "
         "Siehe `hob status`.",
+    },
+    Sentence.PROMPT_GUARD_WARNED: {
+        "en": "This went to the model's provider with {kinds} in it; `[prompt_guard]` in the settings can prevent that.",
+        "de": "Das ging mit {kinds} darin an den Anbieter des Modells; "
+        "`[prompt_guard]` in den Einstellungen kann das verhindern.",
     },
     Sentence.STAND_IN_AUTH: {
         "en": "The key for {model} was refused, so {other} answers. Check the key (`hob config show`).",
