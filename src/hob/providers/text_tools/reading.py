@@ -46,15 +46,19 @@ class CallReader:
         self._opener = ""
         self._fenced = False
         self._refused = 0
+        self._patience = 0
         self._read = self._read_text
 
     def feed(self, text: str) -> str:
         """The text to show now."""
         if self.done:
             return ""
-        if self._read == self._read_block and len(self._held) > 64 and _DECIDING.isdisjoint(text):
+        if self._read == self._read_block and len(self._held) > 64:
             self._more.append(text)
-            return ""
+            self._patience -= len(text)
+            if self._patience > 0 or _DECIDING.isdisjoint(text):
+                return ""
+            text = self._more.pop()
         return self._run(text, final=False)
 
     def finish(self) -> str:
@@ -152,6 +156,8 @@ class CallReader:
             self.unfinished = final and not self._held
         elif verdict is Open.TEXT or not whole:
             self._refuse(shown, whole)
+        else:  # a long block is judged less often, or its length would count twice
+            self._patience = len(self._held) // 64
 
     def _take(self, found: Found) -> None:
         self.calls += found.calls
