@@ -22,8 +22,8 @@ from usage import usage_of
 from wording import ANSWER_FIELDS, CHAT_FIELDS, EVENT_KINDS, EVENTS, REASONS
 
 import hob
-from hob.agent.commands import COMMANDS as SLASH_COMMANDS
-from hob.agent.commands import Moment
+from hob.agent.command_table import COMMANDS as SLASH_COMMANDS
+from hob.agent.command_table import Moment
 from hob.app.cli import COMMANDS, overview
 from hob.app.sections import SECTIONS
 from hob.config import reference

@@ -308,11 +308,14 @@ async def test_a_summary_is_a_task_of_its_own(desk: Desk) -> None:
     settings = AgentSettings(window=2)
     for _ in range(3):
         await perform(desk, router, await make_turn(desk.store, message("hi")))
+    router.remarks = (STOOD_IN,)
     compactor = Compactor(
         settings, model=router, transcript=desk.store.transcript, ledger=desk.store.ledger, prices=Known(),
         clock=desk.clock,
     )  # fmt: skip
     done = await compactor.compact(SESSION, reason="/compact", model="")
     assert isinstance(done, Compacted), done
+    made = [event for event in await desk.store.timeline.latest(9, SESSION) if event.kind is EventKind.MODEL]
+    assert [event.text for event in made if event.turn is None] == [LINE]
     assert (router.requests[-1].task, router.requests[-1].models) == ("summary", ("priced",))
     assert (done.summary.model, (await desk.store.ledger.spent(model="priced")).cost) == ("priced", 20)

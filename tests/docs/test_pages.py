@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError, MissingArgumentError
 
-from hob.agent.commands import COMMANDS, parse
+from hob.agent.command_table import COMMANDS, parse
 from hob.app.cli import build
 from hob.app.sections import SECTIONS
 from hob.config.fields import find_setting

@@ -1,11 +1,11 @@
-"""Slash commands: what people can do without a model. The table is data; each row's function is below it."""
+"""Slash commands: what people can do without a model. Each row of `command_table` has its method here."""
 
 import difflib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Protocol
 
+from hob.agent.command_table import BY_NAME, COMMANDS, Moment, parse
 from hob.agent.naming import chain_of, chosen_name
 from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import thread_session
@@ -22,13 +22,6 @@ from hob.core.ports.model import Model, Routes
 from hob.core.turns import QueueMode
 
 DAY_SECONDS = 86_400.0
-
-
-class Moment(StrEnum):
-    """When a command acts."""
-
-    ARRIVAL = "arrival"  # at once, beside a running turn
-    LANE = "lane"  # in order with the messages
 
 
 class Desk(Protocol):
@@ -81,93 +74,6 @@ class Call:
     language: str
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One row of the table. `english` and `german` stand in `/help`; `owner` keeps it from everybody else."""
-
-    name: str
-    moment: Moment
-    usage: str
-    english: str
-    german: str
-    owner: bool = False
-
-
-COMMANDS: tuple[Command, ...] = (
-    Command("help", Moment.ARRIVAL, "/help", "this list", "diese Liste"),
-    Command("status", Moment.ARRIVAL, "/status", "how Hob is", "wie es Hob geht", owner=True),
-    Command("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob", "wer du für Hob bist"),
-    Command("stop", Moment.ARRIVAL, "/stop", "stop the running turn", "die laufende Arbeit anhalten"),
-    Command(
-        "pause", Moment.ARRIVAL, "/pause", "keep messages, do nothing", "Nachrichten behalten, nichts tun", owner=True
-    ),
-    Command("resume", Moment.ARRIVAL, "/resume", "go on", "weitermachen", owner=True),
-    Command("cancel", Moment.ARRIVAL, "/cancel ID", "cancel a task", "eine Aufgabe abbrechen", owner=True),
-    Command("tasks", Moment.ARRIVAL, "/tasks", "open tasks", "offene Aufgaben", owner=True),
-    Command("usage", Moment.ARRIVAL, "/usage", "what was spent", "was verbraucht wurde", owner=True),
-    Command(
-        "context",
-        Moment.ARRIVAL,
-        "/context",
-        "what the next request holds",
-        "was die nächste Anfrage enthält",
-        owner=True,
-    ),
-    Command(
-        "session",
-        Moment.ARRIVAL,
-        "/session [list|switch|archive|title]",
-        "named sessions",
-        "benannte Sitzungen",
-        owner=True,
-    ),
-    Command(
-        "queue",
-        Moment.ARRIVAL,
-        "/queue [MODE]",
-        "what a message during work does",
-        "was eine Nachricht während der Arbeit tut",
-        owner=True,
-    ),
-    Command("new", Moment.LANE, "/new", "begin afresh", "neu anfangen"),
-    Command("reset", Moment.LANE, "/reset", "the same as /new", "dasselbe wie /new"),
-    Command("compact", Moment.LANE, "/compact [undo]", "summarise the history", "den Verlauf zusammenfassen"),
-    Command("undo", Moment.LANE, "/undo", "take the last turn back", "die letzte Runde zurücknehmen"),
-    Command(
-        "model",
-        Moment.LANE,
-        "/model [NAME|default]",
-        "show or choose the model",
-        "das Modell zeigen oder wählen",
-        owner=True,
-    ),
-    Command(
-        "think",
-        Moment.LANE,
-        "/think [LEVEL|default]",
-        "show or choose how long the model thinks",
-        "zeigen oder wählen, wie lange das Modell nachdenkt",
-        owner=True,
-    ),
-)
-_BY_NAME = {command.name: command for command in COMMANDS}
-
-
-def parse(text: str) -> tuple[str, str] | None:
-    """Name and rest of a slash command, or None if the text is none.
-
-    A path such as `/etc/hosts` is a message: a name holds letters only. A leading space makes any text a message.
-    """
-    if not text.startswith("/"):
-        return None
-    head, _, rest = text.partition(" ")
-    head, newline, more = head.partition("\n")
-    name = head[1:].lower()
-    if not (name.isascii() and name.isalpha()):
-        return None
-    return name, (more + newline + rest if newline else rest).strip()
-
-
 class SlashCommands:
     """Implements the core port `Commands`."""
 
@@ -193,7 +99,7 @@ class SlashCommands:
         parsed = parse(text)
         if parsed is None:
             return None
-        command = _BY_NAME.get(parsed[0])
+        command = BY_NAME.get(parsed[0])
         return command.moment.value if command else Moment.ARRIVAL.value
 
     async def run(self, inbound: Inbound, session: SessionKey) -> str:
@@ -201,7 +107,7 @@ class SlashCommands:
         if parsed is None:
             raise ValueError("not a command")
         name, rest = parsed
-        command = _BY_NAME.get(name)
+        command = BY_NAME.get(name)
         if command is None:
             return self._unknown(name)
         if command.owner and inbound.sender.cls is not SenderClass.OWNER:
@@ -213,7 +119,7 @@ class SlashCommands:
             return str(error)
 
     def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name, _BY_NAME, 1)
+        near = difflib.get_close_matches(name, BY_NAME, 1)
         hint = f"`/{near[0]}`? " if near else ""
         return answer(Answer.UNKNOWN, self._language, name=f"/{name}", hint=hint)
 

@@ -17,6 +17,7 @@ from hob.agent.prompt.cutting import shorten
 from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.tokens import estimate_tokens
+from hob.agent.remarks import render
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget
 from hob.agent.summaries import INSTRUCTIONS, Draft, finish_text, judge_draft, read_draft
@@ -25,7 +26,7 @@ from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.ids import SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
-from hob.core.models import Entry, ModelReply, ModelRequest, Stop, UserMessage
+from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
 from hob.core.ports.journal import Ledger, Transcript
 from hob.core.ports.memory import Remember
 from hob.core.ports.model import Model, Prices, Routes
@@ -210,8 +211,11 @@ class Compactor:
             patience=self._settings.compact_patience_seconds,
             task=_TASK,
         )
+        remarks: list[Remark] = []
         if isinstance(self._model, Routes):
-            request = (await self._model.route(replace(request, model=spending.model))).request
+            route = await self._model.route(replace(request, model=spending.model))
+            request = route.request
+            remarks.extend(route.remarks)
         if self._budget is not None:
             # nothing to journal the reservation in: the session's turns and this call may overlap by one call's cost
             turn = Turn(TurnId(""), spending.session, spending.trace, new_span_id(), ())
@@ -224,6 +228,8 @@ class Compactor:
             async for event in self._model.stream(request):
                 if isinstance(event, ModelReply):
                     reply = event
+                elif isinstance(event, Remark):
+                    remarks.append(event)
         except ModelError as error:
             status = error.fault
             if error.fault is ModelFault.CONTEXT_OVERFLOW:
@@ -231,7 +237,8 @@ class Compactor:
             raise
         finally:
             name = reply.ref if reply and reply.ref else request.first
-            ended = self._event(spending, EventKind.MODEL, name, status, began)
+            told = "\n".join(dict.fromkeys(render(remark, self._settings.language) for remark in remarks))
+            ended = replace(self._event(spending, EventKind.MODEL, name, status, began), text=told)
             if reply is not None:
                 ended = replace(ended, usage=reply.usage, cost=self._cost(name, reply))
             await self._ledger.record(ended)

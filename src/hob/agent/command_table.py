@@ -1,0 +1,98 @@
+"""The slash commands there are, as data, and how one is read from a message."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Moment(StrEnum):
+    """When a command acts."""
+
+    ARRIVAL = "arrival"  # at once, beside a running turn
+    LANE = "lane"  # in order with the messages
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One row of the table. `english` and `german` stand in `/help`; `owner` keeps it from everybody else."""
+
+    name: str
+    moment: Moment
+    usage: str
+    english: str
+    german: str
+    owner: bool = False
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", Moment.ARRIVAL, "/help", "this list", "diese Liste"),
+    Command("status", Moment.ARRIVAL, "/status", "how Hob is", "wie es Hob geht", owner=True),
+    Command("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob", "wer du für Hob bist"),
+    Command("stop", Moment.ARRIVAL, "/stop", "stop the running turn", "die laufende Arbeit anhalten"),
+    Command(
+        "pause", Moment.ARRIVAL, "/pause", "keep messages, do nothing", "Nachrichten behalten, nichts tun", owner=True
+    ),
+    Command("resume", Moment.ARRIVAL, "/resume", "go on", "weitermachen", owner=True),
+    Command("cancel", Moment.ARRIVAL, "/cancel ID", "cancel a task", "eine Aufgabe abbrechen", owner=True),
+    Command("tasks", Moment.ARRIVAL, "/tasks", "open tasks", "offene Aufgaben", owner=True),
+    Command("usage", Moment.ARRIVAL, "/usage", "what was spent", "was verbraucht wurde", owner=True),
+    Command(
+        "context",
+        Moment.ARRIVAL,
+        "/context",
+        "what the next request holds",
+        "was die nächste Anfrage enthält",
+        owner=True,
+    ),
+    Command(
+        "session",
+        Moment.ARRIVAL,
+        "/session [list|switch|archive|title]",
+        "named sessions",
+        "benannte Sitzungen",
+        owner=True,
+    ),
+    Command(
+        "queue",
+        Moment.ARRIVAL,
+        "/queue [MODE]",
+        "what a message during work does",
+        "was eine Nachricht während der Arbeit tut",
+        owner=True,
+    ),
+    Command("new", Moment.LANE, "/new", "begin afresh", "neu anfangen"),
+    Command("reset", Moment.LANE, "/reset", "the same as /new", "dasselbe wie /new"),
+    Command("compact", Moment.LANE, "/compact [undo]", "summarise the history", "den Verlauf zusammenfassen"),
+    Command("undo", Moment.LANE, "/undo", "take the last turn back", "die letzte Runde zurücknehmen"),
+    Command(
+        "model",
+        Moment.LANE,
+        "/model [NAME|default]",
+        "show or choose the model",
+        "das Modell zeigen oder wählen",
+        owner=True,
+    ),
+    Command(
+        "think",
+        Moment.LANE,
+        "/think [LEVEL|default]",
+        "show or choose how long the model thinks",
+        "zeigen oder wählen, wie lange das Modell nachdenkt",
+        owner=True,
+    ),
+)
+BY_NAME = {command.name: command for command in COMMANDS}
+
+
+def parse(text: str) -> tuple[str, str] | None:
+    """Name and rest of a slash command, or None if the text is none.
+
+    A path such as `/etc/hosts` is a message: a name holds letters only. A leading space makes any text a message.
+    """
+    if not text.startswith("/"):
+        return None
+    head, _, rest = text.partition(" ")
+    head, newline, more = head.partition("\n")
+    name = head[1:].lower()
+    if not (name.isascii() and name.isalpha()):
+        return None
+    return name, (more + newline + rest if newline else rest).strip()
