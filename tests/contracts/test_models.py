@@ -12,6 +12,7 @@ from hob.providers import ModelSettings, open_model
 from hob.providers.anthropic.wire import AnthropicMessages
 from hob.providers.gemini.wire import GenerateContent
 from hob.providers.health import Lane
+from hob.providers.ollama.wire import OllamaChat
 from hob.providers.openai_chat.wire import ChatCompletions
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
@@ -56,7 +57,7 @@ def spoken(wire: Wire) -> Make:
     return make
 
 
-WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent())
+WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat())
 
 
 @asynccontextmanager

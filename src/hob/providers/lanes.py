@@ -1,7 +1,10 @@
 """The ways to ask: each key of each provider, opened when it is first asked."""
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
+from typing import cast
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
@@ -77,14 +80,15 @@ class Lanes:
         return ref
 
     def _with_tools(self, ref: Ref, model: Model) -> Model:
-        how = self._choice.connect(ref.provider).settings.tools
-        native = self._profiles.find_profile(str(ref)).tools if self._profiles is not None else None
-        if how == "auto" and (native is False or self._choice.connect(ref.provider).provider.wire in CLI_WIRES):
+        connected = self._choice.connect(ref.provider)
+        how = connected.settings.tools
+        if how == "auto":
+            native = self._profiles.find_profile(str(ref)).tools if self._profiles is not None else None
+            if native is not False and connected.provider.wire not in CLI_WIRES:
+                return TextWhereNeeded(model)
             how = "text"
         if how == "text":
-            from hob.providers.text_tools import TextTools  # only models without calls of their own need it
-
-            return TextTools(model)
+            return in_text(model)
         return _Without(model) if how == "none" else model
 
     def _provider(self, id: str, key: int) -> Model:
@@ -152,6 +156,44 @@ class _Named:
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         return self._model.stream(replace(request, model=self._name, models=()))
+
+
+class TextWhereNeeded:
+    """A model that is shown tools in text once its server has said that it takes none."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._in_text: Model | None = None
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """As the model; a request that was refused for its tools is made again in the other form."""
+        if self._in_text is None:
+            try:
+                async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(request))) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelError as error:
+                if not request.tools or not _NO_TOOLS.search(str(error)):
+                    raise
+            self._in_text = in_text(self._model)
+        async with aclosing(cast("AsyncGenerator[ModelEvent]", self._in_text.stream(request))) as events:
+            async for event in events:
+                yield event
+
+
+# Ollama, vLLM, llama.cpp and OpenRouter, each in its own words
+_NO_TOOLS = re.compile(
+    r"(?:not|n't) support (?:tools?|functions?)\b|tool choice requires|tools param requires|support tool use",
+    re.IGNORECASE,
+)
+
+
+def in_text(model: Model) -> Model:
+    """The model with tools in text form."""
+    from hob.providers.text_tools import TextTools  # only models without calls of their own need it
+
+    return TextTools(model)
 
 
 class _Without:
