@@ -1,0 +1,117 @@
+"""Choosing a model by rule: a cheaper one for what is easy, another one for what a word gives away.
+
+A rule looks at the newest message alone, and only when it begins a turn: going on with another model than the one that
+began would throw the provider's prompt cache away. The first rule that holds wins.
+"""
+
+import re
+from dataclasses import dataclass
+
+from hob.core.models import ModelRequest, Thinking, UserMessage
+from hob.providers.screening.own_words import own_words, without_context
+from hob.providers.screening.patterns import compile_pattern, compile_words
+from hob.providers.screening.settings import ClassifierRule, ClassifierSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a rule chose. `thinking` is None where it leaves that open."""
+
+    rule: str
+    model: str
+    thinking: Thinking | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one rule; `reason` says in words why it does not hold, and is empty where it does."""
+
+    rule: str
+    model: str
+    reason: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that the rule says is so."""
+        return not self.reason
+
+
+class Classifier:
+    """The rules, ready to be asked. Deterministic: the same request gets the same answer."""
+
+    def __init__(self, settings: ClassifierSettings) -> None:
+        self._rules = [_Rule(rule, place) for place, rule in enumerate(settings.rules, 1)] if settings.enabled else []
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to ask; if not, leave it out."""
+        return bool(self._rules)
+
+    def classify(self, request: ModelRequest) -> Chosen | None:
+        """What the first rule that holds chooses; None if none does or the request does not begin a turn."""
+        seen = _look_at(request)
+        if seen is None:
+            return None
+        return next((rule.chosen for rule in self._rules if not rule.objection(request, seen)), None)
+
+    def explain(self, request: ModelRequest) -> tuple[Verdict, ...]:
+        """What each rule says to this request, in order; nothing where the request does not begin a turn."""
+        seen = _look_at(request)
+        if seen is None:
+            return ()
+        return tuple(
+            Verdict(rule.chosen.rule, rule.chosen.model, rule.objection(request, seen)) for rule in self._rules
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    words: str
+    size: int
+    images: bool
+
+
+def _look_at(request: ModelRequest) -> _Seen | None:
+    newest = request.messages[-1] if request.messages else None
+    if not isinstance(newest, UserMessage):
+        return None
+    return _Seen(own_words(newest.text), len(without_context(newest.text)), bool(newest.images))
+
+
+class _Rule:
+    def __init__(self, rule: ClassifierRule, place: int) -> None:
+        self._rule = rule
+        self._any = compile_words(rule.any)
+        self._all = [(word, compiled) for word in rule.all if (compiled := compile_words([word]))]
+        self._pattern: re.Pattern[str] | None = compile_pattern(rule.pattern) if rule.pattern else None
+        thinking = Thinking(rule.thinking) if rule.thinking else None
+        self.chosen = Chosen(rule.name or f"rule {place}", rule.model, thinking)
+
+    def objection(self, request: ModelRequest, seen: _Seen) -> str:
+        """The first thing that is not as the rule says, in words; empty if it holds."""
+        rule = self._rule
+        if rule.task and rule.task != request.task:
+            return f"the task is {request.task}"
+        if rule.session and not _fits(request.cache_key or "", rule.session):
+            return "the session is another"
+        if seen.images and not rule.images:
+            return "there is an image in the message"
+        if rule.max_chars and seen.size > rule.max_chars:
+            return f"the message has {seen.size} characters"
+        if seen.size < rule.min_chars:
+            return f"the message has only {seen.size} characters"
+        return self._missing(seen.words)
+
+    def _missing(self, words: str) -> str:
+        if self._any is not None and self._any.search(words) is None:
+            return "none of its words is in the message"
+        missing = next((word for word, compiled in self._all if compiled.search(words) is None), "")
+        if missing:
+            return f"“{missing}” is not in the message"
+        if self._pattern is not None and self._pattern.search(words) is None:
+            return "its pattern is not found in the message"
+        return ""
+
+
+def _fits(session: str, wanted: str) -> bool:
+    return session.startswith(wanted[:-1]) if wanted.endswith("*") else session == wanted

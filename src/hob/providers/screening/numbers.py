@@ -1,0 +1,144 @@
+"""Personal numbers: cards, ids, phones, IPv4 addresses.
+
+They are looked for only where a text has a run of digits and separators long enough to hold one, and each must pass
+what can be checked of it: issuer, country, check digit, grouping. A bare run of digits is none of them.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from hob.providers.screening import checksums
+from hob.providers.screening.kinds import Finding, Kind
+from hob.providers.screening.personal import goes_on
+
+_REGION = re.compile(r"[+(0-9][0-9 ()./\u00a0\u2013-]{6,}")
+_ALONE = r"(?<![\w.+-])"
+_ENDS = r"(?![0-9]|[.-][0-9])"
+_CARD = re.compile(
+    _ALONE + r"(?:[0-9]{12,19}|(?:[0-9]{4}[ \u00a0-]){3}[0-9]{1,4}(?:[ \u00a0-][0-9]{1,3})?"
+    r"|[0-9]{4}[ \u00a0-][0-9]{6}[ \u00a0-][0-9]{4,5})" + _ENDS
+)
+_SSN = re.compile(_ALONE + r"(?!000|666|9)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![0-9-])")
+_TAX_ID = re.compile(_ALONE + r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}" + _ENDS)
+_AHV = re.compile(_ALONE + r"756(?:\.[0-9]{4}\.[0-9]{4}\.[0-9]{2}|[0-9]{10})" + _ENDS)
+_NIR = re.compile(_ALONE + r"[12] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}" + _ENDS)
+_CPF = re.compile(_ALONE + r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}" + _ENDS)
+_DNI = re.compile(_ALONE + r"[0-9]{8}-?[A-Z](?!\w)")
+_IPV4 = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}" + _ENDS)
+_VERSION = re.compile(r"(?:version|release|build|v)[ :=]{0,3}$", re.IGNORECASE)
+_APART = re.compile(r"[^0-9A-Z]{1,3}")
+
+
+def find_numbers(text: str, kinds: Collection[str]) -> Iterator[Finding]:
+    """All these kinds of numbers, those of one region together."""
+    wanted = [entry for entry in _NUMBERS if entry[0] in kinds]
+    for region in _REGION.finditer(text):
+        start, end = region.start(), min(region.end() + 2, len(text))  # what ends a number may stand behind it
+        for kind, pattern, holds in wanted:
+            for match in pattern.finditer(text, start, end):
+                if holds(match) and not goes_on(text, match.end()):
+                    yield Finding(kind, match.start(), match.end())
+        if Kind.PHONE in kinds:
+            yield from _find_phones(text, start, end)
+
+
+def _bare(match: re.Match[str]) -> str:
+    return _APART.sub("", match.group())
+
+
+def _is_card(match: re.Match[str]) -> bool:
+    apart = set(_APART.findall(match.group()))
+    return len(apart) < 2 and checksums.card(_bare(match))
+
+
+def _is_public(match: re.Match[str]) -> bool:
+    """Whether the address leads to one machine of the public internet, and is no version number."""
+    written = match.group().split(".")
+    parts = [int(part) for part in written]
+    first, second = parts[:2]
+    if max(parts) > 255 or any(part[0] == "0" and part != "0" for part in written) or not any(parts[1:]):
+        return False
+    local = first in (0, 10, 127) or first >= 224 or (first, second) in ((192, 168), (169, 254))
+    local = local or (first == 172 and 16 <= second < 32) or (first == 100 and 64 <= second < 128)
+    documentation = parts[:3] in ([192, 0, 2], [198, 51, 100], [203, 0, 113])  # RFC 5737
+    before = match.string[max(0, match.start() - 12) : match.start()]
+    return not local and not documentation and _VERSION.search(before) is None
+
+
+_NUMBERS: tuple[tuple[Kind, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
+    (Kind.CARD, _CARD, _is_card),
+    (Kind.SSN, _SSN, lambda match: match.group() not in ("078-05-1120", "219-09-9999")),  # printed in adverts
+    (Kind.TAX_ID, _TAX_ID, lambda match: checksums.german_tax_id(_bare(match))),
+    (Kind.NATIONAL_ID, _AHV, lambda match: checksums.swiss_ahv(_bare(match))),
+    (Kind.NATIONAL_ID, _NIR, lambda match: checksums.french_nir(_bare(match))),
+    (Kind.NATIONAL_ID, _CPF, lambda match: checksums.brazilian_cpf(_bare(match))),
+    (Kind.NATIONAL_ID, _DNI, lambda match: checksums.spanish_dni(_bare(match))),
+    (Kind.IP_ADDRESS, _IPV4, _is_public),
+)
+
+# Phones: with a country's code, in North America's grouping, with an area code apart, or after a word that says so.
+
+_CODES = """
+    7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86
+    90 91 92 93 94 95 98 211 212 213 216 218 880 886
+    220-269 290-299 350-359 370-389 420-423 500-509 590-599 670-692 850-856 960-977 992-998
+    """
+_COUNTRIES = frozenset(
+    str(code)
+    for codes in _CODES.split()
+    for code in range(int(codes.partition("-")[0]), int(codes.rpartition("-")[2]) + 1)
+)
+"""Country codes but North America's, roughly. Source: ITU-T E.164, list of assigned country codes."""
+
+_SEPARATED = r"(?:[ ./()\u00a0\u2013-]{0,3}+[0-9])"
+_INTERNATIONAL = re.compile(r"(?<![\w.+-])\(?(?:\+|00)(?=[1-9])[0-9]" + _SEPARATED + "{8,14}+")
+_AMERICAN = re.compile(
+    r"(?<![\w.+-])(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[.-])[2-9][0-9]{2}[.-][0-9]{4}" + _ENDS
+)
+_AMERICAN_PLAIN = re.compile(r"(?<![\w.+-])\+1[ .-]?[2-9][0-9]{2}[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}" + _ENDS)
+_NATIONAL = re.compile(r"(?<![\w.+/,-])\(?0[1-9][0-9]{1,4}+\)?(?:[ /\u2013-]{1,3}+[0-9]{2,9}+){1,5}+")
+_FRENCH = re.compile(r"(?<![\w.+/,-])0[1-9](?:[ .-][0-9]{2}){4}(?![ .-]?[0-9])")
+_ANY = re.compile(r"[+(]{0,2}[0-9]" + _SEPARATED + "{6,14}+")
+_NAMED = re.compile(
+    r"(?:(?<!\w)(?:tel|phone|telefon|telephone|mobile?|handy|fax|whatsapp|cell|call|call me at|unter)"
+    r"(?:[- ]?(?:nummer|number|nr|no))?\.?[:= ]{1,3}|[\u260e\U0001f4de\U0001f4f1\ufe0f] ?)$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}(?![0-9])|(?:19|20)[0-9]{6}(?![0-9])")
+
+
+def _find_phones(text: str, start: int, end: int) -> Iterator[Finding]:
+    for pattern in (_AMERICAN, _AMERICAN_PLAIN, _FRENCH):
+        for match in pattern.finditer(text, start, end):
+            if not goes_on(text, match.end()) and len(set(_APART.findall(match.group()[3:]))) < 3:
+                yield Finding(Kind.PHONE, match.start(), match.end())
+    for match in _INTERNATIONAL.finditer(text, start, end):
+        if _is_international(_bare(match)) and not goes_on(text, match.end()):
+            yield Finding(Kind.PHONE, match.start(), match.end())
+    for match in _NATIONAL.finditer(text, start, end):
+        size = _national_size(match.group())
+        if size and not goes_on(text, match.start() + size) and not _DATE.match(text, match.start()):
+            yield Finding(Kind.PHONE, match.start(), match.start() + size)
+    if _NAMED.search(text[max(0, start - 30) : start]):
+        named = _ANY.match(text, start, end)
+        if named and not goes_on(text, named.end()) and not _DATE.match(text, start):
+            yield Finding(Kind.PHONE, start, named.end())
+
+
+def _is_international(digits: str) -> bool:
+    number = digits.removeprefix("00")
+    return any(number[:size] in _COUNTRIES for size in (1, 2, 3)) and 9 <= len(number) <= 15
+
+
+_GROUP = re.compile(r"[0-9]{1,20}")
+
+
+def _national_size(written: str) -> int:
+    """How much of it is an area code and a number of nine to twelve digits; 0 if it is none."""
+    groups = [match.span() for match in _GROUP.finditer(written)]
+    sizes = [end - start for start, end in groups]
+    while sum(sizes) > 12 and len(sizes) > 2:
+        sizes.pop()
+    even = len(set(sizes)) == 1 and len(sizes) > 2  # serial numbers come in groups of one size
+    fits = 9 <= sum(sizes) <= 12 and not even and written.count("-") < 3
+    return groups[len(sizes) - 1][1] if fits else 0

@@ -1,0 +1,154 @@
+"""Regular expressions that no text can make slow.
+
+Python's `re` backtracks, so a pattern such as `(a+)+b` may run for years. Here a pattern is taken only if the steps it
+can need at one place of a text have a bound that does not depend on the text. With k choices before it, each item of a
+sequence is tried at most k times; an item repeated m to n times leaves n - m + 1 choices or more. So every repetition
+needs an upper bound, but for one of a single character at the very end: nothing follows it that could fail. Possessive
+repetitions (`{0,9}+`), atomic groups and lookarounds leave one choice.
+"""
+
+import re
+from collections.abc import Iterable
+
+MOST_STEPS = 2_000
+"""Steps at one place that a pattern may need at worst: some 20 µs."""
+
+_MOST_CHARACTERS = 1_000
+_COUNT = re.compile(r"\{(\d{0,6})(,?)(\d{0,6})\}")
+_OPENINGS = re.compile(r"\(\?(?::|>|=|!|<=|<!|P?<[^\W\d]\w{0,50}>)")
+_FLAGS = re.compile(r"\(\?[aims]{1,4}\)")
+_ONE_CHOICE = ("(?>", "(?=", "(?!", "(?<=", "(?<!")
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """The pattern, ready for `search`. Raises ValueError, in words for its author, if it is wrong or could be slow."""
+    if len(pattern) > _MOST_CHARACTERS:
+        raise ValueError(f"the pattern is longer than {_MOST_CHARACTERS} characters")
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    if compiled.match("") is not None:
+        raise ValueError("the pattern matches nothing at all, so it would match everywhere")
+    count_steps(pattern)
+    return compiled
+
+
+def compile_words(words: Iterable[str]) -> re.Pattern[str] | None:
+    """Any of these, whole words in any case; None if there are none."""
+    known = sorted({word.strip() for word in words if word.strip()}, key=len, reverse=True)
+    if not known:
+        return None
+    inner = "|".join(r"\s{1,8}".join(map(re.escape, word.split())) for word in known)
+    return re.compile(rf"(?<!\w)(?:{inner})(?!\w)", re.IGNORECASE)
+
+
+def count_steps(pattern: str) -> int:
+    """At most how many characters are compared at one place of a text. Raises ValueError beyond `MOST_STEPS`."""
+    return _Reader(pattern).read()
+
+
+class _Reader:
+    """Reads a pattern that `re` has taken. A pair is (choices left to what follows, steps at worst)."""
+
+    def __init__(self, pattern: str) -> None:
+        flags = _FLAGS.match(pattern)
+        self._at = flags.end() if flags else 0
+        self._text = pattern
+        self._depth = 0
+
+    def read(self) -> int:
+        _, steps = self._alternatives()
+        if self._at < len(self._text):
+            raise ValueError("the pattern uses what is not known to be fast")
+        return steps
+
+    def _alternatives(self) -> tuple[int, int]:
+        ways, steps = self._sequence()
+        while self._text.startswith("|", self._at):
+            self._at += 1
+            more = self._sequence()
+            ways, steps = ways + more[0], steps + more[1]
+        return ways, steps
+
+    def _sequence(self) -> tuple[int, int]:
+        ways, steps = 1, 1
+        while self._at < len(self._text) and self._text[self._at] not in "|)":
+            more = self._repeated()
+            steps += ways * more[1]
+            ways *= more[0]
+            if steps > MOST_STEPS:
+                raise ValueError("the pattern leaves too many choices; repeat less, e.g. {0,10} for {0,80}")
+        return ways, steps
+
+    def _repeated(self) -> tuple[int, int]:
+        began = self._text[self._at]
+        item = self._item()
+        least, most = self._count()
+        possessive = self._text.startswith("+", self._at)
+        if possessive or (self._text.startswith("?", self._at) and (least, most) != (1, 1)):
+            self._at += 1
+        if most is None:
+            if began == "(" or self._depth or self._at < len(self._text):
+                raise ValueError("a repetition needs an upper bound, e.g. {1,50} for + and {0,50} for *")
+            return 1, least + 1
+        ways, steps = _repeat(item, least, most)
+        return (1, steps) if possessive else (ways, steps)
+
+    def _count(self) -> tuple[int, int | None]:
+        sign = self._text[self._at : self._at + 1]
+        if sign and sign in "*+?":
+            self._at += 1
+            return (1 if sign == "+" else 0), (1 if sign == "?" else None)
+        match = _COUNT.match(self._text, self._at)
+        if match is None or match.group() == "{}":
+            return 1, 1
+        self._at = match.end()
+        least = int(match[1] or 0)
+        return least, (int(match[3]) if match[3] else None if match[2] else least)
+
+    def _item(self) -> tuple[int, int]:
+        sign = self._text[self._at]
+        if sign == "(":
+            return self._group()
+        if sign == "[":
+            return self._set()
+        if sign == "\\":
+            if self._text[self._at + 1] in "123456789":
+                raise ValueError("a pattern may not refer back to a group")
+            self._at += 1
+            if self._text[self._at] in "NuUx":
+                raise ValueError("write the character itself, not its number")
+        self._at += 1
+        return 1, 1
+
+    def _group(self) -> tuple[int, int]:
+        opening = _OPENINGS.match(self._text, self._at)
+        if opening is None and self._text.startswith("(?", self._at):
+            raise ValueError("the pattern uses a group that is not known to be fast")
+        self._at = opening.end() if opening else self._at + 1
+        self._depth += 1
+        ways, steps = self._alternatives()
+        self._depth -= 1
+        self._at += 1
+        return (1, steps) if opening and opening.group() in _ONE_CHOICE else (ways, steps)
+
+    def _set(self) -> tuple[int, int]:
+        self._at += 2 if self._text.startswith("[^", self._at) else 1
+        first = self._at
+        while self._text[self._at] != "]" or self._at == first:
+            self._at += 2 if self._text[self._at] == "\\" else 1
+        self._at += 1
+        return 1, 1
+
+
+def _repeat(item: tuple[int, int], least: int, most: int) -> tuple[int, int]:
+    ways, steps, reached = 0, 0, 1
+    for times in range(most + 1):
+        ways += reached if times >= least else 0
+        if times < most:
+            steps += reached * item[1]
+            reached *= item[0]
+        if steps > MOST_STEPS:
+            break
+    return ways, steps

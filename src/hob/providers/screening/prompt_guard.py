@@ -1,0 +1,283 @@
+"""What goes to a model on somebody else's machine, without what its owner does not want to go there.
+
+All of a request is looked over: system text, every message, the arguments of earlier calls. What was looked over is
+remembered by its hash, so a turn pays for what is new. What is taken out stands in the request as a placeholder and is
+put back in the answer: the model works with the placeholder, its owner sees the value.
+
+A password that is found by the word before it would be missed where it stands alone, as in an answer that repeats it
+once it was put back. So such values are remembered, while Hob runs, and taken out wherever they stand.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import cast
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import (
+    AssistantMessage,
+    ModelEvent,
+    ModelMessage,
+    ModelReply,
+    ModelRequest,
+    ReasoningDelta,
+    Remark,
+    TextDelta,
+    UserMessage,
+)
+from hob.core.sentences import Sentence
+from hob.core.tools import ToolCall
+from hob.providers.screening.arguments import change_texts
+from hob.providers.screening.detectors import find, merge
+from hob.providers.screening.kinds import PII, SECRETS, Finding, Kind, describe
+from hob.providers.screening.patterns import compile_pattern, compile_words
+from hob.providers.screening.placeholders import Placeholders, Restorer, put_back
+from hob.providers.screening.settings import Action, PromptGuardSettings
+
+_MOST_SCANS = 4_096  # texts whose findings are remembered; a session has some hundreds
+_MOST_KNOWN = 256
+_DENIED = "deny_words"
+_ORDER = tuple(Action)
+_BY_CONTEXT = frozenset({Kind.PASSWORD, Kind.SECRET, Kind.BEARER})
+_APART = re.compile(r"[\s()./\u2013-]")
+_NOTE = (
+    "Some values are kept from you: a mark such as [EMAIL-…] or [PASSWORD-…], ten letters after the dash, stands for "
+    "one. Write the mark as it is wherever the value is meant, in calls too; it is replaced later."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A request as it may be sent, and what was found in it.
+
+    `action` is the most that had to be done. With LOCAL the request is unchanged and may go to a local model only;
+    where there is none, raise `refusal(kinds)`. `restore` is for `restored`.
+    """
+
+    request: ModelRequest
+    action: Action = Action.OFF
+    kinds: tuple[str, ...] = ()
+    restore: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
+
+
+class PromptGuard:
+    """Screens requests. `key` is a secret of the home: placeholders are made with it."""
+
+    def __init__(self, settings: PromptGuardSettings, key: bytes) -> None:
+        if not key:
+            raise ValueError("placeholders need a key")
+        self._key = key[:64]
+        self._patterns = [(name, compile_pattern(pattern)) for name, pattern in settings.patterns.items()]
+        self._denied = compile_words(settings.deny_words)
+        self._allowed = frozenset(map(_plain, settings.allow))
+        self._actions: dict[str, Action] = {
+            **dict.fromkeys(SECRETS, settings.secrets),
+            **dict.fromkeys(PII, settings.pii),
+            **dict.fromkeys(settings.patterns, settings.custom),
+            **dict.fromkeys(settings.ignore, Action.OFF),
+            _DENIED: Action.BLOCK,
+        }
+        self._kinds = frozenset(kind for kind in Kind if self._actions[kind] is not Action.OFF)
+        self._redacts = Action.REDACT in self._actions.values()
+        self._scans: OrderedDict[bytes, tuple[Finding, ...]] = OrderedDict()
+        self._known: OrderedDict[str, str] = OrderedDict()
+
+    @property
+    def active(self) -> bool:
+        """Whether it looks for anything; if not, leave it out."""
+        return any(
+            action is not Action.OFF for kind, action in self._actions.items() if kind != _DENIED or self._denied
+        )
+
+    def screen(self, request: ModelRequest) -> Screened:
+        """The request as it may be sent to a model that is not local.
+
+        Raises ModelError (FILTERED), which names what was found and where but never the value.
+        """
+        found: dict[str, str] = {}
+        fresh: set[str] = set()
+        for place, new, text, findings in self._look(request):
+            for finding in findings:
+                found.setdefault(finding.kind, place)
+                if new:
+                    fresh.add(finding.kind)
+                self._remember(text[finding.start : finding.end], finding.kind)
+        kinds = tuple(sorted(found))
+        action = max((self._actions[kind] for kind in kinds), key=_ORDER.index, default=Action.OFF)
+        if action is Action.BLOCK:
+            blocked = tuple(kind for kind in kinds if self._actions[kind] is Action.BLOCK)
+            raise refusal(blocked, found[blocked[0]])
+        if action is Action.LOCAL:
+            return Screened(request, action, kinds)
+        warned = tuple(sorted(kind for kind in fresh if self._actions[kind] is Action.WARN))
+        remarks = (Remark(Sentence.PROMPT_GUARD_WARNED, (("kinds", describe(warned)),)),) if warned else ()
+        placeholders = Placeholders(self._key)
+        if self._redacts:
+            request = self._redact(request, placeholders)
+        return Screened(request, action, kinds, placeholders.restore, remarks)
+
+    # looking
+
+    def _look(self, request: ModelRequest) -> Iterator[tuple[str, bool, str, tuple[Finding, ...]]]:
+        """Every text in which something was found: its place, whether it is new in this request, and what."""
+        for place, new, text in _texts(request):
+            findings = self._scan(text)
+            if findings:
+                yield place, new, text, findings
+        for message in request.messages:
+            if type(message) is AssistantMessage:
+                for call in message.calls:
+                    for text, findings in self._scan_arguments(call):
+                        yield "the arguments of a call", False, text, findings
+
+    def _scan(self, text: str) -> tuple[Finding, ...]:
+        """What is in the text that anything is to be done about."""
+        if not text:
+            return ()
+        name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        findings = self._scans.get(name)
+        if findings is None:
+            findings = self._find(text)
+            self._scans[name] = findings
+            if len(self._scans) > _MOST_SCANS:
+                self._scans.popitem(last=False)
+        else:
+            self._scans.move_to_end(name)
+        return findings
+
+    def _find(self, text: str) -> tuple[Finding, ...]:
+        found = list(find(text, self._kinds))
+        for name, pattern in self._patterns:
+            if self._actions[name] is not Action.OFF:
+                found += (Finding(name, *match.span()) for match in pattern.finditer(text) if match.group())
+        if self._allowed:
+            found = [each for each in found if _plain(text[each.start : each.end]) not in self._allowed]
+        if self._denied is not None:
+            found += (Finding(_DENIED, *match.span()) for match in self._denied.finditer(text))
+        return tuple(found)
+
+    def _scan_arguments(self, call: ToolCall) -> list[tuple[str, tuple[Finding, ...]]]:
+        found: list[tuple[str, tuple[Finding, ...]]] = []
+
+        def look(name: str, text: str) -> str:
+            findings = self._scan_named(name, text)
+            if findings:
+                found.append((text, findings))
+            return text
+
+        change_texts(call.arguments, look)
+        return found
+
+    def _scan_named(self, name: str, text: str) -> tuple[Finding, ...]:
+        """As `_scan`, with the name before the text: it may be what tells a password."""
+        before = len(name) + 2
+        findings = self._scan(f"{name}: {text}" if name else text)
+        if not name:
+            return findings
+        moved = (Finding(each.kind, max(0, each.start - before), each.end - before) for each in findings)
+        return tuple(each for each in moved if each.end > each.start)
+
+    def _remember(self, value: str, kind: str) -> None:
+        if kind in _BY_CONTEXT and self._actions[kind] is Action.REDACT and _is_telling(value):
+            self._known.setdefault(value, kind)
+            self._known.move_to_end(value)
+            if len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
+
+    # taking out
+
+    def _redact(self, request: ModelRequest, placeholders: Placeholders) -> ModelRequest:
+        system = self._take_out(request.system, placeholders)
+        messages = tuple(self._redact_message(message, placeholders) for message in request.messages)
+        if not placeholders.restore:
+            return request
+        return replace(request, system=f"{system}\n\n{_NOTE}" if system else _NOTE, messages=messages)
+
+    def _redact_message(self, message: ModelMessage, placeholders: Placeholders) -> ModelMessage:
+        text = self._take_out(message.text, placeholders)
+        if isinstance(message, AssistantMessage) and message.calls:
+            calls = tuple(self._redact_call(call, placeholders) for call in message.calls)
+            return replace(message, text=text, calls=calls)
+        return message if text is message.text else replace(message, text=text)
+
+    def _redact_call(self, call: ToolCall, placeholders: Placeholders) -> ToolCall:
+        def take_out(name: str, text: str) -> str:
+            return self._take_out(text, placeholders, self._scan_named(name, text))
+
+        arguments = change_texts(call.arguments, take_out)
+        return call if arguments is call.arguments else replace(call, arguments=arguments)
+
+    def _take_out(self, text: str, placeholders: Placeholders, findings: tuple[Finding, ...] | None = None) -> str:
+        found = self._scan(text) if findings is None else findings
+        wanted = merge([each for each in found if self._actions[each.kind] is Action.REDACT])
+        return placeholders.take_out(text, wanted, self._known)
+
+
+def refusal(kinds: tuple[str, ...], place: str = "") -> ModelError:
+    """Why a request goes to nobody: what was found, where, and what its owner can do."""
+    if _DENIED in kinds:
+        what, rule = "a word of prompt_guard.deny_words", "prompt_guard.deny_words"
+    else:
+        what, rule = describe(kinds), "[prompt_guard]"
+    where = f" in {place}" if place else ""
+    return ModelError(
+        ModelFault.FILTERED, f"the prompt guard found {what}{where} and may not send it; its rules are {rule}"
+    )
+
+
+async def restored(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:
+    """The events with values for placeholders, in text, reasoning and calls. Leave it out where `restore` is empty."""
+    text, reasoning = Restorer(restore), Restorer(restore)
+    async with aclosing(cast("AsyncGenerator[ModelEvent]", events)) as source:
+        async for event in source:
+            if type(event) is TextDelta:
+                piece = text.feed(event.text)
+                if piece:
+                    yield event if piece is event.text else TextDelta(piece)
+            elif type(event) is ReasoningDelta:
+                piece = reasoning.feed(event.text)
+                if piece:
+                    yield event if piece is event.text else ReasoningDelta(piece)
+            elif type(event) is ModelReply:
+                if rest := reasoning.finish():
+                    yield ReasoningDelta(rest)
+                if rest := text.finish():
+                    yield TextDelta(rest)
+                yield restore_reply(event, restore)
+            else:
+                yield event
+
+
+def restore_reply(reply: ModelReply, restore: Mapping[str, str]) -> ModelReply:
+    """The whole answer with values for placeholders. What the provider wants back sealed stays as it is."""
+    calls = tuple(
+        replace(call, arguments=change_texts(call.arguments, lambda _, text: put_back(text, restore)))
+        for call in reply.calls
+    )
+    return replace(reply, text=put_back(reply.text, restore), reasoning=put_back(reply.reasoning, restore), calls=calls)
+
+
+def _texts(request: ModelRequest) -> Iterator[tuple[str, bool, str]]:
+    last = max((n for n, message in enumerate(request.messages) if type(message) is AssistantMessage), default=-1)
+    yield "the identity files", last < 0, request.system
+    for place, message in enumerate(request.messages):
+        if type(message) is UserMessage:
+            yield ("your message" if place > last else "an earlier message"), place > last, message.text
+        elif type(message) is AssistantMessage:
+            yield "an earlier answer", False, message.text
+        else:
+            yield "a tool's result", place > last, message.text
+
+
+def _plain(value: str) -> str:
+    return _APART.sub("", value).casefold()
+
+
+def _is_telling(value: str) -> bool:
+    """Whether it is like no word, so that taking it out everywhere takes out nothing else."""
+    strange = any(not sign.isalpha() for sign in value) and any(sign.isalpha() for sign in value)
+    return len(value) >= 8 and strange and not any(sign.isspace() for sign in value)

@@ -1,0 +1,102 @@
+"""Settings of what is looked over. Loads nothing but the standard library."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hob.core.models import Thinking
+from hob.core.settings import setting
+from hob.providers.screening.kinds import Kind
+from hob.providers.screening.patterns import compile_pattern, compile_words
+
+_KINDS = tuple(kind.value for kind in Kind)
+
+
+class Action(StrEnum):
+    """What is done about a finding, from the least to the most."""
+
+    OFF = "off"
+    WARN = "warn"
+    REDACT = "redact"
+    LOCAL = "local"
+    BLOCK = "block"
+
+
+class Images(StrEnum):
+    """What is done about images in answers that would be loaded from elsewhere."""
+
+    KEEP = "keep"
+    DEFUSE = "defuse"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptGuardSettings:
+    """What may go to a model on somebody else's machine. Local models are told everything."""
+
+    secrets: Action = setting(Action.REDACT, "Keys, tokens and passwords: what is done about them.")
+    pii: Action = setting(Action.OFF, "Addresses, phone and card numbers, ids: what is done about them.")
+    custom: Action = setting(Action.REDACT, "What your own patterns find: what is done about it.")
+    patterns: dict[str, str] = setting({}, "Regular expressions of your own, by name.")
+    deny_words: list[str] = setting([], "A request with one of these words goes to no model that is not local.")
+    ignore: list[str] = setting([], "Kinds that are not looked for.", one_of=_KINDS)
+    allow: list[str] = setting([], "Values that may always be sent, e.g. your public e-mail address.")
+    local_model: str = setting("", "The model that `local` sends a request to.")
+
+    def __post_init__(self) -> None:
+        for name, pattern in self.patterns.items():
+            _check(f"patterns.{name}", pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizerSettings:
+    """What is done to answers before anybody sees them."""
+
+    deny: list[str] = setting([], "Regular expressions; an answer in which one is found is withheld whole.")
+    secrets: bool = setting(False, "Take keys, tokens and passwords out that the model wrote.")
+    pii: bool = setting(False, "Take addresses, numbers and ids out that the model wrote.")
+    artefacts: bool = setting(True, "Take out what belongs to the model's format: end marks, <think> blocks.")
+    images: Images = setting(Images.KEEP, "Images from hosts you never named: kept, or only named.")
+    max_chars: int = setting(0, "Longest answer, in characters; 0 sets no limit.", at_least=0)
+    suffix: str = setting(" […]", "What ends an answer that was too long.")
+
+    def __post_init__(self) -> None:
+        for place, pattern in enumerate(self.deny):
+            _check(f"deny.{place}", pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierRule:
+    """One rule: everything it says must hold of the newest message. What is left empty is not asked."""
+
+    name: str = setting("", "What the rule is called in explanations.")
+    model: str = setting("", "Reference of the model that answers.")
+    thinking: str = setting("", "How long that model thinks.", one_of=("", *(level.value for level in Thinking)))
+    any: list[str] = setting([], "One of these words or phrases is in your message.")
+    all: list[str] = setting([], "All of these words or phrases are in your message.")
+    pattern: str = setting("", "This regular expression is found in your message.")
+    max_chars: int = setting(0, "The message has at most this many characters; 0 asks nothing.", at_least=0)
+    min_chars: int = setting(0, "The message has at least this many characters.", at_least=0)
+    task: str = setting("", "The request is for this task, e.g. chat or compaction.")
+    session: str = setting("", "The session has this key, or begins so if it ends in *.")
+    images: bool = setting(False, "Messages with images may match too.")
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise ValueError("needs a model")
+        if self.pattern:
+            _check("pattern", self.pattern)
+        compile_words([*self.any, *self.all])
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierSettings:
+    """Rules that choose the model by what is asked; the first that holds wins."""
+
+    enabled: bool = setting(False, "Whether the rules are asked.")
+    rules: list[ClassifierRule] = setting([], "The rules, in order.")
+
+
+def _check(key: str, pattern: str) -> None:
+    try:
+        compile_pattern(pattern)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
