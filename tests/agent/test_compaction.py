@@ -1,7 +1,7 @@
 """A summary stands for old messages; whatever fails, all is as it was."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,8 @@ SETTINGS = AgentSettings(window=4, compact_above=8)
 class Known:
     def find_price(self, model: str) -> Price | None:
         return Price(1_000_000, 2_000_000, 0, 0)
+
+    async def prepare(self, models: Sequence[str]) -> None: ...
 
 
 class Notes:

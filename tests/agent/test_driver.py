@@ -1,7 +1,7 @@
 """Turns performed with the real store, the real prompt and a scripted model."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class Known:
 
     def find_price(self, model: str) -> Price | None:
         return Price(1_000_000, 2_000_000, 100_000, 1_000_000) if model == "priced" else None
+
+    async def prepare(self, models: Sequence[str]) -> None: ...
 
 
 class Desk:

@@ -19,7 +19,7 @@ from hob.core.files import BootstrapFile
 from hob.core.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.labels import Trust
-from hob.core.models import ModelReply, Stop, ToolMessage, UserMessage
+from hob.core.models import ModelReply, Price, Stop, ToolMessage, UserMessage
 from hob.core.ports.guard import Ask, Verdict
 from hob.core.ports.guard import Deny as Refuse
 from hob.core.states import TurnState
@@ -38,7 +38,6 @@ from hob.core.steps import (
 from hob.core.timeline import TimelineEvent
 from hob.core.tools import Restart, ToolCall, ToolSpec
 from hob.core.turns import Finished, Parked, Session, Turn, WaitsFor
-from hob.providers.settings import SettingsPrices
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
@@ -53,6 +52,15 @@ NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required
 class NoFiles:
     def load(self) -> tuple[BootstrapFile, ...]:
         return ()
+
+
+class Unpriced:
+    """Implements `Prices`."""
+
+    def find_price(self, model: str) -> Price | None:
+        return None
+
+    async def prepare(self, models: Sequence[str]) -> None: ...
 
 
 class Desk:
@@ -77,7 +85,7 @@ class Desk:
             judge=AllowAll(),
             prompts=PromptBuilder(settings, clock, NoFiles()),
             notices=Notebook(),
-            budget=Budget(SpendingSettings(), store.ledger, SettingsPrices({}), clock),
+            budget=Budget(SpendingSettings(), store.ledger, Unpriced(), clock),
             blobs=store.blobs,
             clock=clock,
             hooks=Hooks((), clock, 5.0),

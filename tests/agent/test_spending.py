@@ -1,7 +1,7 @@
 """Limits stop money before it is spent."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class Known:
 
     def find_price(self, model: str) -> Price | None:
         return Price(100 * DOLLAR, 1000 * DOLLAR, 10 * DOLLAR, 125 * DOLLAR) if model == "priced" else None
+
+    async def prepare(self, models: Sequence[str]) -> None: ...
 
 
 @pytest.fixture

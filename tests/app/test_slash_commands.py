@@ -124,11 +124,12 @@ async def test_cancel_ends_one_task_and_leaves_the_others(tmp_path: Path) -> Non
         await say(hob, "/stop")
 
 
-async def test_usage_says_unknown_where_the_price_is_unknown(hob: Machine) -> None:
-    await say(hob, "hi")
-    text = await say(hob, "/usage")
-    assert "1 calls of unknown price" in text
-    assert all(f"  {scope}: " in text for scope in ("api:main", "24 h", "30 d", "scripted"))
+async def test_usage_says_unknown_where_the_price_is_unknown(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_MODEL_PRICES="{ scripted = { input = 1.0 } }") as hob:
+        await say(hob, "hi")
+        text = await say(hob, "/usage")
+        assert "1 calls of unknown price" in text
+        assert all(f"  {scope}: " in text for scope in ("api:main", "24 h", "30 d", "scripted"))
 
 
 async def test_usage_tells_dollars_where_the_price_is_known(tmp_path: Path) -> None:

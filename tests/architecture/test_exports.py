@@ -17,8 +17,8 @@ EXPORTS = {
         reference set_value unset_value
     """,
     "hob.providers": """
-        ModelSettings NotConnected PriceSetting Retrying SettingsPrices describe is_connected load_libraries
-        model_name open_model settings_from_environ
+        Choice ModelProfiles ModelSettings PriceList PriceSetting PriceTable ProviderSettings Routing load_libraries
+        open_model open_prices
     """,
     "hob.store": """
         Approval Approvals Compared Decisions Erasure FileBlobs Health IllegalMove Inbox InboxCounts InboxLimits Outbox

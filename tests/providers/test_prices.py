@@ -247,3 +247,38 @@ def test_the_daemon_never_imports_the_list_itself(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "p")], capture_output=True, text=True, check=True)
     assert {"genai_prices", "pydantic"}.isdisjoint(done.stdout.split())
+
+
+OWN = {
+    "gpt-5-mini": PriceSetting(input=0.25, output=2.0, cache_read=0.025),
+    "claude-*": PriceSetting(input=3, output=15),
+    "claude-haiku-*": PriceSetting(input=1, output=5),
+    "openrouter/auto": PriceSetting(input=9, output=9),
+    "free-one": PriceSetting(input=0, output=0),
+    "half-*": PriceSetting(input=1, output=1),
+    "half-in": PriceSetting(input=1),
+    "half-out": PriceSetting(output=1, cache_read=1),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-5-mini", "openai/gpt-5-mini", "gpt-5-mini-2025-08-07", "anthropic/gpt-5-mini-20250807"]
+)
+def test_a_price_is_found_without_provider_and_date(folder: Path, name: str) -> None:
+    assert prices(folder, OWN).find_price(name) == Price(250_000, 2_000_000, 25_000, 250_000)
+
+
+def test_the_longest_pattern_wins(folder: Path) -> None:
+    assert prices(folder, OWN).find_price("anthropic/claude-haiku-4") == Price(
+        1_000_000, 5_000_000, 1_000_000, 1_000_000
+    )
+    assert prices(folder, OWN).find_price("claude-opus-4") == Price(3_000_000, 15_000_000, 3_000_000, 3_000_000)
+
+
+@pytest.mark.parametrize("name", ["half-in", "half-out"])
+def test_half_a_price_is_none(folder: Path, name: str) -> None:
+    assert prices(folder, OWN).find_price(name) is None
+
+
+def test_a_price_of_zero_is_known(folder: Path) -> None:
+    assert prices(folder, OWN).find_price("free-one") == Price(0, 0, 0, 0)

@@ -38,14 +38,17 @@ from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel
 from hob.core.ports.guard import Admission, Judge
 from hob.core.ports.journal import Journal
-from hob.core.ports.model import Model
+from hob.core.ports.model import Model, Prices, Profiles
 from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
-from hob.providers import Choice, ModelSettings, SettingsPrices, open_model
+from hob.providers import Choice, ModelProfiles, ModelSettings, open_model, open_prices
 from hob.store import Store, StoreSettings, open_store
 from hob.workspace import BootstrapFiles, WorkspaceSettings, seed
+
+CACHE = "cache"
+"""The folder in the home for what can be made anew at any time."""
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +88,13 @@ class _Peers:
     commands: SlashCommands
 
 
+@dataclass(frozen=True, slots=True)
+class _Models:
+    model: Model
+    prices: Prices
+    profiles: Profiles
+
+
 @asynccontextmanager
 async def open_app(
     home: Path,
@@ -107,6 +117,8 @@ async def open_app(
         gateway = config[GatewaySettings]
         token = ensure_token(home, gateway.auth_token)
         choice = choose_models(config)
+        if config[WorkspaceSettings].seed and not own_only:
+            seed_workspace(config[WorkspaceSettings].path)
         peers = await _open_peers(stack, config, choice, store, hub, extras, token, own_only, on_hand_over)
         bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
         peers.desk.bind(bus)
@@ -129,17 +141,12 @@ async def _open_peers(
     on_hand_over: Callable[[], None] | None,
 ) -> _Peers:
     settings, clock = config[AgentSettings], extras.clock
-    models = config[ModelSettings]
-    prices = SettingsPrices(models.prices)
-    opened = await stack.enter_async_context(open_model(models, clock, choice=choice, blobs=store.blobs))
-    model = extras.wrap_model(opened)
+    models = await _open_models(stack, config, choice, store, clock)
+    model, prices = extras.wrap_model(models.model), models.prices
     default_model = partial(_usual_model, choice)
-    workspace = config[WorkspaceSettings]
-    if workspace.seed and not own_only:
-        seed_workspace(workspace.path)
-    salt = token.encode()
+    salt, files = token.encode(), BootstrapFiles(config[WorkspaceSettings].path)
     context_room = ContextRoom()
-    prompts = PromptBuilder(settings, clock, BootstrapFiles(workspace.path), salt=salt, context_room=context_room)
+    prompts = PromptBuilder(settings, clock, files, salt=salt, context_room=context_room)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
         settings,
@@ -152,6 +159,9 @@ async def _open_peers(
         salt=salt,
         context_room=context_room,
     )
+    afterwards = await stack.enter_async_context(open_afterwards())
+    if not own_only:  # a daemon makes the list of prices before anybody waits for it
+        afterwards(prices.prepare([default_model()]))
     driver = Driver(
         Parts(
             model=model,
@@ -167,7 +177,7 @@ async def _open_peers(
             clock=clock,
             hooks=Hooks(extras.hooks, clock, settings.hook_seconds),
             limit_of=_limits(extras.channels),
-            afterwards=await stack.enter_async_context(open_afterwards()),
+            afterwards=afterwards,
             settings=settings,
             default_model=default_model,
             compactor=compactor,
@@ -178,6 +188,14 @@ async def _open_peers(
     desk = Desk(store, compactor, inspector, choice.line(), on_hand_over)
     commands = SlashCommands(desk, store.sessions, store.ledger, clock, settings, default_model, model)
     return _Peers(driver, desk, commands)
+
+
+async def _open_models(stack: AsyncExitStack, config: Config, choice: Choice, store: Store, clock: Clock) -> _Models:
+    settings = config[ModelSettings]
+    prices, table = open_prices(settings.prices, choice, config.home / CACHE, clock)
+    profiles = ModelProfiles(choice, table)
+    model = open_model(settings, clock, choice=choice, blobs=store.blobs, profiles=profiles)
+    return _Models(await stack.enter_async_context(model), prices, profiles)
 
 
 async def _open_bus(

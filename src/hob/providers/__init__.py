@@ -6,29 +6,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hob.providers.choice import Choice
     from hob.providers.opening import load_libraries, open_model
+    from hob.providers.price_table import PriceTable
+    from hob.providers.prices import PriceList, open_prices
+    from hob.providers.profiles import ModelProfiles
     from hob.providers.routing import Routing
-    from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings, SettingsPrices
+    from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings
 
 _HOMES = {
     "Choice": "choice",
+    "ModelProfiles": "profiles",
     "ModelSettings": "settings",
+    "PriceList": "prices",
     "PriceSetting": "settings",
+    "PriceTable": "price_table",
     "ProviderSettings": "settings",
     "Routing": "routing",
-    "SettingsPrices": "settings",
     "load_libraries": "opening",
     "open_model": "opening",
+    "open_prices": "prices",
 }
 
 __all__ = [
     "Choice",
+    "ModelProfiles",
     "ModelSettings",
+    "PriceList",
     "PriceSetting",
+    "PriceTable",
     "ProviderSettings",
     "Routing",
-    "SettingsPrices",
     "load_libraries",
     "open_model",
+    "open_prices",
 ]
 
 

@@ -1,10 +1,8 @@
 """Which models think for Hob, where they are, and what they cost. Loads without any HTTP library."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hob.core.models import Price, Thinking
+from hob.core.models import Thinking
 from hob.core.settings import Secret, setting
 from hob.providers.catalogue import WIRES
 
@@ -65,48 +63,6 @@ class ModelSettings:
     )
     connect_seconds: float = setting(5.0, "Seconds to reach a server.", at_least=0.1, at_most=60)
     read_seconds: float = setting(600.0, "Seconds a connection may be silent at the very most.", at_least=1)
-    prices: dict[str, PriceSetting] = setting({}, "Prices by model; a name may end in *.")
-
-
-_DATE = re.compile(r"[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$")
-
-
-class SettingsPrices:
-    """Implements `Prices` from the configuration."""
-
-    def __init__(self, prices: Mapping[str, PriceSetting]) -> None:
-        self._prices = {name: _price(price) for name, price in prices.items()}
-        self._found: dict[str, Price | None] = {}
-
-    def find_price(self, model: str) -> Price | None:
-        """The price of the exact name, else of the name without provider or date, else of the longest `prefix*`."""
-        if model not in self._found:
-            if len(self._found) > 1000:  # names come from outside
-                self._found.clear()
-            self._found[model] = self._look_up(model)
-        return self._found[model]
-
-    def _look_up(self, model: str) -> Price | None:
-        bare = model.rpartition("/")[2]
-        names = dict.fromkeys((model, _DATE.sub("", model), bare, _DATE.sub("", bare)))
-        for name in names:
-            if name and name in self._prices:
-                return self._prices[name]
-        patterns = sorted((name for name in self._prices if name.endswith("*")), key=len, reverse=True)
-        fitting = (self._prices[p] for p in patterns if any(name and name.startswith(p[:-1]) for name in names))
-        return next(fitting, None)
-
-
-def _price(price: PriceSetting) -> Price | None:
-    if price.input is None or price.output is None:
-        return None
-
-    def micro(dollars: float) -> int:
-        return round(dollars * 1_000_000)
-
-    return Price(
-        input=micro(price.input),
-        output=micro(price.output),
-        cache_read=micro(price.input if price.cache_read is None else price.cache_read),
-        cache_write=micro(price.input if price.cache_write is None else price.cache_write),
+    prices: dict[str, PriceSetting] = setting(
+        {}, "Prices of your own, before the known ones, by model; a name may end in *."
     )

@@ -1,6 +1,6 @@
 """Thinking."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from hob.core.models import ModelEvent, ModelProfile, ModelRequest, Price, Route
@@ -46,5 +46,9 @@ class Prices(Protocol):
     """What models cost."""
 
     def find_price(self, model: str) -> Price | None:
-        """The model's price, or None where it is not known."""
+        """The model's price, or None where it is not known. Never waits."""
+        ...
+
+    async def prepare(self, models: Sequence[str]) -> None:
+        """Return when all is at hand that can be known of these models' prices. Never raises."""
         ...
