@@ -121,7 +121,7 @@ def open_bench(*, quick: bool) -> Iterator[Bench]:
     with tempfile.TemporaryDirectory(prefix="hob-bench-") as name:
         root = Path(name)
         environ = {"PATH": os.environ.get("PATH", ""), "PYTHONPYCACHEPREFIX": str(root / "compiled")}
-        command = (python(), "-m", "hob.testing.openai_server", "--keep", "100")
+        command = (python(), "-m", "hob.testing.model_server", "--keep", "100")
         with running(command, environ, "http") as (pid, url, _):
             yield Bench(root, url, pid, quick)
 

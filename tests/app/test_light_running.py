@@ -14,11 +14,11 @@ from hob.app.sections import SECTIONS
 from hob.config import load_config
 from hob.gateway.following import follow
 from hob.gateway.inbound import owners_inbound
-from hob.testing.openai_server import OpenAIServer
+from hob.testing.model_server import ModelServer
 
 
 @asynccontextmanager
-async def running(home: Path, server: OpenAIServer) -> AsyncIterator[App]:
+async def running(home: Path, server: ModelServer) -> AsyncIterator[App]:
     environ = {
         "HOB_MODEL_BASE_URL": server.url,
         "HOB_MODEL_NAME": "m",
@@ -37,13 +37,13 @@ async def say(app: App, text: str) -> None:
 
 
 async def test_the_first_request_for_hi_is_small(tmp_path: Path) -> None:
-    async with OpenAIServer() as server, running(tmp_path, server) as app:
+    async with ModelServer() as server, running(tmp_path, server) as app:
         await say(app, "hi")
         assert len(server.chats[0].body) <= 4_000
 
 
 async def test_a_request_begins_with_what_the_one_before_was(tmp_path: Path) -> None:
-    async with OpenAIServer() as server, running(tmp_path, server) as app:
+    async with ModelServer() as server, running(tmp_path, server) as app:
         for number in range(30):
             await say(app, f"What shall I cook on the {number}th of May, with eggs, leeks and half a loaf of bread?")
         turns = [asked.body for asked in server.chats if "You summarise" not in json.dumps(asked.json()["messages"][0])]
@@ -54,7 +54,7 @@ async def test_a_request_begins_with_what_the_one_before_was(tmp_path: Path) -> 
 
 async def test_waiting_sets_no_timer(tmp_path: Path) -> None:
     """A timer that comes again is a wake-up for ever; the one that closes an unused connection comes once."""
-    async with OpenAIServer() as server, running(tmp_path, server) as app, listening(app, tcp=True):
+    async with ModelServer() as server, running(tmp_path, server) as app, listening(app, tcp=True):
         assert timers() == []
         await say(app, "hi")
         assert [timer for timer in timers() if "_Connection.close" not in repr(timer)] == []

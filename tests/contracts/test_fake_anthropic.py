@@ -1,7 +1,7 @@
 """The fake server is what the official Anthropic SDK takes for the real one."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import anthropic
@@ -192,7 +192,7 @@ async def test_a_rate_limit_says_how_long(server: ModelServer, client: anthropic
     headers = caught.value.response.headers
     assert headers["retry-after"] == "7"
     assert headers["anthropic-ratelimit-requests-remaining"] == "0"
-    assert datetime.fromisoformat(headers["anthropic-ratelimit-requests-reset"])
+    assert datetime.fromisoformat(headers["anthropic-ratelimit-requests-reset"]) > datetime.now(UTC)
 
 
 async def test_the_sdk_comes_through_an_overload_by_itself(server: ModelServer) -> None:

@@ -176,8 +176,8 @@ async def test_what_it_knows_in_a_schema_is_taken(http: httpx2.AsyncClient) -> N
     assert answer.status_code == 200
 
 
-CALL = {"role": "model", "parts": [{"functionCall": {"name": "add", "args": {}}, "thoughtSignature": "x"}]}
-RESULT = {"role": "user", "parts": [{"functionResponse": {"name": "add", "response": {"output": "x"}}}]}
+CALL: Any = {"role": "model", "parts": [{"functionCall": {"name": "add", "args": {}}, "thoughtSignature": "x"}]}
+RESULT: Any = {"role": "user", "parts": [{"functionResponse": {"name": "add", "response": {"output": "x"}}}]}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from hob.testing.openai_server import OpenAIServer
+from hob.testing.model_server import ModelServer
 
 from .pages import page
 
@@ -46,7 +46,7 @@ def root() -> Iterator[Path]:
         yield Path(directory)
 
 
-def surroundings(root: Path, server: OpenAIServer) -> dict[str, str]:
+def surroundings(root: Path, server: ModelServer) -> dict[str, str]:
     return {
         "HOB_HOME": str(root / "home"),
         "HOB_GATEWAY_PORT": "0",
@@ -79,7 +79,7 @@ async def appear(folder: Path, pattern: str) -> list[Path]:
 async def test_the_channel_of_the_page_answers(root: Path) -> None:
     source = root / "program.py"
     source.write_text(program("docs/how-to/write-a-channel.md"), "utf-8")
-    async with OpenAIServer() as server, running(surroundings(root, server), sys.executable, str(source)):
+    async with ModelServer() as server, running(surroundings(root, server), sys.executable, str(source)):
         folder = root / "hob-folder"
         await appear(folder, "out")
         part = folder / "in" / ".hello"
@@ -95,7 +95,7 @@ async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
     note = root / "shelf" / "shopping.txt"
     note.parent.mkdir()
     note.write_text("milk\n", "utf-8")
-    async with OpenAIServer() as server:
+    async with ModelServer() as server:
         environ = surroundings(root, server)
         async with running(environ, sys.executable, str(source)):
             await appear(root, "home/hob.sock")
@@ -111,7 +111,7 @@ async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
 async def test_the_client_of_the_page_gets_its_answers(root: Path) -> None:
     source = root / "client.py"
     source.write_text(program("docs/how-to/talk-to-the-api.md"), "utf-8")
-    async with OpenAIServer() as server:
+    async with ModelServer() as server:
         environ = surroundings(root, server)
         async with running(environ, sys.executable, "-m", "hob", "serve") as daemon:
             assert daemon.stdout is not None

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from hob.testing.openai_replies import Reply
+from hob.testing.model_server import Reply
 
 from .world import TOKEN, World
 

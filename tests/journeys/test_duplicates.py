@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from hob.testing.openai_replies import Reply
+from hob.testing.model_server import Reply
 
 from .world import World
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.testing.openai_replies import Reply
+from hob.testing.model_server import Reply
 
 from .world import Daemon, World, open_world, until
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from hob.testing.openai_replies import Reply
+from hob.testing.model_server import Reply
 
 from .world import LOST, Daemon, World, until
 

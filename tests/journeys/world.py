@@ -19,7 +19,7 @@ from typing import Any
 import httpx2
 
 from hob.testing.channel import SpoolChannel
-from hob.testing.openai_server import OpenAIServer
+from hob.testing.model_server import ModelServer
 
 TOKEN = "journeys-token-0123456789"
 HARNESS = str(Path(__file__).with_name("daemon.py"))
@@ -117,7 +117,7 @@ class World:
     """Where daemons live."""
 
     root: Path
-    model: OpenAIServer
+    model: ModelServer
 
     @property
     def home(self) -> Path:
@@ -258,7 +258,7 @@ async def open_world(*, delay: float = 0.0) -> AsyncIterator[World]:
     """A world whose model thinks for so many seconds before each answer."""
     # not pytest's directory: a Unix socket's path has to be short
     with tempfile.TemporaryDirectory(prefix="hob") as root:
-        async with OpenAIServer(delay=delay) as model:
+        async with ModelServer(delay=delay) as model:
             yield World(Path(root), model)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hob.core.errors import ModelError
 from hob.core.models import Beat, CallStarted, ModelEvent, ModelReply, ReasoningDelta, TextDelta
 from hob.providers.openai_chat.decoding import Decoder
-from hob.testing.openai_replies import ODDITIES, Fault, Reply, answer
+from hob.testing.model_server import ODDITIES, Asked, Fault, ModelServer, Reply
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NAMES = st.text("abc_", min_size=1, max_size=8)
@@ -21,12 +21,19 @@ REPLIES = st.builds(
     reasoning=TEXTS,
     fault=st.sampled_from([None, *sorted(ODDITIES - {Fault.DRIP})]),
 )
-ASKED = {"model": "m", "stream": True, "stream_options": {"include_usage": True}}
+ASKED = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "hi"}],
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
 
 
 def stream_of(reply: Reply) -> bytes:
     """The stream's bytes without HTTP around them."""
-    body = b"".join(part for part in answer(reply, ASKED, 1, 40) if isinstance(part, bytes)).partition(b"\r\n\r\n")[2]
+    asked = Asked(0.0, "POST", "/v1/chat/completions", {}, json.dumps(ASKED).encode())
+    actions = ModelServer(reply).respond(asked)
+    body = b"".join(part for part in actions if isinstance(part, bytes)).partition(b"\r\n\r\n")[2]
     if reply.fault is Fault.PLAIN_JSON:
         return body
     found = b""

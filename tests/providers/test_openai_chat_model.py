@@ -16,8 +16,7 @@ from hob.providers.openai_chat.wire import ChatCompletions
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
 from hob.testing.clock import ManualClock
-from hob.testing.openai_replies import ODDITIES, Fault, Reply
-from hob.testing.openai_server import OpenAIServer
+from hob.testing.model_server import ODDITIES, Fault, ModelServer, Reply
 
 HI = ModelRequest("m", "Be brief.", (UserMessage("hi"),))
 SILENT = {Fault.SILENCE, Fault.SILENCE_MIDDLE}
@@ -28,13 +27,13 @@ def open_http(server: Server) -> HttpModel:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[OpenAIServer]:
-    async with OpenAIServer() as server:
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as server:
         yield server
 
 
 @pytest.fixture
-async def model(server: OpenAIServer) -> AsyncIterator[HttpModel]:
+async def model(server: ModelServer) -> AsyncIterator[HttpModel]:
     model = open_http(Server(server.url, read_seconds=30))
     yield model
     await model.aclose()
@@ -59,7 +58,7 @@ async def test_an_answer_is_streamed(model: HttpModel) -> None:
     assert isinstance(events[-1], ModelReply)
 
 
-async def test_what_has_come_is_shown_before_the_rest_is_there(server: OpenAIServer, model: HttpModel) -> None:
+async def test_what_has_come_is_shown_before_the_rest_is_there(server: ModelServer, model: HttpModel) -> None:
     server.script.append(Reply("one two", fault=Fault.SILENCE_MIDDLE))
     async with aclosing(model.stream(HI)) as events:
         async for event in events:
@@ -68,14 +67,14 @@ async def test_what_has_come_is_shown_before_the_rest_is_there(server: OpenAISer
     assert event == TextDelta("one ")
 
 
-async def test_one_connection_serves_many_requests(server: OpenAIServer, model: HttpModel) -> None:
+async def test_one_connection_serves_many_requests(server: ModelServer, model: HttpModel) -> None:
     for _ in range(5):
         await ask(model)
         assert len(server.connections) == 1
 
 
 @pytest.mark.parametrize("fault", sorted(ODDITIES))
-async def test_oddities_change_nothing(server: OpenAIServer, model: HttpModel, fault: Fault) -> None:
+async def test_oddities_change_nothing(server: ModelServer, model: HttpModel, fault: Fault) -> None:
     calls = (("read", '{"path": "a\\n\\"b\\" \\u00e9 ü"}'), ("clock", "{}"))
     server.script.append(Reply("Grüß 😀 dich", calls, "hm hm", fault=fault))
     reply = await ask(model)
@@ -117,7 +116,7 @@ async def test_oddities_change_nothing(server: OpenAIServer, model: HttpModel, f
     ],
 )
 async def test_every_failure_is_seen_and_the_next_request_works(
-    server: OpenAIServer, model: HttpModel, fault: Fault, expected: ModelFault
+    server: ModelServer, model: HttpModel, fault: Fault, expected: ModelFault
 ) -> None:
     server.script.append(Reply("one two three", fault=fault))
     assert (await fault_of(model)).fault is expected
@@ -134,7 +133,7 @@ def _marks() -> list[pytest.Mark]:
     return list(function.pytestmark)  # type: ignore[attr-defined]
 
 
-async def test_a_date_to_retry_at_is_told_in_seconds(server: OpenAIServer) -> None:
+async def test_a_date_to_retry_at_is_told_in_seconds(server: ModelServer) -> None:
     clock = ManualClock()
     clock.set_wall(clock.now().replace(year=2020))  # so that the server's date lies far ahead
     model = HttpModel(ChatCompletions(), Server(server.url), clock)
@@ -145,7 +144,7 @@ async def test_a_date_to_retry_at_is_told_in_seconds(server: OpenAIServer) -> No
     await model.aclose()
 
 
-async def test_silence_ends_with_the_connections_own_limit(server: OpenAIServer) -> None:
+async def test_silence_ends_with_the_connections_own_limit(server: ModelServer) -> None:
     model = open_http(Server(server.url, read_seconds=0.05))
     server.script.extend([Reply(fault=Fault.SILENCE), Reply("one two", fault=Fault.SILENCE_MIDDLE)])
     assert (await fault_of(model)).fault is ModelFault.TIMEOUT
@@ -153,7 +152,7 @@ async def test_silence_ends_with_the_connections_own_limit(server: OpenAIServer)
     await model.aclose()
 
 
-async def test_closing_the_stream_closes_the_connection(server: OpenAIServer, model: HttpModel) -> None:
+async def test_closing_the_stream_closes_the_connection(server: ModelServer, model: HttpModel) -> None:
     server.script.append(Reply("one two", fault=Fault.SILENCE_MIDDLE))
     events = model.stream(HI)
     while not isinstance(await anext(events), TextDelta):
@@ -165,7 +164,7 @@ async def test_closing_the_stream_closes_the_connection(server: OpenAIServer, mo
 
 
 async def test_a_server_that_is_not_there_is_a_network_fault() -> None:
-    async with OpenAIServer() as server:
+    async with ModelServer() as server:
         url = server.url
     model = open_http(Server(url))
     error = await fault_of(model)
@@ -181,7 +180,7 @@ async def test_an_address_that_is_none_is_the_operators_fault(base_url: str) -> 
     await model.aclose()
 
 
-async def test_the_key_and_our_name_are_sent(server: OpenAIServer) -> None:
+async def test_the_key_and_our_name_are_sent(server: ModelServer) -> None:
     model = open_http(Server(server.url, Secret.of(" sk-1\n"), headers={"x-title": "Hob"}))
     await ask(model)
     headers = server.requests[-1].headers
@@ -191,14 +190,14 @@ async def test_the_key_and_our_name_are_sent(server: OpenAIServer) -> None:
     await model.aclose()
 
 
-async def test_no_key_sends_no_authorization(server: OpenAIServer, model: HttpModel) -> None:
+async def test_no_key_sends_no_authorization(server: ModelServer, model: HttpModel) -> None:
     await ask(model)
     assert "authorization" not in server.requests[-1].headers
 
 
 async def test_a_wrong_key_is_read_again_next_time() -> None:
     keys = iter(["old-key", "new-key"])
-    async with OpenAIServer(key="new-key") as server:
+    async with ModelServer(key="new-key") as server:
         model = open_http(Server(server.url, Secret(lambda: next(keys))))
         error = await fault_of(model)
         assert error.fault is ModelFault.AUTH
@@ -220,7 +219,7 @@ def _missing() -> str:
         (Secret.of("two\nlines"), ModelFault.AUTH),
     ],
 )
-async def test_a_key_that_cannot_be_sent_is_said_so(server: OpenAIServer, secret: Secret, fault: ModelFault) -> None:
+async def test_a_key_that_cannot_be_sent_is_said_so(server: ModelServer, secret: Secret, fault: ModelFault) -> None:
     model = open_http(Server(server.url, secret))
     assert (await fault_of(model)).fault is fault
     assert not server.requests
@@ -238,7 +237,7 @@ async def test_nothing_configured_says_so_at_the_first_request() -> None:
     assert caught.value.fault is ModelFault.NOT_CONFIGURED
 
 
-async def outcome(server: OpenAIServer, *faults: Fault | None) -> tuple[ModelReply | ModelError, int, float]:
+async def outcome(server: ModelServer, *faults: Fault | None) -> tuple[ModelReply | ModelError, int, float]:
     """What a person gets when the server does this request after request; requests made; seconds spent."""
     server.script.extend(Reply("one two", fault=fault) for fault in faults)
     clock = ManualClock(jump=True)
@@ -256,7 +255,7 @@ async def outcome(server: OpenAIServer, *faults: Fault | None) -> tuple[ModelRep
     return got, len(server.requests) - before, clock.monotonic() - began
 
 
-async def test_a_server_that_comes_back_answers(server: OpenAIServer) -> None:
+async def test_a_server_that_comes_back_answers(server: ModelServer) -> None:
     reply, requests, seconds = await outcome(server, Fault.ERROR_500, Fault.CUT_HEADERS, Fault.RATE_SHORT, None)
     assert isinstance(reply, ModelReply)
     assert (reply.text, reply.attempts, requests) == ("one two", 4, 4)
@@ -265,7 +264,7 @@ async def test_a_server_that_comes_back_answers(server: OpenAIServer) -> None:
 
 @pytest.mark.parametrize("fault", sorted(set(Fault) - ODDITIES - SILENT))
 async def test_a_failure_that_stays_costs_four_requests_and_eight_seconds_at_most(
-    server: OpenAIServer, fault: Fault
+    server: ModelServer, fault: Fault
 ) -> None:
     error, requests, seconds = await outcome(server, *[fault] * 9)
     assert isinstance(error, ModelError)

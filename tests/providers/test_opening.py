@@ -12,8 +12,7 @@ from hob.core.models import ModelReply, ModelRequest, UserMessage
 from hob.core.settings import Secret
 from hob.providers import ModelSettings, open_model
 from hob.testing.clock import ManualClock
-from hob.testing.openai_replies import Fault, Reply
-from hob.testing.openai_server import OpenAIServer
+from hob.testing.model_server import Fault, ModelServer, Reply
 
 HI = ModelRequest("", "", (UserMessage("hi"),))
 
@@ -35,7 +34,7 @@ asyncio.run(main())
 
 
 async def test_the_configured_model_is_asked_with_the_configured_key() -> None:
-    async with OpenAIServer(key="k-1") as server:
+    async with ModelServer(key="k-1") as server:
         settings = ModelSettings(name="mine", base_url=server.url.removesuffix("/v1"), api_key=Secret.of("k-1"))
         async with open_model(settings, ManualClock()) as model:
             reply = [event async for event in model.stream(HI)][-1]
@@ -44,7 +43,7 @@ async def test_the_configured_model_is_asked_with_the_configured_key() -> None:
 
 
 async def test_fewer_attempts_may_be_configured() -> None:
-    async with OpenAIServer(*[Reply(fault=Fault.ERROR_500)] * 3, "late") as server:
+    async with ModelServer(*[Reply(fault=Fault.ERROR_500)] * 3, "late") as server:
         settings = ModelSettings(name="m", base_url=server.url, max_attempts=2)
         async with open_model(settings, ManualClock(jump=True)) as model:
             with pytest.raises(ModelError) as caught:
@@ -53,7 +52,7 @@ async def test_fewer_attempts_may_be_configured() -> None:
 
 
 async def test_without_a_name_the_servers_first_model_is_asked_and_asked_for_once() -> None:
-    async with OpenAIServer(models=("first", "second")) as server:
+    async with ModelServer(models=("first", "second")) as server:
         async with open_model(ModelSettings(base_url=server.url), ManualClock()) as model:
             assert await model.default_model() == "first"
             for _ in range(2):
@@ -63,7 +62,7 @@ async def test_without_a_name_the_servers_first_model_is_asked_and_asked_for_onc
 
 async def test_a_server_without_models_says_what_to_do() -> None:
     async with (
-        OpenAIServer(models=()) as server,
+        ModelServer(models=()) as server,
         open_model(ModelSettings(base_url=server.url), ManualClock(jump=True)) as model,
     ):
         with pytest.raises(ModelError, match="load one, or set") as caught:
@@ -72,7 +71,7 @@ async def test_a_server_without_models_says_what_to_do() -> None:
 
 
 async def test_a_server_is_asked_for_its_models_as_patiently_as_for_an_answer() -> None:
-    async with OpenAIServer() as server:
+    async with ModelServer() as server:
         pass
     away = open_model(ModelSettings(base_url=server.url), ManualClock(jump=True), draw=lambda: 0.0)
     async with away as model:
@@ -82,7 +81,7 @@ async def test_a_server_is_asked_for_its_models_as_patiently_as_for_an_answer() 
 
 
 async def test_closing_the_model_closes_its_connections() -> None:
-    async with OpenAIServer() as server:
+    async with ModelServer() as server:
         async with open_model(ModelSettings(base_url=server.url), ManualClock()) as model:
             _ = [event async for event in model.stream(HI)]
             assert len(server.connections) == 1
