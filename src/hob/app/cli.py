@@ -20,6 +20,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("timeline", "timeline:timeline", "What happened, by trace."),
     ("retry", "retry:retry", "Bring back what failed or was set aside."),
     ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
+    ("models", "models:app", "What there is to ask, and which model is asked."),
     ("config", "config:app", "Show, check and change settings."),
     ("token", "token:app", "The API's bearer token."),
     ("backup", "backup:backup", "Write a consistent copy of everything to one file."),

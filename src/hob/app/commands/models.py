@@ -1,0 +1,310 @@
+"""`hob models`: what there is to ask, what there could be, whether it works, and which one is asked."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, cast
+
+from cyclopts import App, Parameter
+
+from hob.app.commands.output import line, paint, tame
+from hob.app.sections import SECTIONS, choose_models, read_config
+from hob.config import Config, process_environment, set_value
+from hob.core.clock import SystemClock
+from hob.core.errors import ModelError
+from hob.core.models import ModelReply, ModelRequest, Price, ReasoningDelta, TextDelta, UserMessage
+from hob.core.tools import ToolSpec
+from hob.providers import Choice, ModelSettings, Routing, open_model
+from hob.providers.choice import Connected
+from hob.providers.prices import PriceList, open_prices
+from hob.providers.profiles import ModelProfiles
+from hob.providers.wire import Listed
+
+MILLION = 1_000_000
+TASKS_HELP = "Use it for this task only: chat, summary, ..."
+_QUESTION = "Reply with the one word: ready"
+_TOOL = ToolSpec(
+    "report",
+    "Reports that the test went well.",
+    {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+)
+_CALL = "Call the tool report with the word ready. Say nothing else."
+
+app = App(name="models", help="What there is to ask, whether it works, and which model is asked.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What the commands of this module work with."""
+
+    settings: ModelSettings
+    choice: Choice
+    model: Routing
+    prices: PriceList
+    profiles: ModelProfiles
+
+
+@asynccontextmanager
+async def _opened(config: Config) -> AsyncIterator[_Here]:
+    settings, clock = config[ModelSettings], SystemClock()
+    choice = choose_models(config)
+    prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
+    profiles = ModelProfiles(choice, table)
+    async with open_model(settings, clock, choice=choice, profiles=profiles) as model:
+        yield _Here(settings, choice, model, prices, profiles)
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+    """The models that are configured, and every provider that can be asked from here."""
+    return asyncio.run(_list(read_config(), as_json=json))
+
+
+async def _list(config: Config, *, as_json: bool) -> int:
+    async with _opened(config) as here:
+        rows = [await _row(here, role, name) for role, name in _roles(here)]
+        providers = [_provider_row(connected) for connected in here.choice.connected()]
+    if as_json:
+        print(json.dumps({"usual": here.choice.line(), "models": rows, "providers": providers}, indent=2))
+        return 0
+    print(f"Asked: {paint(tame(here.choice.line()), 'bold')}")
+    for row in rows:
+        trouble = paint(f"  {line(row['trouble'], 100)}", "red") if row["trouble"] else ""
+        print(f"  {row['role']:<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
+    print("\nCan be asked:" if providers else "\nNothing can be asked from here. See `hob models scan --help`.")
+    for row in providers:
+        place = "stays here" if row["local"] else row["base_url"] or row["wire"]
+        print(f"  {row['id']:<16} {row['how']:<22} {paint(line(str(place), 60), 'dim')}")
+    return 0
+
+
+def _roles(here: _Here) -> list[tuple[str, str]]:
+    settings = here.settings
+    roles = [("usual", settings.name)] + [("stands in", name) for name in settings.fallbacks]
+    roles += [(f"for {task}", name) for task, name in settings.tasks.items()]
+    roles += [(f"as {alias}", name) for alias, name in settings.aliases.items()]
+    roles += [("stays here", settings.local_model)]
+    media = ("embedding", "transcription", "speech", "vision")
+    roles += [(kind, getattr(settings, kind)) for kind in media]
+    return [(role, name) for role, name in roles if name]
+
+
+async def _row(here: _Here, role: str, name: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"role": role, "name": name, "model": name, "trouble": ""}
+    try:
+        row["model"] = str(here.choice.resolve(name))
+    except ModelError as error:
+        return row | {"trouble": str(error)}
+    await here.prices.prepare((row["model"],))
+    profile = here.profiles.find_profile(row["model"])
+    return row | {
+        "price": _price(here.prices.find_price(row["model"])),
+        "context_tokens": profile.context_tokens,
+        "small": profile.small,
+    }
+
+
+def _provider_row(connected: Connected) -> dict[str, Any]:
+    return {
+        "id": connected.provider.id,
+        "wire": connected.provider.wire,
+        "base_url": connected.base_url,
+        "how": connected.how,
+        "keys": sum(key is not None for key in connected.keys),
+        "local": connected.local,
+    }
+
+
+def _price(price: Price | None) -> dict[str, float] | None:
+    """Dollars per million tokens."""
+    return None if price is None else {"input": price.input / MILLION, "output": price.output / MILLION}
+
+
+def _facts(row: dict[str, Any]) -> str:
+    facts = []
+    if row.get("price"):
+        facts.append(_dollars(row["price"]["input"], row["price"]["output"]))
+    if row.get("context_tokens"):
+        facts.append(_tokens(row["context_tokens"]))
+    return paint("  ".join(facts), "dim")
+
+
+def _dollars(in_: float, out: float) -> str:
+    return "free" if not in_ and not out else f"${in_:g} in, ${out:g} out"
+
+
+def _tokens(tokens: int) -> str:
+    return f"{tokens / MILLION:g}M" if tokens >= MILLION else f"{round(tokens / 1000)}k"
+
+
+@app.command
+def scan(
+    provider: Annotated[str, Parameter(help="Only this provider; all that can be asked, if none.")] = "",
+    *,
+    search: Annotated[str, Parameter(help="Only names that hold this.")] = "",
+    tools: Annotated[bool, Parameter(help="Only models known to call tools.")] = False,
+    images: Annotated[bool, Parameter(help="Only models known to see.")] = False,
+    free: Annotated[bool, Parameter(help="Only models that cost nothing.")] = False,
+    json: Annotated[bool, Parameter(help="As JSON.")] = False,
+) -> int:
+    """Ask every provider that can be asked which models it has. Costs no tokens."""
+
+    def wanted(ref: str, listed: Listed, price: tuple[float, float] | None) -> bool:
+        return (
+            search.lower() in ref.lower()
+            and (not tools or listed.tools is True)
+            and (not images or listed.images is True)
+            and (not free or price == (0.0, 0.0))
+        )
+
+    return asyncio.run(_scan(read_config(), provider, wanted, as_json=json))
+
+
+async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) -> int:
+    found: list[dict[str, Any]] = []
+    failures = 0
+    async with _opened(config) as here:
+        ids = [provider] if provider else [connected.provider.id for connected in here.choice.connected()]
+        asked = await asyncio.gather(*(here.model.lanes.list_models(id) for id in ids), return_exceptions=True)
+        for id, listing in zip(ids, asked, strict=True):
+            if isinstance(listing, ModelError):
+                failures += 1
+                print(f"{paint(id, 'red', sys.stderr)}: {tame(str(listing))}", file=sys.stderr)
+                continue
+            if isinstance(listing, BaseException):
+                raise listing
+            prefix = "" if id == "server" else f"{id}/"
+            await here.prices.prepare([f"{prefix}{listed.name}" for listed in listing[:1]])
+            for listed in sorted(listing, key=lambda listed: listed.name):
+                price = _listed_price(here, prefix, listed)
+                if wanted(f"{prefix}{listed.name}", listed, price):
+                    found.append({"model": f"{prefix}{listed.name}", **asdict(listed), "price": price})
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        for row in found:
+            print(_scanned(row))
+        print(paint(f"{len(found)} models of {len(ids)} providers", "dim"))
+    return 1 if failures and not found else 0
+
+
+def _listed_price(here: _Here, prefix: str, listed: Listed) -> tuple[float, float] | None:
+    if listed.input_price is not None and listed.output_price is not None:
+        return listed.input_price, listed.output_price
+    known = _price(here.prices.find_price(f"{prefix}{listed.name}"))
+    return None if known is None else (known["input"], known["output"])
+
+
+def _scanned(row: dict[str, Any]) -> str:
+    facts = [_dollars(*row["price"])] if row["price"] else []
+    if row["context_tokens"]:
+        facts.append(_tokens(row["context_tokens"]))
+    facts += [kind for kind in ("tools", "images", "thinking") if row[kind]]
+    return f"{tame(row['model']):<56} {paint('  '.join(facts), 'dim')}"
+
+
+@app.command(name="set")
+def set_(
+    model: Annotated[str, Parameter(help="provider/model, or an alias.")],
+    *,
+    fallback: Annotated[bool, Parameter(help="Add it to those that stand in.")] = False,
+    task: Annotated[str, Parameter(help=TASKS_HELP)] = "",
+    alias: Annotated[str, Parameter(help="Only give it this name.")] = "",
+    test: Annotated[bool, Parameter(help="Ask it one word before it is stored.")] = True,
+) -> int:
+    """Choose the model that is asked: written to config.toml once it has answered."""
+    config = read_config()
+    if test and asyncio.run(_test(config, [model], as_json=False)):
+        print("Nothing was changed; `--no-test` stores it all the same.", file=sys.stderr)
+        return 1
+    settings = config[ModelSettings]
+    if alias:
+        key, value = f"model.aliases.{json.dumps(alias)}", json.dumps(model)
+    elif task:
+        key, value = f"model.tasks.{json.dumps(task)}", json.dumps(model)
+    elif fallback:
+        key, value = "model.fallbacks", json.dumps([*dict.fromkeys((*settings.fallbacks, model))])
+    else:
+        key, value = "model.name", model
+    environ = process_environment()
+    set_value(config.home / "config.toml", key, value, sections=SECTIONS, environ=environ)
+    print(f"Asked: {choose_models(read_config()).line()}")
+    return 0
+
+
+@app.command(name="test")
+def check(
+    models: Annotated[list[str] | None, Parameter(help="Which; the usual one and its stand-ins, if none.")] = None,
+    *,
+    json: Annotated[bool, Parameter(help="As JSON.")] = False,
+) -> int:
+    """Ask for one word and one tool call: who answers, how fast, at what cost. Exit status 1 if one fails."""
+    return asyncio.run(_test(read_config(), models or [], as_json=json))
+
+
+async def _test(config: Config, names: Sequence[str], *, as_json: bool) -> int:
+    rows = []
+    async with _opened(config) as here:
+        refs: Sequence[str] = names
+        if not refs:
+            refs = (await here.model.route(ModelRequest("", "", ()))).request.models
+        for name in refs:
+            row = await _try(here, name)
+            rows.append(row)
+            if not as_json:
+                print(_tested(row), flush=True)
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    return 0 if rows and all(row["ok"] for row in rows) else 1
+
+
+async def _try(here: _Here, name: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"model": name, "ok": False, "tools": None, "trouble": ""}
+    try:
+        routed = (await here.model.route(ModelRequest(name, "", (UserMessage(_QUESTION),), max_tokens=256))).request
+        request = ModelRequest(routed.model, "", routed.messages, max_tokens=256, models=routed.models[:1])
+        row["model"] = request.model
+        await here.prices.prepare((request.model,))
+        reply, first, whole = await _ask(here.model, request)
+        price = here.prices.find_price(request.model)
+        cost = reply.cost
+        if cost is None and price is not None and reply.usage is not None:
+            cost = price.cost(reply.usage)
+        row |= {"ok": True, "first": first, "seconds": whole, "cost": cost, "answer": reply.text.strip()}
+        tools = ModelRequest(
+            request.model, "", (UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512, models=request.models
+        )
+        called, _, _ = await _ask(here.model, tools)
+        row["tools"] = any(call.name == _TOOL.name for call in called.calls)
+    except ModelError as error:
+        row["trouble"] = str(error)
+    return row
+
+
+async def _ask(model: Routing, request: ModelRequest) -> tuple[ModelReply, float, float]:
+    """The reply, seconds to its first piece, seconds in all. Raises ModelError."""
+    began, first = time.monotonic(), 0.0
+    reply: ModelReply | None = None
+    async with aclosing(cast(Any, model.stream(request))) as events:
+        async for event in events:
+            if not first and isinstance(event, (TextDelta, ReasoningDelta)):
+                first = time.monotonic() - began
+            if isinstance(event, ModelReply):
+                reply = event
+    assert reply is not None  # noqa: S101 - the last event of every stream that raises nothing
+    return reply, first, time.monotonic() - began
+
+
+def _tested(row: dict[str, Any]) -> str:
+    name = f"{tame(row['model']):<36}"
+    if not row["ok"]:
+        return f"{paint('✗', 'red')} {name} {tame(row['trouble'])}"
+    cost = "cost unknown" if row["cost"] is None else f"${row['cost'] / MILLION:.6f}"
+    tools = {True: "calls tools", False: "calls no tools"}.get(row["tools"], f"no tools: {row['trouble']}")
+    answer = line(row["answer"], 24)
+    return f"{paint('✓', 'green')} {name} {answer}  {row['first']:.2f} s / {row['seconds']:.2f} s  {cost}  {tools}"
