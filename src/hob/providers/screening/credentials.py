@@ -80,7 +80,7 @@ def find_jwts(text: str) -> Iterator[Finding]:
             yield Finding(Kind.JWT, match.start(), match.start() + len(token))
 
 
-_BLOCK = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _FOOT = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
 _BODY = re.compile(r"[A-Za-z0-9+/=\s\\:,-]{30,}")  # with `\n` written out, as in JSON
 _AGE = re.compile(r"(?<!\w)AGE-SECRET-KEY-[A-Z0-9-]{50,}")
@@ -104,7 +104,7 @@ def find_private_keys(text: str) -> Iterator[Finding]:
 
 
 _BEARER = re.compile(r"bearer[ \t]{1,4}[\"']?")
-_BASIC = re.compile(r"authorization\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\?[\"']?basic[ \t]{1,4}")
+_BASIC = re.compile(r"authorization\\?[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+\\?[\"']?basic[ \t]{1,4}")
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{8,}")
 
 

@@ -100,8 +100,8 @@ _NATIONAL = re.compile(r"(?<![\w.+/,-])\(?0[1-9][0-9]{1,4}+\)?(?:[ /\u2013-]{1,3
 _FRENCH = re.compile(r"(?<![\w.+/,-])0[1-9](?:[ .-][0-9]{2}){4}(?![ .-]?[0-9])")
 _ANY = re.compile(r"[+(]{0,2}[0-9]" + _SEPARATED + "{6,14}+")
 _NAMED = re.compile(
-    r"(?:(?<!\w)(?:tel|phone|telefon|telephone|mobile?|handy|fax|whatsapp|cell|call|call me at|unter)"
-    r"(?:[- ]?(?:nummer|number|nr|no))?\.?[:= ]{1,3}|[\u260e\U0001f4de\U0001f4f1\ufe0f] ?)$",
+    r"(?:(?<!\w)(?>telefon|telephone|tel|phone|mobile|mobil|handy|fax|whatsapp|cell|call me at|call|unter)"
+    r"(?>[- ]?(?:nummer|number|nr|no))?\.?[:= ]{1,3}|[\u260e\U0001f4de\U0001f4f1\ufe0f] ?)$",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}(?![0-9])|(?:19|20)[0-9]{6}(?![0-9])")
