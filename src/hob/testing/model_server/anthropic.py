@@ -136,7 +136,7 @@ class _Message:
 
     def tail(self) -> Sequence[Event]:
         stop = None if self._answer.is_(Fault.NO_FINISH) else self._stop
-        usage = {} if self._answer.is_(Fault.NO_USAGE) else {"usage": {"output_tokens": self._output()}}
+        usage = {} if self._answer.is_(Fault.NO_USAGE) else {"usage": self._spent(self._output())}
         last = _event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, **usage)
         return [last] if self._answer.is_(Fault.NO_DONE) else [last, _event("message_stop")]
 
@@ -164,9 +164,13 @@ class _Message:
             "cache_creation_input_tokens": tokens.written,
             "cache_read_input_tokens": tokens.read,
             "cache_creation": {"ephemeral_5m_input_tokens": tokens.written, "ephemeral_1h_input_tokens": 0},
-            "output_tokens": output,
+            **self._spent(output),
             "service_tier": "standard",
         }
+
+    def _spent(self, output: int) -> Mapping[str, Any]:
+        thought = min(output, self._answer.thought)
+        return {"output_tokens": output, "output_tokens_details": {"thinking_tokens": thought}}
 
     def _events_of(self, index: int, block: Mapping[str, Any]) -> Iterator[Event]:
         fault = self._reply.fault

@@ -14,9 +14,9 @@ from hob.testing.model_server.wire import bad, words
 
 _FIELDS = words(
     """
-    cache_control container context_management inference_geo max_tokens mcp_servers messages metadata model
-    output_config output_format service_tier speed stop_sequences stream system temperature thinking tool_choice tools
-    top_k top_p betas
+    cache_control compaction container context_management diagnostics fallbacks inference_geo max_tokens mcp_servers
+    messages metadata model output_config output_format service_tier speed stop_sequences stream system temperature
+    thinking tool_choice tools top_k top_p user_profile_id
     """
 )
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -70,6 +70,8 @@ def check(asked: Asked, request: Mapping[str, Any]) -> None:
     for name in ("model", "messages") if counting else ("model", "max_tokens", "messages"):
         if name not in request:
             raise bad(f"{name}: Field required")
+    if not isinstance(request["model"], str) or not request["model"]:
+        raise bad("model: Input should be a valid string")
     most = request.get("max_tokens", 1)
     if not isinstance(most, int) or most < 1:
         raise bad("max_tokens: Input should be greater than or equal to 1")
@@ -127,10 +129,10 @@ def _check_messages(messages: Sequence[Mapping[str, Any]]) -> None:
 _BLOCKS: Mapping[str, tuple[str, frozenset[str], frozenset[str]]] = {
     # type -> whose it is, what it must have, what it may have besides `cache_control`
     "text": ("", frozenset({"text"}), frozenset({"citations"})),
-    "image": ("user", frozenset({"source"}), frozenset()),
+    "image": ("user", frozenset({"source"}), frozenset({"transformations"})),
     "document": ("user", frozenset({"source"}), frozenset({"title", "context", "citations"})),
-    "tool_use": ("assistant", frozenset({"id", "name", "input"}), frozenset({"caller"})),
-    "tool_result": ("user", frozenset({"tool_use_id"}), frozenset({"content", "is_error"})),
+    "tool_use": ("assistant", frozenset({"id", "name", "input"}), frozenset({"caller", "toolset_name"})),
+    "tool_result": ("user", frozenset({"tool_use_id"}), frozenset({"content", "is_error", "toolset_name"})),
     "thinking": ("assistant", frozenset({"thinking", "signature"}), frozenset()),
     "redacted_thinking": ("assistant", frozenset({"data"}), frozenset()),
 }

@@ -9,6 +9,7 @@ from hob.testing.model_server.prompt import Turn
 from hob.testing.model_server.replies import Fault, Reply
 
 _CLOSED = re.compile(r"^\[(?:No answer was given to this: .*|The owner stopped this)\.\]$", re.MULTILINE)
+_FAULT = re.compile(rf"FAULT (?P<name>{'|'.join(Fault)})(?: (?P<times>[0-9]{{1,6}}))? *$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -35,14 +36,13 @@ class Convention:
 
     def fault_in(self, text: str) -> Reply | None:
         """The fault that a text asks for by `FAULT name [times]` in its first line, if it does."""
-        line = text.partition("\n")[0]
-        if not line.startswith("FAULT "):
+        asked = _FAULT.match(text)
+        if asked is None:
             return None
-        _, name, *times = line.split()
-        self._failed[line] += 1
-        if times and self._failed[line] > int(times[0]):
+        self._failed[asked[0]] += 1
+        if asked["times"] and self._failed[asked[0]] > int(asked["times"]):
             return Reply("ok")
-        return Reply("Some words that come before the trouble.", fault=Fault(name))
+        return Reply("Some words that come before the trouble.", fault=Fault(asked["name"]))
 
 
 def _headings(turns: Sequence[Turn]) -> list[str]:

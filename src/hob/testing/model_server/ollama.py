@@ -39,7 +39,7 @@ class Ollama:
         return bearer(asked)
 
     def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        if not request.get("model"):
+        if not isinstance(request.get("model"), str) or not request["model"]:
             raise bad("model is required")
         messages = request.get("messages") or []
         for message in messages:

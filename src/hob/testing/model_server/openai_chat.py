@@ -25,6 +25,8 @@ class OpenAIChat:
         if not isinstance(messages, list) or not messages:
             raise bad("'messages' must be a list that is not empty.", "messages")
         _check_messages(messages)
+        if not isinstance(request.get("stream_options") or {}, dict):
+            raise bad("Invalid type for 'stream_options': expected an object.", "stream_options", "invalid_type")
         tools = request.get("tools")
         if tools is not None:
             openai.check_tools(tools, "function")
