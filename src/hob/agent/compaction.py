@@ -100,13 +100,18 @@ class Compactor:
         self._failed_at: dict[SessionKey, int] = {}
         """Where automatic summaries failed: how many entries the session showed then."""
 
-    def needed(self, view: View, prompt_tokens: int) -> str | None:
-        """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut."""
+    def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
+        """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut.
+
+        The short prompt of a small model is always full: only messages count there.
+        """
         if view.total <= self._settings.window:
             return None
         if view.total > self._settings.compact_above:
             return "messages"
-        return "tokens" if prompt_tokens > self._settings.compact_at * self._settings.context_tokens else None
+        room = self._context_room.measure(model, self._settings, self._settings.compact_tokens)
+        full = prompt_tokens > self._settings.compact_at * (room.most + room.answer)
+        return "tokens" if full and not room.small else None
 
     async def compact(
         self, session: SessionKey, *, reason: str, model: str, keep: int | None = None
@@ -268,11 +273,12 @@ class Compactor:
 
     def _limit(self, model: str) -> int:
         """The most tokens of input."""
-        return self._context_room.limit(model, self._settings.context_tokens - self._settings.compact_tokens)
+        return self._context_room.measure(model, self._settings, self._settings.compact_tokens).prompt
 
     def _most_tokens(self, model: str) -> int:
         """The longest summary: the next piece is read together with it, so it must leave room for that."""
-        return min(self._settings.compact_tokens, self._context_room.limit(model, self._settings.context_tokens) // 4)
+        room = self._context_room.measure(model, self._settings, self._settings.compact_tokens)
+        return min(room.answer, self._context_room.limit(model, room.most + room.answer) // 4)
 
     def _pieces(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
         """The entries in parts that fit into one request each; a call stays with its results."""

@@ -37,7 +37,7 @@ class Inspector:
         self._model = model
 
     async def inspect(self, session: SessionKey) -> dict[str, Any]:
-        """Sections with bytes, tokens and whether they are cached; totals; the limit in tokens."""
+        """Sections with bytes, tokens and whether they are cached; totals; the most tokens it may have."""
         model = (await self._sessions.get(session)).model or self._default_model()
         if model:  # else its server would be asked, for which nobody here should wait
             with suppress(ModelError):  # what the request would hold can be told even if nobody can be asked
@@ -53,5 +53,5 @@ class Inspector:
             ],
             "bytes": sum(part.bytes for part in prompt.sections),
             "tokens": prompt.input_estimate,
-            "limit": self._settings.context_tokens,
+            "limit": prompt.limit,
         }

@@ -50,7 +50,7 @@ class Prompts(Protocol):
 class Compacts(Protocol):
     """Shortens a session after a turn has ended."""
 
-    def needed(self, view: View, prompt_tokens: int) -> str | None:
+    def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
         """Why the session should be compacted now, or None."""
         ...
 

@@ -18,7 +18,11 @@ class AgentSettings:
     background_patience_seconds: float = setting(60.0, "Seconds of retrying while nobody waits.", at_least=0)
     wait_attempts: int = setting(8, "Times background work waits for a busy model before it gives up.", at_least=0)
     max_tokens: int = setting(4096, "Longest answer of the model, in tokens.", at_least=16)
-    context_tokens: int = setting(128_000, "Size of the model's context window, in tokens.", at_least=2_000)
+    context_tokens: int = setting(128_000, "Most of a model's context window that is used, in tokens.", at_least=2_000)
+    small_prompt_tokens: int = setting(
+        3_000, "Longest prompt of a small model, in tokens.", at_least=1_500, at_most=32_000
+    )
+    small_tools: int = setting(5, "Tools that a small model is told of.", at_least=0, at_most=50)
     window: int = setting(20, "Messages of history that always stay in the prompt.", at_least=2, at_most=200)
     compact_above: int = setting(40, "Compact when more messages than this are shown.", at_least=4, at_most=1000)
     compact_at: float = setting(

@@ -10,7 +10,6 @@ The summary is a user message and not part of the system text: a model wrote it,
 no more say than its label allows.
 """
 
-import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ from hob.agent.entries import opening_entries, step_entries
 from hob.agent.ports import Bootstrap
 from hob.agent.prompt import context
 from hob.agent.prompt.aging import age
-from hob.agent.prompt.cutting import shorten
+from hob.agent.prompt.cutting import begin, shorten
+from hob.agent.prompt.few_tools import choose_tools, estimate_tool, write_tool
 from hob.agent.prompt.fitting import cost, fit
 from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.pairing import pair
@@ -46,7 +46,23 @@ from hob.core.turns import Summary, Turn, View
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
 _MOST_SYSTEMS = 16  # an audience has one per limit of a model
 _LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
+_HOW_TO_CALL = 110  # tokens; to a model without tool calls of its own it has to be said in words
 _WAKES = (Waited, ApprovalAnswered, UserAnswered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """The most that parts may take: one part in so many of the prompt. History goes `step` entries at a time."""
+
+    system: int
+    summary: int
+    volatile: int
+    step: int | None = None
+
+
+_USUAL = _Shares(system=2, summary=5, volatile=7)
+_SMALL = _Shares(system=3, summary=10, volatile=10, step=4)
+_TOOLS = 4  # a small model's tools may take one part in so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +98,8 @@ class PromptBuilder:
         self._context_room = context_room or ContextRoom()
         self._zone = zone_of(settings.timezone)
         self._moments: OrderedDict[tuple[TurnId, int], _Moment] = OrderedDict()
-        self._systems: dict[tuple[Audience, int], tuple[tuple[BootstrapFile, ...], SystemText]] = {}
-        self._tools: tuple[tuple[ToolSpec, ...], Section] = ((), Section("tools", 0, 0, True))
-        self._max_tokens = min(settings.max_tokens, settings.context_tokens // 2)
+        self._systems: dict[tuple[Audience, int, bool], tuple[tuple[BootstrapFile, ...], SystemText]] = {}
+        self._tools: dict[bool, tuple[tuple[ToolSpec, ...], Section]] = {}
 
     async def build(
         self,
@@ -102,27 +117,30 @@ class PromptBuilder:
         Raises ModelError (context overflow) when tools and identity alone leave no room for a message.
         """
         settings = self._settings
-        most = settings.context_tokens - self._max_tokens
-        budget = self._context_room.limit(model, most)
+        limits = self._context_room.measure(model, settings, settings.max_tokens)
+        budget, shares = limits.prompt, _SMALL if limits.small else _USUAL
+        if limits.small:
+            tools = choose_tools(tools, steps, settings.small_tools, budget // _TOOLS)
         moment = await self._moment(turn, steps, view)
-        system = self._system(audience_of(turn), budget)
-        tool_section = self._tool_section(tools)
+        system = self._system(audience_of(turn), budget // shares.system, limits.small)
+        tool_section = self._tool_section(tools, limits.small)
 
         opening, later = opening_entries(turn, moment.at), step_entries(turn, steps, moment.at)
         own = pair([*opening, *later])
         history = pair(select(view, settings, keep))
         if all(inbound.label.trusted for inbound in turn.inbounds):
             history = age(history, moment.at, settings)
-        summary = _summary_entry(view.summary, budget // 5)
+        summary = _summary_entry(view.summary, budget // shares.summary)
 
-        volatile = _limited(moment.text, budget // 7)
+        volatile = _limited(moment.text, budget // shares.volatile)
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
+        fixed += _HOW_TO_CALL if limits.small and tools else 0
         room = budget - fixed - sum(map(cost, summary))
         if room < 60:  # what was learned is an estimate; what was configured is not
-            room = min(_LAST_ROOM, room + most - budget)
+            room = min(_LAST_ROOM, room + limits.most - budget)
         if room < 60:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, "tools and identity files leave no room for a message")
-        history, own = fit(history, own, room, max(1, settings.window // 2))
+        history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
 
         shown = [*summary, *history]
         messages: list[ModelMessage] = []
@@ -137,13 +155,13 @@ class PromptBuilder:
             system.text,
             tuple(messages),
             tools,
-            self._max_tokens,
+            limits.answer,
             cache_key=turn.session,
             patience=patience,
         )
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
         sections = (*system.sections, tool_section, *self._conversation(summary, history, own, moment))
-        return Prompt(request, tuple(section for section in sections if section.bytes), trust, tokens)
+        return Prompt(request, tuple(section for section in sections if section.bytes), trust, tokens, budget)
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
         """The prompt as the owner's next message would find it, without that message."""
@@ -180,25 +198,22 @@ class PromptBuilder:
         )
         return _Moment(parts, context.block([part for _, part in parts]), now.timestamp())
 
-    def _system(self, audience: Audience, budget: int) -> SystemText:
+    def _system(self, audience: Audience, room: int, small: bool) -> SystemText:
         files = self._bootstrap.load()
-        known = self._systems.get((audience, budget))
+        known = self._systems.get((audience, room, small))
         if known is None or known[0] is not files:
             if len(self._systems) >= _MOST_SYSTEMS:
                 self._systems.clear()
-            known = (files, build_system(files, audience, self._settings, budget // 2))
-            self._systems[audience, budget] = known
+            text = build_system(files, audience, self._settings, room, begin if small else shorten)
+            known = self._systems[audience, room, small] = (files, text)
         return known[1]
 
-    def _tool_section(self, tools: tuple[ToolSpec, ...]) -> Section:
-        if self._tools[0] is not tools and self._tools[0] != tools:
-            texts = [json.dumps([tool.name, tool.description, dict(tool.schema)], ensure_ascii=False) for tool in tools]
-            size = sum(count_bytes(text) + 40 for text in texts)
-            self._tools = (
-                tools,
-                Section("tools", size, sum(estimate_tokens(text) + 12 for text in texts), True),
-            )
-        return self._tools[1]
+    def _tool_section(self, tools: tuple[ToolSpec, ...], small: bool) -> Section:
+        known = self._tools.get(small)
+        if known is None or (known[0] is not tools and known[0] != tools):
+            size = sum(count_bytes(write_tool(tool)) + 40 for tool in tools)
+            known = self._tools[small] = (tools, Section("tools", size, sum(map(estimate_tool, tools)), True))
+        return known[1]
 
     def _conversation(
         self, summary: list[Entry], history: list[Entry], own: list[Entry], moment: _Moment

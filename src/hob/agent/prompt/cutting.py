@@ -1,4 +1,4 @@
-"""Making a text shorter while its beginning and end stay."""
+"""Making a text shorter while its beginning stays, and mostly its end."""
 
 HEAD, TAIL = 0.7, 0.2
 
@@ -15,6 +15,17 @@ def shorten(text: str, limit: int) -> str:
         if head < 0:
             return text[: max(0, limit)]
     return text[:head] + mark + text[len(text) - tail :]
+
+
+def begin(text: str, limit: int) -> str:
+    """At most `limit` characters: the first lines, and a mark that says how much is missing."""
+    if len(text) <= limit:
+        return text
+    mark = f"\n[… {len(text)} characters in all]"
+    if limit <= len(mark):
+        return text[: max(0, limit)]
+    kept = text[: limit - len(mark)]
+    return (kept.rpartition("\n")[0].rstrip() or kept) + mark
 
 
 def share(lengths: list[int], total: int) -> int:

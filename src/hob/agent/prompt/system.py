@@ -1,6 +1,7 @@
 """The stable beginning of every request: identity and the owner's files, the same bytes until one of them changes."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -50,9 +51,16 @@ def audience_of(turn: Turn) -> Audience:
 
 
 def build_system(
-    files: tuple[BootstrapFile, ...], audience: Audience, settings: AgentSettings, room: int
+    files: tuple[BootstrapFile, ...],
+    audience: Audience,
+    settings: AgentSettings,
+    room: int,
+    cut_text: Callable[[str, int], str] = shorten,
 ) -> SystemText:
-    """Identity, then the files this audience may see, in at most `room` tokens (identity always whole)."""
+    """Identity, then the files this audience may see, in at most `room` tokens (identity always whole).
+
+    `cut_text` makes a text that is too long fit into so many characters.
+    """
     parts = [("identity", IDENTITY.strip())]
     shown = [_readable(file) for file in files if file.name in _FILES[audience]]
     texts = {file.name: file.text for file in shown if file.text}
@@ -63,7 +71,7 @@ def build_system(
             settings.file_chars,
             share([min(len(text), settings.file_chars) for text in texts.values()], total),
         )
-        cut = [(name, f"# {name}\n\n{shorten(text, cap)}") for name, text in texts.items()]
+        cut = [(name, f"# {name}\n\n{cut_text(text, cap)}") for name, text in texts.items()]
         if total < 10 or sum(estimate_tokens(text) + 1 for _, text in cut) <= left:
             break
         total = min(total, sum(map(len, texts.values()))) * 3 // 4

@@ -20,11 +20,12 @@ class Section:
 class Prompt:
     """A request ready for the model, and what went into it.
 
-    `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above
-    `context_tokens - request.max_tokens`.
+    `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above `limit`,
+    unless a limit that was learned leaves no room at all.
     """
 
     request: ModelRequest
     sections: tuple[Section, ...]
     trust: Trust
     input_estimate: int
+    limit: int
