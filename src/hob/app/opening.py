@@ -44,6 +44,8 @@ from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
 from hob.providers import Choice, ModelProfiles, ModelSettings, open_model, open_prices
+from hob.providers.screening.screening import Screening
+from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.store import Store, StoreSettings, open_store
 from hob.workspace import BootstrapFiles, WorkspaceSettings, seed
 
@@ -141,10 +143,11 @@ async def _open_peers(
     on_hand_over: Callable[[], None] | None,
 ) -> _Peers:
     settings, clock = config[AgentSettings], extras.clock
-    models = await _open_models(stack, config, choice, store, clock)
+    salt = token.encode()
+    models = await _open_models(stack, config, choice, store, clock, salt)
     model, prices = extras.wrap_model(models.model), models.prices
     default_model = partial(_usual_model, choice)
-    salt, files = token.encode(), BootstrapFiles(config[WorkspaceSettings].path)
+    files = BootstrapFiles(config[WorkspaceSettings].path)
     context_room = ContextRoom()
     prompts = PromptBuilder(settings, clock, files, salt=salt, context_room=context_room)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
@@ -190,11 +193,22 @@ async def _open_peers(
     return _Peers(driver, desk, commands)
 
 
-async def _open_models(stack: AsyncExitStack, config: Config, choice: Choice, store: Store, clock: Clock) -> _Models:
+async def _open_models(
+    stack: AsyncExitStack, config: Config, choice: Choice, store: Store, clock: Clock, salt: bytes
+) -> _Models:
     settings = config[ModelSettings]
     prices, table = open_prices(settings.prices, choice, config.home / CACHE, clock)
     profiles = ModelProfiles(choice, table)
-    model = open_model(settings, clock, choice=choice, blobs=store.blobs, profiles=profiles)
+    screening = Screening(config[PromptGuardSettings], config[SanitizerSettings], config[ClassifierSettings], salt)
+    model = open_model(
+        settings,
+        clock,
+        choice=choice,
+        blobs=store.blobs,
+        profiles=profiles,
+        screening=screening,
+        silence=config[AgentSettings].idle_seconds * 0.75,  # before the turn itself gives up
+    )
     return _Models(await stack.enter_async_context(model), prices, profiles)
 
 

@@ -8,12 +8,16 @@ from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
 from hob.providers.choice import Choice
+from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
 from hob.store.settings import StoreSettings
 from hob.workspace.settings import WorkspaceSettings
 
 SECTIONS: Mapping[str, type] = {
     "model": ModelSettings,
+    "prompt_guard": PromptGuardSettings,
+    "sanitizer": SanitizerSettings,
+    "classifier": ClassifierSettings,
     "agent": AgentSettings,
     "spending": SpendingSettings,
     "workspace": WorkspaceSettings,

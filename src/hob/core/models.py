@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypedDict
 
-from hob.core.ids import BlobId, CallId, SessionKey
-from hob.core.labels import Label
+from hob.core.ids import BlobId, CallId, SessionKey, TurnId
+from hob.core.labels import Label, SenderClass
 from hob.core.tools import ToolCall, ToolSpec
 
 
@@ -43,6 +43,20 @@ class Spent:
     usage: Usage
     calls: int
     reserved: int = 0
+
+
+class Scope(TypedDict, total=False):
+    """Which calls are meant: from `since` on (Unix seconds), of one session, turn, sender class, task.
+
+    `model` is a reference or its beginning and `*`. What is held back for a call counts for each model that may answer.
+    """
+
+    since: float
+    session: SessionKey
+    turn: TurnId
+    sender: SenderClass
+    task: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +153,8 @@ class ModelRequest:
     `model` is a reference (`provider/model` or an alias); empty means what is configured for `task`. `models`, where
     it is not empty, are the references that may answer, best first: a route was chosen (`Routes`). `thinking` is None
     where nothing was chosen. `patience` is the seconds the whole call may spend on retries before it must give up:
-    short for a person who waits, long for background work.
+    short for a person who waits, long for background work. `withheld` are marks in the request with the values they
+    stand for: put back in the answer, sent to nobody.
     """
 
     model: str
@@ -152,6 +167,7 @@ class ModelRequest:
     task: str = "chat"
     thinking: Thinking | None = None
     models: tuple[str, ...] = ()
+    withheld: tuple[tuple[str, str], ...] = ()
 
     @property
     def first(self) -> str:

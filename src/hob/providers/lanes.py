@@ -48,7 +48,7 @@ class Lanes:
 
     def of(self, name: str) -> tuple[Lane, ...]:
         """The lanes of a reference, in the order of its provider's keys. Raises ModelError."""
-        ref = self._ref(name)
+        ref = self.ref(name)
         keys = self._choice.connect(ref.provider).keys
         return tuple(Lane(str(ref), ref.provider, place) for place in range(len(keys)))
 
@@ -56,7 +56,7 @@ class Lanes:
         """The lane's model. Raises ModelError."""
         model = self._named.get(lane)
         if model is None:
-            ref = self._ref(lane.ref)
+            ref = self.ref(lane.ref)
             model = self._named[lane] = _Named(self._with_tools(ref, self._provider(ref.provider, lane.key)), ref.model)
         return model
 
@@ -73,7 +73,8 @@ class Lanes:
             if close is not None:
                 await close()
 
-    def _ref(self, name: str) -> Ref:
+    def ref(self, name: str) -> Ref:
+        """What the text stands for. Raises ModelError."""
         ref = self._refs.get(name)
         if ref is None:
             ref = self._refs[name] = self._choice.resolve(name)

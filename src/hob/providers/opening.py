@@ -11,6 +11,7 @@ from hob.core.ports.tools import Blobs
 from hob.providers.choice import Choice
 from hob.providers.lanes import Lanes
 from hob.providers.routing import Routing
+from hob.providers.screening.screening import Screening
 from hob.providers.settings import ModelSettings
 from hob.providers.walking import Failover
 
@@ -24,18 +25,20 @@ async def open_model(
     environ: Mapping[str, str] | None = None,
     blobs: Blobs | None = None,
     profiles: Profiles | None = None,
+    screening: Screening | None = None,
+    silence: float = 90.0,
     draw: Callable[[], float] = random.random,
 ) -> AsyncIterator[Routing]:
     """All models that are connected, as one. Opens nothing before the first request.
 
     Where nothing is connected every request fails and says what would help. `choice` is what was already made of
-    settings and environment.
+    settings and environment. A model that says nothing for `silence` seconds is left while others can be asked.
     """
     choice = choice or Choice(settings, environ or {})
     lanes = Lanes(choice, settings, clock, blobs, profiles)
-    failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw)
+    failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
     try:
-        yield Routing(choice, lanes, failover, settings)
+        yield Routing(choice, lanes, failover, settings, screening)
     finally:
         await lanes.aclose()
 

@@ -1,15 +1,23 @@
-"""All models as one: who is asked is chosen here, before anything is reserved or sent; how is failover's business."""
+"""All models as one: who is asked, and with what, is settled here before anything is reserved or sent.
+
+A request's way: the choice (what was named, what is configured), the classifier (a rule may choose another model), the
+prompt guard (what may not leave the house is taken out, or stays here); then failover walks the chain, and what comes
+back is cleaned and gets its withheld values again.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from typing import cast
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import ModelEvent, ModelRequest, Route, Thinking
+from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
+from hob.core.sentences import OF_STAND_IN
 from hob.providers.catalogue import CLI_WIRES
 from hob.providers.choice import Choice, Ref
 from hob.providers.lanes import Lanes
+from hob.providers.screening.screening import Screening
 from hob.providers.settings import ModelSettings
 from hob.providers.walking import Failover
 
@@ -17,26 +25,45 @@ from hob.providers.walking import Failover
 class Routing:
     """Implements `Model`, `Routes` and `CanName` over everything that is connected."""
 
-    def __init__(self, choice: Choice, lanes: Lanes, failover: Failover, settings: ModelSettings) -> None:
+    def __init__(
+        self,
+        choice: Choice,
+        lanes: Lanes,
+        failover: Failover,
+        settings: ModelSettings,
+        screening: Screening | None = None,
+    ) -> None:
         self.choice = choice
         self.lanes = lanes
         self.failover = failover
         self._thinking = Thinking(settings.thinking) if settings.thinking else None
+        self._screening = screening
         self._own_choices: dict[str, str] = {}
         self._asking = asyncio.Lock()
 
     async def route(self, request: ModelRequest) -> Route:
-        """Who may answer, best first. A server is asked for its models where nobody named one. Raises ModelError."""
+        """Who may answer, best first, and what they may be told.
+
+        A server is asked for its models where nobody named one. Raises ModelError: nobody can be asked, or nothing may
+        be sent.
+        """
+        remarks: tuple[Remark, ...] = ()
         if not request.models:
-            refs = [await self._named(ref) for ref in self.choice.chain(request)]
-            request = replace(request, models=tuple(dict.fromkeys(self.lanes.name(ref) for ref in refs)))
+            request = self._classified(request)
+            request, remarks = await self._chosen(request)
         if request.thinking is None and self._thinking is not None:
             request = replace(request, thinking=self._thinking)
-        return Route(replace(request, model=request.models[0]))
+        request = replace(request, model=request.models[0])
+        if self._screening is not None and not all(map(self._is_local, request.models)):
+            return self._screened(self._screening, request, remarks)
+        return Route(request, remarks)
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """The answer of the first model of the route that gives one, piece by piece. Raises ModelError."""
-        return self.failover.stream(request) if request.models else self._routed(request)
+        if not request.models:
+            return self._routed(request)
+        events: AsyncIterator[ModelEvent] = self.failover.stream(request)
+        return events if self._screening is None else self._screening.clean(request, events)
 
     async def default_model(self) -> str:
         """The usual model; empty where there is none. Raises ModelError."""
@@ -55,9 +82,39 @@ class Routing:
         route = await self.route(request)
         for remark in route.remarks:
             yield remark
-        async with aclosing(self.failover.stream(route.request)) as events:
+        async with aclosing(cast("AsyncGenerator[ModelEvent]", self.stream(route.request))) as events:
             async for event in events:
                 yield event
+
+    # choice
+
+    def _classified(self, request: ModelRequest) -> ModelRequest:
+        """The request with the model of the rule that holds for it; what somebody chose by name stays."""
+        if request.model or self._screening is None:
+            return request
+        chosen = self._screening.classify(request)
+        if chosen is None:
+            return request
+        thinking = request.thinking if chosen.thinking is None else chosen.thinking
+        return replace(request, model=chosen.model, thinking=thinking)
+
+    async def _chosen(self, request: ModelRequest) -> tuple[ModelRequest, tuple[Remark, ...]]:
+        """The request with its chain. A server that cannot name its model is passed over where others stand in."""
+        chain: list[str] = []
+        passed: list[tuple[Ref, ModelError]] = []
+        for ref in self.choice.chain(request):
+            try:
+                chain.append(self.lanes.name(await self._named(ref)))
+            except ModelError as error:
+                passed.append((ref, error))
+        if not chain:
+            raise passed[0][1]
+        remarks = tuple(
+            Remark(OF_STAND_IN[error.fault], (("model", str(ref) or ref.provider), ("other", chain[0])))
+            for ref, error in passed[:1]
+            if error.fault in OF_STAND_IN
+        )
+        return replace(request, models=tuple(dict.fromkeys(chain))), remarks
 
     async def _named(self, ref: Ref) -> Ref:
         """The reference with a model: the server's first one where nobody named any (asked once)."""
@@ -72,3 +129,27 @@ class Routing:
                     raise ModelError(ModelFault.NOT_FOUND, f"{where} has no model; load one, or set model.name")
                 self._own_choices[ref.provider] = listed[0].name
         return Ref(ref.provider, self._own_choices[ref.provider])
+
+    # screening
+
+    def _is_local(self, name: str) -> bool:
+        return self.choice.is_local(self.lanes.ref(name))
+
+    def _screened(self, screening: Screening, request: ModelRequest, remarks: tuple[Remark, ...]) -> Route:
+        screened = screening.screen(request)
+        if screening.stays(screened):
+            local = [name for name in request.models if self._is_local(name)]
+            if screening.local_model:
+                ref = self.choice.resolve(screening.local_model)
+                if not self.choice.is_local(ref):
+                    raise ModelError(
+                        ModelFault.SETTINGS, f"prompt_guard.local_model {ref} does not run on your own machines"
+                    )
+                local.append(self.lanes.name(ref))
+            if not local:
+                raise screening.refusal(screened)
+            chain = tuple(dict.fromkeys(local))
+            request = replace(request, model=chain[0], models=chain)
+            return Route(request, (*remarks, *screened.remarks))
+        withheld = tuple(screened.restore.items())
+        return Route(replace(screened.request, withheld=withheld), (*remarks, *screened.remarks))

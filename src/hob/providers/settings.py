@@ -53,7 +53,6 @@ class ModelSettings:
     api_key: Secret | None = setting(None, "Key of that server; local ones need none.")
     headers: dict[str, str] = setting({}, "Further headers for each request to that server.")
     providers: dict[str, ProviderSettings] = setting({}, "Providers of your own, or other settings for known ones.")
-    local_model: str = setting("", "The model for what may not leave your machines.")
     embedding: str = setting("", "The model that turns texts into vectors.")
     transcription: str = setting("", "The model that writes down speech.")
     speech: str = setting("", "The model that speaks.")

@@ -88,7 +88,6 @@ def _roles(here: _Here) -> list[tuple[str, str]]:
     roles = [("usual", settings.name)] + [("stands in", name) for name in settings.fallbacks]
     roles += [(f"for {task}", name) for task, name in settings.tasks.items()]
     roles += [(f"as {alias}", name) for alias, name in settings.aliases.items()]
-    roles += [("stays here", settings.local_model)]
     media = ("embedding", "transcription", "speech", "vision")
     roles += [(kind, getattr(settings, kind)) for kind in media]
     return [(role, name) for role, name in roles if name]
