@@ -45,11 +45,14 @@ class Decoder(decoding.Decoder):
         self._finish = ""
         self._why = ""
         self._begun = False
+        self._heard = False
 
     def _ended(self) -> Stop | None:
         reason = self._finish
-        if not reason or reason in _STOPS:
-            return _STOPS.get(reason)
+        if not reason:  # a count and no candidate: nothing was cut, the server just has no answer
+            return Stop.END if self._usage and not self._heard and not self._broken else None
+        if reason in _STOPS:
+            return _STOPS[reason]
         words = f"{reason.lower()}: {self._why}" if self._why else reason.lower()
         if reason in _WITHHELD:
             self._raise_withheld(words)
@@ -103,6 +106,7 @@ class Decoder(decoding.Decoder):
                 self._take_candidate(candidates[0])
 
     def _take_candidate(self, candidate: Part) -> None:
+        self._heard = True
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
         if isinstance(parts, list):

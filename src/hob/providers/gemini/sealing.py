@@ -68,6 +68,6 @@ def _signed(part: Part, signature: str | None) -> Part:
 def _read(data: str) -> list[tuple[int | None, str | None]]:
     try:
         pairs = json.loads(data)
-        return [(size if size is None else int(size), signature) for size, signature in pairs]
+        return [(size if size is None else int(size), signature and str(signature)) for size, signature in pairs]
     except (ValueError, TypeError, RecursionError):
         return []
