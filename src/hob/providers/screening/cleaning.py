@@ -89,7 +89,7 @@ class Thoughts:
 
 
 _MARK = (
-    r"(?:<\|(?:im_end|endoftext|eot_id|end_of_text|eom_id|end|return|EOT)\|>|</s>|<end_of_turn>"
+    r"(?><\|(?:im_end|endoftext|eot_id|end_of_text|eom_id|end|return|EOT)\|>|</s>|<end_of_turn>"
     r"|<\uff5cend\u2581of\u2581sentence\uff5c>)"
 )
 _MARKS = re.compile(rf"(?:{_MARK}\s{{0,4}}+){{1,8}}+$")
@@ -128,11 +128,11 @@ class Images:
 
     _BEGINNINGS = ("![", "<img")
     _BEGINNING = re.compile(r"!\[|<img(?![a-z])", re.IGNORECASE)
-    _INLINE = re.compile(r"!\[([^\]]{0,500}+)\]\(\s{0,4}+<?([^)\s>]{1,2000}+)[^)]{0,400}+\)")
-    _TAG = re.compile(r"<img(?![a-z])[^>]{0,2900}+>", re.IGNORECASE)
-    _SOURCE = re.compile(r"src\s{0,4}+=\s{0,4}+[\"']?([^\"'\s>]{1,2000})", re.IGNORECASE)
-    _HOST = re.compile(r"https?://([a-z0-9.-]{1,253})(?::[0-9]{1,5})?(?=[/?#]|$)", re.IGNORECASE)
-    _MOST = 3_000
+    _INLINE = re.compile(r"!\[([^\]]{0,300}+)\]\(\s{0,4}+<?+([^)\s>]{1,1000}+)[^)]{0,200}+\)")
+    _TAG = re.compile(r"<img(?![a-z])[^>]{0,1500}+>", re.IGNORECASE)
+    _SOURCE = re.compile(r"src\s{0,4}+=\s{0,4}+[\"']?+([^\"'\s>]{1,1000}+)", re.IGNORECASE)
+    _HOST = re.compile(r"https?://([a-z0-9.-]{1,253}+)(?::[0-9]{1,5})?(?=[/?#]|$)", re.IGNORECASE)
+    _MOST = 1_600
 
     def __init__(self, own_words: str) -> None:
         self._words = lower(own_words)

@@ -131,7 +131,9 @@ _PROSE = re.compile(
     r"|(?<=-)(?:password|passwd|passphrase|pass)[ \t]{1,3}"
 )
 _SECRETS = ("secret", "token", "key", "auth", "credential")
-_SECRET = re.compile(r"(?<!public)(?<!public[_-])(?:secret|token|key|auth|credential)[a-z0-9_-]{0,30}+" + _SIGN)
+_SECRET = re.compile(
+    r"(?<!public)(?<!public[_-])(?<!publickey)(?:secret|token|key|auth|credential)[a-z0-9_-]{0,30}+" + _SIGN
+)
 _VALUE = re.compile(r"[^\s<]{1,500}")
 _RANDOM = re.compile(r"[A-Za-z0-9+/_.~-]{16,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$")
@@ -194,13 +196,15 @@ def _is_password(value: str, sign: str, quoted: bool) -> bool:
     """Whether it may be one, and no label, type, variable or mark that stands for one."""
     if len(value) < 4 or value.lower() in _FILLER or len(set(value)) < 3 or value[0] in "[{<*(":
         return False
+    if value[:2] in ("${", "$(", "%(", "%s"):
+        return False
     if _EXPRESSION.match(value) and not (quoted and "$" not in value[:1]):
         return False
     words = value.replace(" ", "")
     if words.isalpha():
         return " " not in value and len(value) >= 6 and (sign == "=" or (quoted and value.islower()))
     if quoted or sign == "=":
-        return value[:2] not in ("%(", "%s")
+        return True
     return len(value) >= 6 and (words.isdecimal() or any(sign.isalpha() for sign in value)) and "://" not in value
 
 
@@ -214,4 +218,4 @@ def _is_random(value: str) -> bool:
         if before.isalnum() and sign.isalnum():
             changes += before.isdigit() != digit or (before.islower() and sign.isupper())
         before = sign
-    return digits > 1 and changes * 6 >= len(value) and len(set(value)) > 7
+    return digits > (len(value) < 32) and changes * 6 >= len(value) and len(set(value)) > 7

@@ -18,13 +18,34 @@ from hob.providers.screening.kinds import SECRETS, Finding, Kind
 from hob.providers.screening.numbers import find_numbers
 from hob.providers.screening.personal import find_emails, find_ibans, find_ipv6
 
+_MOST_LOOKS = 3
 _NUMBERS = frozenset({Kind.CARD, Kind.SSN, Kind.TAX_ID, Kind.NATIONAL_ID, Kind.IP_ADDRESS, Kind.PHONE})
 
 
 def find(text: str, kinds: Collection[str]) -> tuple[Finding, ...]:
-    """What of these kinds is in the text, in order. Findings that overlap are one, of the most delicate kind."""
-    if not text:
-        return ()
+    """What of these kinds is in the text, in order. Findings that overlap are one, of the most delicate kind.
+
+    What is seen only once something beside it was taken out is found too.
+    """
+    found = merge(_find(text, kinds))
+    for _ in range(_MOST_LOOKS):
+        more = _find(_masked(text, found), kinds) if found else []
+        if not more:
+            break
+        found = merge([*found, *more])
+    return found
+
+
+def _masked(text: str, found: Collection[Finding]) -> str:
+    parts: list[str] = []
+    at = 0
+    for finding in found:
+        parts += text[at : finding.start], "[", "X" * (finding.end - finding.start - 2), "]"
+        at = finding.end
+    return "".join((*parts, text[at:]))
+
+
+def _find(text: str, kinds: Collection[str]) -> list[Finding]:
     found: list[Finding] = []
     if not SECRETS.isdisjoint(kinds):
         found.extend(finding for finding in _find_secrets(text) if finding.kind in kinds)
@@ -36,7 +57,7 @@ def find(text: str, kinds: Collection[str]) -> tuple[Finding, ...]:
         found.extend(find_ipv6(text))
     if not _NUMBERS.isdisjoint(kinds):
         found.extend(find_numbers(text, kinds))
-    return merge(found)
+    return found
 
 
 def _find_secrets(text: str) -> Iterator[Finding]:

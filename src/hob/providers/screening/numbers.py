@@ -38,7 +38,7 @@ def find_numbers(text: str, kinds: Collection[str]) -> Iterator[Finding]:
             for match in pattern.finditer(text, start, end):
                 if holds(match) and not goes_on(text, match.end()):
                     yield Finding(kind, match.start(), match.end())
-        if Kind.PHONE in kinds:
+        if Kind.PHONE in kinds and not goes_on(text, start - 1):  # as in an IBAN
             yield from _find_phones(text, start, end)
 
 

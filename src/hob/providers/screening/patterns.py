@@ -117,8 +117,9 @@ class _Reader:
             if self._text[self._at + 1] in "123456789":
                 raise ValueError("a pattern may not refer back to a group")
             self._at += 1
-            if self._text[self._at] in "NuUx":
-                raise ValueError("write the character itself, not its number")
+            if self._text[self._at] == "N":
+                raise ValueError("write the character itself, not its name")
+            self._at += {"x": 2, "u": 4, "U": 8}.get(self._text[self._at], 0)
         self._at += 1
         return 1, 1
 

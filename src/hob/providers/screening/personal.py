@@ -10,6 +10,7 @@ _MOST_LOCAL = 64  # RFC 5321, 4.5.3.1
 _LOCAL = re.compile(r"[\w.+%'-]+")
 _DOMAIN = re.compile(r"[\w.-]{1,255}")
 _ENDINGS = "png jpg jpeg gif svg webp avif ico css js ts jsx tsx mjs py rb java html txt json yaml yml toml xml pdf zip"
+_LOGIN = re.compile(r"://(?:[^\s/@:]{1,64}+:)?$")
 _FILE_ENDINGS = frozenset(_ENDINGS.split())  # logo@2x.png is no address
 
 # A pattern that begins with a set of characters is skipped through the text fast; one with a lookbehind is not.
@@ -43,7 +44,8 @@ def _is_domain(domain: str) -> bool:
 
 def _is_remote(text: str, start: int, at: int, end: int) -> bool:
     """Whether this is where a program logs in (`git@host:path`, `ssh://user@host`) and nobody's mailbox."""
-    return text.endswith("://", 0, start) or (text[start:at] == "git" and text[end : end + 1] in (":", "/"))
+    login = _LOGIN.search(text[max(0, start - 80) : start])
+    return login is not None or (text[start:at] == "git" and text[end : end + 1] in (":", "/"))
 
 
 def find_ibans(text: str) -> Iterator[Finding]:

@@ -1,0 +1,111 @@
+"""Patterns that no text can make slow."""
+
+import re
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from hob.providers.screening import cleaning, credentials, numbers, own_words, personal, placeholders
+from hob.providers.screening.detectors import find
+from hob.providers.screening.kinds import Kind
+from hob.providers.screening.patterns import MOST_STEPS, compile_pattern, compile_words, count_steps
+
+MODULES = (cleaning, credentials, numbers, own_words, personal, placeholders)
+
+
+def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from patterns_in(inner)
+    elif isinstance(value, type) and value.__module__ == cleaning.__name__:
+        for inner in vars(value).values():
+            yield from patterns_in(inner)
+
+
+def own_patterns() -> list[str]:
+    found = {each.pattern for module in MODULES for value in vars(module).values() for each in patterns_in(value)}
+    return sorted(found)
+
+
+def test_all_own_patterns_are_looked_at() -> None:
+    assert len(own_patterns()) > 60
+
+
+@pytest.mark.parametrize("pattern", own_patterns())
+def test_our_own_patterns_need_few_steps_whatever_the_text(pattern: str) -> None:
+    assert count_steps(pattern) <= MOST_STEPS
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(a+)+b", "a*a*b", r"(\w+\s?)*$", "(a{1,99}){1,99}b", ".*x.*y", r"(a)\1", "(?x) a b", "(?(1)a|b)", "a*b"],
+)  # fmt: skip
+def test_a_pattern_that_could_be_slow_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError):
+        compile_pattern(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["", "x?", "(", "a{2,1}", "[", "x" * 2000])
+def test_a_pattern_that_is_wrong_or_matches_nothing_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError):
+        compile_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"EMP-\d{6}", "EMP-123456"),
+        (r"\bProjekt [A-Z]\w{2,20}\b", "Projekt Adler"),
+        (r"(?i)(patient|kunde)[- ]?(nr|nummer)[.: ]{0,3}\d{4,10}", "Kunden-Nr. und KUNDE-NR: 12345"),
+        (r"[\]a-c\\]{2,5}x", "]a\\x"),
+        (r"case-\d+", "case-1"),
+        ("a{2}b{,3}c", "aabc"),
+        (r"(?<!x)y(?!z)", "y"),
+    ],
+)
+def test_what_an_owner_may_want_is_taken(pattern: str, text: str) -> None:
+    assert compile_pattern(pattern).search(text)
+
+
+def test_words_are_whole_words_in_any_case() -> None:
+    words = compile_words(["Project X", "geheim"])
+    assert words is not None
+    assert words.search("the PROJECT   x plan")
+    assert words.search("Das ist geheim.")
+    assert words.search("geheimnis") is None
+
+
+HOSTILE = [
+    "@", "a@", "a@b.", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nAAAA", "password=", "password: ",
+    "key=", "key=a1b2", "token", "sk-", "eyJ", "eyJ.", "1", "1 ", "4111 ", "0171 ", "+49", "(0", "://a:", "://a:b@",
+    "DE89", "DE89 3704 ", "2a00:", "1.", "bearer ", "[EMAIL-", "secret_", "AKIA", "-", "\u0130", "tel ",
+]  # fmt: skip
+
+
+def steps_of(text: str) -> int:
+    """Lines of Python that looking through the text takes; the steps of a pattern are bounded above."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        find(text, frozenset(Kind))
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_twice_the_text_takes_twice_the_work(unit: str) -> None:
+    size = 4_000 // len(unit)
+    assert steps_of(unit * size * 2) <= 2.2 * steps_of(unit * size) + 400
