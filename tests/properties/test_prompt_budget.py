@@ -7,6 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hob.agent.context_room import ContextRoom
 from hob.agent.prompt import PromptBuilder
 from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
@@ -15,10 +16,12 @@ from hob.core.files import BootstrapFile
 from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound, Quoted, Sender
-from hob.core.models import AssistantMessage, Entry, ModelRequest, Role, ToolMessage, UserMessage
+from hob.core.models import AssistantMessage, Entry, ModelProfile, ModelRequest, Role, ToolMessage, UserMessage
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Step, ToolReceived
-from hob.core.tools import ToolCall, ToolResult
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Summary, Turn, View
+from hob.providers.schemas import safe_names
+from hob.providers.text_tools.writing import write_tools
 from hob.testing.clock import ManualClock
 
 WEB = Label(Origin.WEB, Trust.UNTRUSTED)
@@ -166,3 +169,56 @@ def test_nothing_in_a_text_ends_its_marks(text: str, leaked: bool) -> None:
 def test_marks_differ_between_turns_and_homes(one: str, other: str) -> None:
     assert (Marks(b"a").of(one) == Marks(b"a").of(other)) is (one == other)
     assert Marks(b"a").of(one) != Marks(b"b").of(one)
+
+
+class Profile:
+    def __init__(self, profile: ModelProfile) -> None:
+        self._profile = profile
+
+    def find_profile(self, model: str) -> ModelProfile:
+        return self._profile
+
+
+specs = st.lists(
+    st.builds(
+        lambda number, text: ToolSpec(f"tool{number}", text, {"type": "object"}), st.integers(0, 30), st.text() | words
+    ),
+    max_size=12,
+    unique_by=lambda spec: spec.name,
+)
+
+
+@given(
+    view=views(),
+    said=words,
+    done=steps,
+    files=st.lists(words, max_size=2),
+    tools=specs,
+    window=st.none() | st.integers(0, 40_000),
+    most=st.integers(1_500, 4_000),
+)
+async def test_a_small_models_request_fits_with_few_tools(
+    view: View,
+    said: str,
+    done: list[tuple[Step, ...]],
+    files: list[str],
+    tools: list[ToolSpec],
+    window: int | None,
+    most: int,
+) -> None:
+    settings = AgentSettings(small_prompt_tokens=most)
+    room = ContextRoom(Profile(ModelProfile(context_tokens=window, small=True)))
+    prompts = PromptBuilder(settings, ManualClock(), Files(files), None, b"salt", room)
+    sender, trace = Sender("s", "", SenderClass.OWNER), TraceId("x")
+    inbound = Inbound(InboundId("m"), "k", Address("local", "x"), sender, said, OWNER_LABEL, trace)
+    turn = Turn(TurnId("t9"), SessionKey("local:x"), trace, SpanId("y"), (inbound,))
+    journal = tuple(step for group in done for step in group)
+    prompt = await prompts.build(turn, journal, view, tuple(tools), "m", patience=8)
+    request = prompt.request
+    as_text = write_tools(request.tools, safe_names(request.tools)) if request.tools else ""
+    told = estimate_tokens(request.system) + estimate_messages(request.messages)
+    assert told + estimate_tokens(as_text) <= most
+    assert prompt.input_estimate <= most
+    assert prompt.input_estimate + request.max_tokens <= max(2_000, window or 128_000)
+    assert len(request.tools) <= 5
+    check_pairs(request)
