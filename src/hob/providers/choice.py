@@ -300,11 +300,11 @@ class Choice:
     def _make(self, id: str) -> Connected | None:
         own = self._settings.providers.get(id)
         known = find_provider(id)
-        if own is None and known is None:
+        settings = own or ProviderSettings()
+        if known is None and not settings.base_url and not settings.wire:
             if not is_plugin(id):
                 return None
-            return Connected(generic(id, id), "", (None,), ProviderSettings(), False, "plug-in")
-        settings = own or ProviderSettings()
+            return Connected(generic(id, id), "", (None,), settings, bool(settings.local), "plug-in")
         provider = known or generic(id, settings.wire or "openai")
         if settings.wire:
             provider = replace(provider, wire=settings.wire)

@@ -1,0 +1,32 @@
+"""A provider in one file: an object with `stream`, and the function that the entry point names."""
+
+from collections.abc import AsyncIterator
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelEvent, ModelReply, ModelRequest, TextDelta, Usage, UserMessage
+from hob.core.ports.model import Model
+from hob.core.ports.tools import Blobs
+from hob.providers import ProviderSettings
+
+MODELS = ("plain", "loud")
+
+
+class Echo:
+    """Implements `hob.core.ports.model.Model`: pieces of the answer first, the whole reply last."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """What the user said last. `request.model` is the name behind the slash of `echo/loud`."""
+        if request.model not in MODELS:
+            raise ModelError(ModelFault.NOT_FOUND, f"echo has no model {request.model}; it has {' and '.join(MODELS)}")
+        said = next((m.text for m in reversed(request.messages) if isinstance(m, UserMessage)), "")
+        words = (said.upper() if request.model == "loud" else said).splitlines(keepends=True) or ["…"]
+        for piece in words:
+            yield TextDelta(piece)
+        text = "".join(words)
+        yield ModelReply(text, usage=Usage(input=len(said.split()), output=len(text.split())))
+
+
+def open_model(settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model:
+    """Called when the provider's first model is asked; `settings` is `[model.providers.echo]`."""
+    return Echo()

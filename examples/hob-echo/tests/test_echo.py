@@ -1,0 +1,13 @@
+"""A provider of your own is checked by the promises that Hob's own keep."""
+
+from hob.core.clock import SystemClock
+from hob.core.models import ModelReply, ModelRequest, UserMessage
+from hob.providers import ProviderSettings
+from hob_echo import open_model
+
+
+async def test_it_says_back_what_it_hears() -> None:
+    model = open_model(ProviderSettings(), SystemClock(), None)
+    events = [event async for event in model.stream(ModelRequest("loud", "", (UserMessage("hello"),)))]
+    assert isinstance(events[-1], ModelReply)
+    assert events[-1].text == "HELLO"
