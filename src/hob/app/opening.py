@@ -148,7 +148,7 @@ async def _open_peers(
     model, prices = extras.wrap_model(models.model), models.prices
     default_model = partial(_usual_model, choice)
     files = BootstrapFiles(config[WorkspaceSettings].path)
-    context_room = ContextRoom()
+    context_room = ContextRoom(models.profiles)
     prompts = PromptBuilder(settings, clock, files, salt=salt, context_room=context_room)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
