@@ -70,6 +70,7 @@ class Sentence(StrEnum):
     STAND_IN_NOT_FOUND = auto()
     STAND_IN_BAD_REQUEST = auto()
     STAND_IN_SETTINGS = auto()
+    CLI_TOOLS_REFUSED = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -347,6 +348,10 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "en": "{model} cannot be asked as it is set up, so {other} answers. `hob config check` looks at the settings.",
         "de": "So, wie {model} eingestellt ist, kann es nicht gefragt werden, darum antwortet {other}. "
         "`hob config check` sieht die Einstellungen durch.",
+    },
+    Sentence.CLI_TOOLS_REFUSED: {
+        "en": "{model} reached for tools of its own ({tools}), which it does not have here.",
+        "de": "{model} wollte eigene Werkzeuge benutzen ({tools}), die es hier nicht hat.",
     },
 }
 

@@ -1,0 +1,343 @@
+"""A coding CLI as a `Model`: one run for each request, in text alone.
+
+The CLI is only a mouth here. It is shown no tools, neither its own nor those of the request: who needs calls wraps it
+in `hob.providers.text_tools`. It is asked in a folder of its own, sees only variables that it is known to need, and is
+gone, with all its children, when the answer is over or the stream is closed.
+"""
+
+import asyncio
+import json
+import secrets
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
+from hob.core.sentences import Sentence
+from hob.providers.answer import Answer
+from hob.providers.cli.complaints import fault_of
+from hob.providers.cli.events import Failed, Finished, Opened, Refused, Retrying, Said, Thought
+from hob.providers.cli.process import Command, LineTooLong, Process, run
+from hob.providers.cli.program import COMMANDS, Ask, Cli, Facts, find_cli, open_cli
+from hob.providers.cli.sessions import Session, Sessions
+from hob.providers.cli.settings import CliSettings
+from hob.providers.cli.transcript import render, render_new
+from hob.providers.faults import hide_keys
+
+_COMMON = (
+    *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TZ", "USER", "XDG_CACHE_HOME"),
+    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "DBUS_SESSION_BUS_ADDRESS"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"),
+)
+_PASSING = {
+    *(ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK),
+    *(ModelFault.CUT, ModelFault.TIMEOUT, ModelFault.GARBAGE),
+}
+_MOST_QUOTED = 300
+_BEAT = Beat()
+
+
+class CliModel:
+    """Implements `Model` with the CLI of this name (`claude-cli`, `codex-cli`, `gemini-cli`, `copilot-cli`).
+
+    `environ` is where its program and variables are looked for, `folder` a folder that is its own. Where the CLI keeps
+    conversations it is sent only what is new; the id of ours is the request's `cache_key`. Retries that the CLI makes
+    by itself may take `request.patience` seconds in all.
+    """
+
+    def __init__(
+        self, name: str, settings: CliSettings, clock: Clock, *, environ: Mapping[str, str], folder: Path
+    ) -> None:
+        self._cli: Cli = open_cli(name)
+        self._settings = settings
+        self._clock = clock
+        self._environ = environ
+        self._folder = folder
+        self._sessions = Sessions()
+        self._mark = secrets.token_hex(4)
+
+    async def default_model(self) -> str:
+        """The configured model; empty where the CLI chooses."""
+        return self._settings.model
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """Answer, piece by piece. Raises ModelError."""
+        known = self._sessions.take(request) if self._settings.keep_sessions else None
+        if known is not None:
+            try:
+                async with aclosing(self._answer(request, known)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except _Lost:
+                pass  # nothing of an answer was there; the whole conversation is told anew
+        async with aclosing(self._answer(request, None)) as events:
+            async for event in events:
+                yield event
+
+    async def _answer(self, request: ModelRequest, known: Session | None) -> AsyncGenerator[ModelEvent]:
+        keeps = self._settings.keep_sessions and request.cache_key is not None
+        scratch = self._prepare(request)
+        try:
+            ask = Ask(
+                scratch,
+                request.model or self._settings.model,
+                session=known.id if known else str(uuid.uuid4()) if keeps else "",
+                resumes=known is not None,
+                thinking=request.thinking,
+                max_tokens=request.max_tokens,
+                further=tuple(self._settings.arguments),
+            )
+            text = render_new(request.messages[known.heard :]) if known else render(request.messages, self._mark)
+            heard = _Heard(self._cli, ask, known, request.patience, self._clock)
+            async with aclosing(self._run(ask, text, heard)) as events:
+                async for event in events:
+                    yield event
+            if keeps and heard.session and heard.reply.stop is not Stop.LENGTH:
+                self._sessions.keep(request, heard.session, heard.reply.text, heard.total)
+            yield heard.reply
+        finally:
+            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+
+    async def _run(self, ask: Ask, text: str, heard: "_Heard") -> AsyncGenerator[ModelEvent]:
+        facts = self._cli.facts
+        prompt = ask.scratch / "prompt.txt"
+        prompt.write_text(self._cli.prompt(text), "utf-8", errors="replace")
+        command = Command(
+            (self._program(), *self._cli.arguments(ask)),
+            self._variables(ask),
+            self._folder / "work",
+            prompt,
+            self._settings.idle_seconds,
+            self._settings.total_seconds,
+        )
+        try:
+            async with run(command) as process:
+                async with aclosing(process.lines()) as lines:
+                    async for line in lines:
+                        for event in heard.read(line):
+                            yield event
+                        if heard.over:
+                            break
+                await self._close(process, ask, heard)
+                for event in heard.finish(process.returncode, process.complaints):
+                    yield event
+        except TimeoutError as error:
+            raise ModelError(ModelFault.TIMEOUT, f"{facts.title} said nothing for too long") from error
+        except LineTooLong as error:
+            raise ModelError(ModelFault.GARBAGE, f"{facts.title} wrote a line that has no end") from error
+        except OSError as error:
+            raise ModelError(ModelFault.SETTINGS, f"{facts.title} cannot be run: {error}") from error
+
+    async def _close(self, process: Process, ask: Ask, heard: "_Heard") -> None:
+        """Let it end by itself, so that it keeps its conversation and writes its report."""
+        if not heard.over or heard.stopped_short:
+            return
+        await process.finish()
+        report = self._cli.facts.report
+        if report:
+            heard.take_report(_read_json(ask.scratch / report))
+
+    def _program(self) -> str:
+        facts, command = self._cli.facts, self._settings.command
+        found = find_cli(facts.name, self._environ.get("PATH", ""), str(Path(command).expanduser()) if command else "")
+        if found is None:
+            missing = command or COMMANDS[facts.name]
+            raise ModelError(ModelFault.SETTINGS, f"{missing} is not installed: npm install -g {facts.package}")
+        return found
+
+    def _prepare(self, request: ModelRequest) -> Path:
+        """A folder for one run, and the working directory that all runs share (conversations belong to it)."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(self._folder / "work", self._cli.facts.workplace)
+            scratch = Path(tempfile.mkdtemp(prefix="run-", dir=self._folder))
+            _write(scratch, self._cli.files(request.system))
+        except OSError as error:
+            raise ModelError(ModelFault.SETTINGS, f"{self._folder} cannot be written: {error}") from error
+        return scratch
+
+    def _variables(self, ask: Ask) -> dict[str, str]:
+        facts = self._cli.facts
+        names = (*_COMMON, *facts.environment, *self._settings.environment)
+        passed = {name: self._environ[name] for name in names if name in self._environ}
+        # reports and caches that would hold what was said lie with the run, and go with it
+        return {**passed, **facts.sets, **self._cli.variables(ask), "TMPDIR": str(ask.scratch)}
+
+
+class _Lost(Exception):
+    """The CLI does not have the conversation any more."""
+
+
+class _Heard:
+    """What one run has said, from its lines to the reply."""
+
+    def __init__(self, cli: Cli, ask: Ask, known: Session | None, patience: float, clock: Clock) -> None:
+        self.session = ask.session
+        self.total = known.total if known else Usage()
+        self.over = False
+        self.stopped_short = False
+        self.reply = ModelReply("")
+        self._facts: Facts = cli.facts
+        self._cli = cli
+        self._resumes = known is not None
+        self._patience = patience
+        self._clock = clock
+        self._decoder = cli.decoder()
+        self._answer = Answer(cli.facts.title)
+        self._answer.model = ask.model
+        self._finished = Finished()
+        self._refused: dict[str, None] = {}
+        self._retries = 0
+        self._first_retry = 0.0
+        self._said_json = False
+
+    def read(self, data: bytes) -> list[ModelEvent]:
+        """What a line says. Raises ModelError, and _Lost."""
+        try:
+            line = json.loads(data)
+        except (ValueError, RecursionError):  # a program's own words, or half a line
+            return [_BEAT]
+        if not isinstance(line, dict):
+            return [_BEAT]
+        self._said_json = True
+        for event in self._decoder.feed(line):
+            match event:
+                case Said(text):
+                    self._answer.say(text)
+                case Thought(text):
+                    self._answer.think(text)
+                case Opened(session, model):
+                    self.session = session if self.session and session else self.session
+                    self._answer.model = model or self._answer.model
+                case Refused(tool):
+                    self._refused[tool or "?"] = None
+                case Retrying():
+                    self._retry(event)
+                case Failed(fault, said, resets_at):
+                    raise self._failure(fault, said, self._wait_until(resets_at))
+                case Finished():
+                    self._finish(event)
+        return self._answer.take_events() or [_BEAT]
+
+    def take_report(self, report: Mapping[str, Any]) -> None:
+        """The usage, where the CLI tells it in a file."""
+        usage = self._cli.read_report(report)
+        if usage is not None:
+            self._finished = replace(self._finished, usage=usage)
+
+    def finish(self, returncode: int | None, complaints: str) -> list[ModelEvent]:
+        """The last events before the reply. Raises ModelError where there is no whole answer, and _Lost."""
+        if not self.over:
+            raise self._ended(returncode, complaints)
+        usage = self._finished.usage
+        if usage is not None and self._facts.running_total:
+            usage, self.total = _less(usage, self.total), usage
+        self._answer.usage, self._answer.cost = usage, self._finished.cost
+        self._answer.complete(self._finished.stop)
+        *events, reply = self._answer.take_events()
+        if not isinstance(reply, ModelReply):
+            raise TypeError(reply)
+        self.reply = replace(reply, attempts=1 + self._retries)
+        if self._refused:
+            values = (("model", self._facts.title), ("tools", ", ".join(self._refused)))
+            events.append(Remark(Sentence.CLI_TOOLS_REFUSED, values))
+        return events
+
+    def _finish(self, event: Finished) -> None:
+        self._finished = event
+        self.over = True
+        self.stopped_short = event.stop is Stop.LENGTH
+
+    def _retry(self, event: Retrying) -> None:
+        """It may try again by itself, as long as somebody waits and nothing was shown."""
+        now = self._clock.monotonic()
+        if not self._retries:
+            self._first_retry = now
+        self._retries += 1
+        if self._answer.begun:
+            raise self._failure(ModelFault.CUT, event.said)
+        spent = now - self._first_retry
+        if event.fault not in _PASSING or spent + event.delay >= self._patience:
+            raise self._failure(event.fault, event.said, event.delay or None)
+
+    def _ended(self, returncode: int | None, complaints: str) -> Exception:
+        """It ended, or was ended, without saying how it went."""
+        last = complaints.replace("\n", " ")[-2000:]
+        if self._answer.begun or self._retries:
+            return self._failure(ModelFault.CUT, last)
+        if not self._said_json and returncode == 0:
+            return self._failure(ModelFault.GARBAGE, last or "it said nothing")
+        fault = fault_of(last, otherwise=ModelFault.CUT)
+        return self._failure(fault, last or f"it ended with code {returncode}")
+
+    def _failure(self, fault: ModelFault, said: str, wait: float | None = None) -> Exception:
+        if self._resumes and not self._answer.begun and self._facts.lost.search(said):
+            return _Lost()
+        return ModelError(fault, _describe(self._facts, fault, said), retry_after=wait, attempts=1 + self._retries)
+
+    def _wait_until(self, resets_at: float | None) -> float | None:
+        return None if resets_at is None else max(0.0, resets_at - self._clock.now().timestamp())
+
+
+_ADVICE: Mapping[ModelFault, str] = {
+    ModelFault.AUTH: "{title} is not logged in: {login}",
+    ModelFault.BILLING: "the account of {title} has no credit left; top it up or use another model",
+    ModelFault.RATE_LIMIT: "{title} may not ask for more at the moment",
+    ModelFault.OVERLOAD: "the model of {title} cannot answer at the moment",
+    ModelFault.CONTEXT_OVERFLOW: "the conversation is too long for the model",
+    ModelFault.NOT_FOUND: "{title} does not have this model; name another one",
+    ModelFault.NETWORK: "{title} cannot reach its server; is there a connection?",
+    ModelFault.SETTINGS: "{title} does not understand how it is run; update it: npm install -g {package}",
+    ModelFault.CUT: "{title} ended in the middle",
+    ModelFault.EMPTY: "{title} gave an empty answer",
+    ModelFault.FILTERED: "{title} withheld the answer because of its content rules",
+    ModelFault.GARBAGE: "this did not speak as {title} does; is it the right program, and a recent one?",
+}
+
+
+def _describe(facts: Facts, fault: ModelFault, said: str) -> str:
+    lead = _ADVICE.get(fault, "{title} gave no answer").format(
+        title=facts.title, login=facts.login, package=facts.package
+    )
+    quote = hide_keys(" ".join(said.split()))
+    if len(quote) > _MOST_QUOTED:
+        quote = f"{quote[: _MOST_QUOTED - 1]}…"
+    return f"{lead} ({quote})" if quote else lead
+
+
+def _less(usage: Usage, before: Usage) -> Usage:
+    """What came to a running total."""
+    return Usage(
+        max(0, usage.input - before.input),
+        max(0, usage.output - before.output),
+        max(0, usage.cache_read - before.cache_read),
+        max(0, usage.cache_write - before.cache_write),
+        max(0, usage.reasoning - before.reasoning),
+    )
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data = text.encode("utf-8", "replace")
+        if not path.is_file() or path.read_bytes() != data:
+            path.write_bytes(data)
+
+
+def _read_json(path: Path) -> Mapping[str, Any]:
+    try:
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}

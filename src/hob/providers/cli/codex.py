@@ -1,0 +1,151 @@
+"""Codex as a model: https://developers.openai.com/codex/noninteractive.
+
+It is given no tool and reads neither the owner's configuration (which may start MCP servers) nor project files; its
+login and, where there is one, `AGENTS.md` of its home remain. It says each message as a whole: nothing is streamed.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hob.core.errors import ModelFault
+from hob.core.models import Thinking, Usage
+from hob.providers.cli.complaints import fault_of
+from hob.providers.cli.events import Event, Failed, Finished, Opened, Refused, Retrying, Said, Thought
+from hob.providers.cli.program import NO_SYSTEM, Ask, Facts, defused
+from hob.providers.cli.reading import Object, count_in, object_in, text_in
+
+FACTS = Facts(
+    name="codex-cli",
+    title="Codex",
+    package="@openai/codex",
+    login="run `codex login`, or set CODEX_API_KEY",
+    environment=("CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    lost=re.compile(r"no rollout found|thread/resume failed", re.IGNORECASE),
+    sets={},
+    workplace={},
+    running_total=True,
+)
+_OFF = (
+    *("apps", "browser_use", "computer_use", "goals", "hooks", "image_generation", "in_app_browser", "multi_agent"),
+    *("plugins", "remote_plugin", "shell_snapshot", "shell_tool", "skill_search", "sleep_tool", "tool_suggest"),
+    *("unified_exec", "view_image", "workspace_dependencies"),
+)
+# a setting that a version does not know is ignored by it, a flag is not
+_SETTINGS = (
+    *(f"features.{name}=false" for name in _OFF),
+    'approval_policy="never"',
+    'sandbox_mode="read-only"',
+    'web_search="disabled"',
+    "project_doc_max_bytes=0",
+    "include_permissions_instructions=false",
+    "include_apps_instructions=false",
+    "include_environment_context=false",
+    "skills.bundled.enabled=false",
+    "skills.include_instructions=false",
+    "tools.experimental_request_user_input.enabled=false",
+    'history.persistence="none"',
+)
+_EFFORTS = {
+    Thinking.OFF: "low",  # not every model can do without
+    Thinking.MINIMAL: "low",
+    Thinking.LOW: "low",
+    Thinking.MEDIUM: "medium",
+    Thinking.HIGH: "high",
+    Thinking.XHIGH: "xhigh",
+}
+_RECONNECTING = re.compile(r"Reconnecting\.\.\.[^(]*(?:\((.*)\))?", re.DOTALL)
+_TOOLS = {"command_execution", "file_change", "mcp_tool_call", "web_search"}
+
+
+class CodexCli:
+    """Implements `Cli`."""
+
+    facts = FACTS
+
+    def arguments(self, ask: Ask) -> tuple[str, ...]:
+        """As `Cli.arguments`."""
+        settings = [*_SETTINGS, f"model_instructions_file={json.dumps(str(ask.scratch / 'system.md'))}"]
+        if ask.thinking is not None:
+            settings.append(f'model_reasoning_effort="{_EFFORTS[ask.thinking]}"')
+        return (
+            *("exec", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules"),
+            *(part for value in settings for part in ("-c", value)),
+            *(("-m", ask.model) if ask.model else ()),
+            *(() if ask.session or ask.resumes else ("--ephemeral",)),
+            *ask.further,
+            *(("resume", ask.session) if ask.resumes else ()),
+            "-",
+        )
+
+    def variables(self, ask: Ask) -> Mapping[str, str]:
+        """As `Cli.variables`."""
+        return {}
+
+    def files(self, system: str) -> Mapping[str, str]:
+        """As `Cli.files`."""
+        return {"system.md": system or NO_SYSTEM}
+
+    def prompt(self, text: str) -> str:
+        """As `Cli.prompt`."""
+        return defused(text)
+
+    def decoder(self) -> "CodexDecoder":
+        """As `Cli.decoder`."""
+        return CodexDecoder()
+
+    def read_report(self, report: Mapping[str, Any]) -> Usage | None:
+        """As `Cli.read_report`; the last line tells."""
+        return None
+
+
+class CodexDecoder:
+    """Reads the lines of `codex exec --json`."""
+
+    def __init__(self) -> None:
+        self._said = False
+        self._error = ""
+
+    def feed(self, line: Object) -> Sequence[Event]:
+        """As `Decoder.feed`."""
+        match line.get("type"):
+            case "thread.started":
+                return (Opened(text_in(line, "thread_id")),)
+            case "item.completed":
+                return self._read_item(object_in(line, "item"))
+            case "error":
+                return self._read_error(text_in(line, "message"))
+            case "turn.failed":
+                said = text_in(object_in(line, "error"), "message") or self._error
+                return (Failed(fault_of(said), said),)
+            case "turn.completed":
+                return (Finished(_usage(object_in(line, "usage"))),)
+        return ()
+
+    def _read_item(self, item: Object) -> Sequence[Event]:
+        kind, text = text_in(item, "type"), text_in(item, "text")
+        if kind == "agent_message" and text:
+            again, self._said = self._said, True
+            return (Said("\n\n"), Said(text)) if again else (Said(text),)
+        if kind == "reasoning" and text:
+            return (Thought(text),)
+        return (Refused(kind),) if kind in _TOOLS else ()  # an item of type error is but a notice
+
+    def _read_error(self, said: str) -> Sequence[Event]:
+        retrying = _RECONNECTING.match(said)
+        if retrying is None:
+            self._error = said
+            return ()
+        why = retrying[1] or ""
+        return (Retrying(fault_of(why, otherwise=ModelFault.NETWORK), why),)
+
+
+def _usage(usage: Object) -> Usage:
+    return Usage(
+        count_in(usage, "input_tokens"),
+        count_in(usage, "output_tokens"),
+        count_in(usage, "cached_input_tokens"),
+        count_in(usage, "cache_write_input_tokens"),
+        count_in(usage, "reasoning_output_tokens"),
+    )

@@ -1,0 +1,61 @@
+"""What a CLI's complaint means. CLIs pass on what servers say and add words of their own."""
+
+import re
+
+from hob.core.errors import ModelFault
+from hob.providers.faults import classify, read_complaint
+
+_LOGIN = re.compile(
+    r"not logged in|log ?in\b|/login|set an auth|auth method|authenticat|oauth|credential|no authentication"
+    r"|invalid (?:x-)?api[ -]key|missing (?:the )?environment variable",
+    re.IGNORECASE,
+)
+_LIMIT = re.compile(r"(?:usage|session|weekly|5-hour|rate) limit|hit your (?:\w+ )?limit|limit reached", re.IGNORECASE)
+_ROOM = re.compile(r"ran out of room|prompt is too long|context window|too many tokens", re.IGNORECASE)
+_BUSY = re.compile(r"high demand|overloaded|temporar", re.IGNORECASE)
+_CUT = re.compile(
+    r"stream (?:disconnected|ended|closed)|closed before|without (?:a )?finish|failed to finalize|mid-response"
+    r"|connection (?:closed|reset|lost)|terminated|socket hang up|premature",
+    re.IGNORECASE,
+)
+_NETWORK = re.compile(
+    r"waiting for network|lookup address|error sending request|unable to connect|connection (?:error|failed|refused)"
+    r"|ECONN|ENOTFOUND|EAI_AGAIN|fetch failed|network",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(r"empty response|no response was returned|no visible output|output token maximum", re.IGNORECASE)
+_OPTION = re.compile(
+    r"unknown option|unexpected argument|unknown argument|unrecognized option|invalid value", re.IGNORECASE
+)
+_STATUS = re.compile(r"\b(?:status|error|http|code)\D{0,12}([45]\d\d)\b", re.IGNORECASE)
+
+_RULES = (
+    (_ROOM, ModelFault.CONTEXT_OVERFLOW),
+    (_LIMIT, ModelFault.RATE_LIMIT),
+    (_LOGIN, ModelFault.AUTH),
+    (_BUSY, ModelFault.OVERLOAD),
+    (_EMPTY, ModelFault.EMPTY),
+    (_CUT, ModelFault.CUT),
+    (_NETWORK, ModelFault.NETWORK),
+    (_OPTION, ModelFault.SETTINGS),
+)
+
+
+def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.OVERLOAD) -> ModelFault:
+    """The fault behind a complaint; `status` is that of the model's server where the CLI tells it."""
+    said = said[:4000]
+    if not status:
+        found = _STATUS.search(said)
+        status = int(found[1]) if found else 0
+    brace = said.find("{")
+    complaint = read_complaint(said[brace : said.rfind("}") + 1 or None].encode() if brace >= 0 else said.encode())
+    if not status and complaint.code.isdecimal() and len(complaint.code) == 3:
+        status = int(complaint.code)
+    if status:
+        fault = classify(status, complaint)
+        return ModelFault.CONTEXT_OVERFLOW if fault is ModelFault.BAD_REQUEST and _ROOM.search(said) else fault
+    for pattern, fault in _RULES:
+        if pattern.search(said):
+            return fault
+    fault = classify(0, complaint)
+    return otherwise if fault is ModelFault.OVERLOAD else fault

@@ -1,0 +1,150 @@
+"""GitHub Copilot CLI as a model: https://docs.github.com/en/copilot/concepts/agents/about-copilot-cli.
+
+It is given no tool, no MCP server and no instruction files. What Hob is stands in a custom agent; some thousand
+characters of the CLI's own, on what Copilot is, stay before it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hob.core.errors import ModelFault
+from hob.core.models import Thinking, Usage
+from hob.providers.cli.complaints import fault_of
+from hob.providers.cli.events import Event, Failed, Finished, Opened, Refused, Retrying, Said, Thought
+from hob.providers.cli.program import NO_SYSTEM, Ask, Facts, defused
+from hob.providers.cli.reading import Object, count_in, object_in, text_in
+
+FACTS = Facts(
+    name="copilot-cli",
+    title="Copilot CLI",
+    package="@github/copilot",
+    login="run `copilot` once and use /login, or set COPILOT_GITHUB_TOKEN",
+    environment=(
+        *("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_HOME", "COPILOT_GH_HOST", "GH_HOST"),
+        *("COPILOT_MODEL", "COPILOT_OFFLINE", "COPILOT_PROVIDER_TYPE", "COPILOT_PROVIDER_BASE_URL"),
+        *("COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_PROVIDER_WIRE_API"),
+        *("COPILOT_PROVIDER_MODEL_ID", "COPILOT_PROVIDER_WIRE_MODEL", "COPILOT_PROVIDER_AZURE_API_VERSION"),
+        *("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS"),
+    ),
+    lost=re.compile(r"No session, task, or name matched|session .{0,60}(?:not found|does not exist)", re.IGNORECASE),
+    sets={"NO_COLOR": "1", "COPILOT_AUTO_UPDATE": "false"},
+    workplace={},
+    running_total=True,
+    report="usage.json",
+)
+_AGENT = ".github/agents/hob.agent.md"
+_EFFORTS = {level: str(level) for level in Thinking} | {Thinking.OFF: "none"}
+
+
+class CopilotCli:
+    """Implements `Cli`."""
+
+    facts = FACTS
+
+    def arguments(self, ask: Ask) -> tuple[str, ...]:
+        """As `Cli.arguments`."""
+        return (
+            *("--output-format", "json", "--stream", "on", "--no-color", "--log-level", "none"),
+            *("--no-ask-user", "--no-custom-instructions", "--no-auto-update", "--no-remote"),
+            *("--available-tools", "none", "--disable-builtin-mcps"),
+            *("--add-dir", str(ask.scratch), "--agent", "hob"),
+            *("--usage-output-file", str(ask.scratch / FACTS.report)),
+            *(("--model", ask.model) if ask.model else ()),
+            *(("--reasoning-effort", _EFFORTS[ask.thinking]) if ask.thinking is not None else ()),
+            *((f"--{'resume' if ask.resumes else 'session-id'}={ask.session}",) if ask.session else ()),
+            *ask.further,
+        )
+
+    def variables(self, ask: Ask) -> Mapping[str, str]:
+        """As `Cli.variables`."""
+        return {}
+
+    def files(self, system: str) -> Mapping[str, str]:
+        """As `Cli.files`."""
+        return {_AGENT: f"---\nname: hob\ndescription: Hob\ntools: []\n---\n{system or NO_SYSTEM}"}
+
+    def prompt(self, text: str) -> str:
+        """As `Cli.prompt`."""
+        return defused(text)
+
+    def decoder(self) -> "CopilotDecoder":
+        """As `Cli.decoder`."""
+        return CopilotDecoder()
+
+    def read_report(self, report: Mapping[str, Any]) -> Usage | None:
+        """As `Cli.read_report`: the file of `--usage-output-file`, summed over the models."""
+        total = None
+        for row in object_in(report, "modelMetrics").values():
+            usage = object_in(row, "usage") if isinstance(row, dict) else {}
+            total = (total or Usage()) + Usage(
+                count_in(usage, "inputTokens"),
+                count_in(usage, "outputTokens"),
+                count_in(usage, "cacheReadTokens"),
+                count_in(usage, "cacheWriteTokens"),
+            )
+        return total
+
+
+class CopilotDecoder:
+    """Reads the lines of `--output-format json`."""
+
+    def __init__(self) -> None:
+        self._streamed: set[str] = set()
+        self._message = ""  # whose pieces are coming
+        self._said = False
+        self._model = ""
+        self._failure: tuple[str, int] = ("", 0)
+        self._error: Failed | None = None
+
+    def feed(self, line: Object) -> Sequence[Event]:
+        """As `Decoder.feed`."""
+        data = object_in(line, "data")
+        match line.get("type"):
+            case "assistant.message_delta":
+                return self._say(text_in(data, "messageId"), text_in(data, "deltaContent"))
+            case "assistant.reasoning_delta":
+                return (Thought(text),) if (text := text_in(data, "deltaContent")) else ()
+            case "assistant.message":
+                return self._read_message(data)
+            case "tool.execution_start":
+                return (Refused(text_in(data, "toolName")),)
+            case "model.call_start":
+                return (Opened("", text_in(data, "model")),)
+            case "model.call_failure":
+                self._failure = (text_in(data, "errorMessage"), count_in(data, "statusCode"))
+            case "assistant.turn_retry":
+                said, status = self._failure
+                return (Retrying(fault_of(said, status, ModelFault.NETWORK), f"{status or ''} {said}".strip()),)
+            case "session.error":
+                said, status = text_in(data, "message"), count_in(data, "statusCode")
+                self._error = Failed(fault_of(said, status), said)
+            case "result":
+                return self._read_result(line)
+        return ()
+
+    def _say(self, message: str, text: str) -> Sequence[Event]:
+        if not text:
+            return ()
+        if message not in self._streamed:
+            if self._message:  # it begins anew in the middle; what was shown would be said twice
+                return (Failed(ModelFault.CUT),)
+            self._streamed.add(message)
+            self._message = message
+            if self._said:
+                return (Said("\n\n"), Said(text))
+        self._said = True
+        return (Said(text),)
+
+    def _read_message(self, data: Object) -> Sequence[Event]:
+        message = text_in(data, "messageId")
+        events = () if message in self._streamed else self._say(message, text_in(data, "content"))
+        self._message = ""
+        return events
+
+    def _read_result(self, line: Object) -> Sequence[Event]:
+        opened = Opened(text_in(line, "sessionId"))
+        if line.get("exitCode") == 0 and self._error is None:
+            return (opened, Finished())
+        said, status = self._failure
+        return (opened, self._error or Failed(fault_of(said, status), said))

@@ -1,0 +1,65 @@
+"""What a coding CLI says, whichever it is."""
+
+from dataclasses import dataclass
+
+from hob.core.errors import ModelFault
+from hob.core.models import Stop, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The CLI's conversation has this id; `model` is the one it asks. Either may be empty."""
+
+    session: str
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A piece of the reasoning."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The CLI failed and will ask again by itself, after `delay` seconds where it tells."""
+
+    fault: ModelFault
+    said: str = ""
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The CLI's model reached for a tool of the CLI, which it is not given."""
+
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The run failed; `resets_at` (seconds since 1970) is when it may work again, where the CLI tells."""
+
+    fault: ModelFault
+    said: str = ""
+    resets_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The answer is whole. `cost` is in micro-dollars."""
+
+    usage: Usage | None = None
+    cost: int | None = None
+    stop: Stop = Stop.END
+
+
+Event = Opened | Said | Thought | Retrying | Refused | Failed | Finished

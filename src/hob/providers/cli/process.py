@@ -1,0 +1,195 @@
+"""One run of a program: lines out, within limits, and nothing left behind."""
+
+import asyncio
+import os
+import signal
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+MOST_LINE = 8 * 1024 * 1024
+_MOST_WAITING = 512  # lines that nobody has taken yet; then the program has to wait
+_MOST_TAIL = 8 * 1024
+_GRACE = 5.0
+_AFTER_EXIT = 1.0  # seconds in which the last lines must have come, though a child may hold the pipe open
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is run. The program sees these variables and no others, and reads the file as its standard input."""
+
+    arguments: Sequence[str]
+    environ: Mapping[str, str]
+    folder: Path
+    stdin: Path
+    idle_seconds: float
+    total_seconds: float
+
+
+class LineTooLong(Exception):
+    """The program wrote a line of more than 8 MiB."""
+
+
+class Process:
+    """A running program, in a process group of its own."""
+
+    def __init__(self, command: Command, output: "_Output", transport: asyncio.SubprocessTransport) -> None:
+        self._command = command
+        self._output = output
+        self._transport = transport
+
+    @property
+    def pid(self) -> int:
+        """Its process, which is its group's too."""
+        return self._transport.get_pid()
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        return self._transport.get_returncode()
+
+    @property
+    def complaints(self) -> str:
+        """The end of what it wrote to its standard error."""
+        return self._output.tail.decode("utf-8", "replace").strip()
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        """Its lines, without their ends, as they come.
+
+        Raises TimeoutError where it says nothing for too long or takes too long in all, and LineTooLong.
+        """
+        output = self._output
+        deadline = asyncio.get_running_loop().time() + self._command.total_seconds
+        while True:
+            while output.lines:
+                yield output.take()
+            if output.overflown:
+                raise LineTooLong
+            if output.ended:
+                return
+            # a program that has ended says nothing more, even where a child of its has kept the pipe
+            idle = _AFTER_EXIT if output.exited.is_set() else self._command.idle_seconds
+            heard = await output.wait(idle, deadline)
+            if not heard:
+                if output.exited.is_set():
+                    return
+                raise TimeoutError
+
+    async def finish(self) -> None:
+        """Wait a while for it to end by itself."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                await self._output.exited.wait()
+
+    async def stop(self) -> None:
+        """End it and all its children: SIGTERM, and after five seconds SIGKILL."""
+        try:
+            if not self._output.exited.is_set():
+                self._signal(signal.SIGTERM)
+                await self.finish()
+        finally:
+            self._signal(signal.SIGKILL)  # children that outlive their parent, and whoever did not listen
+            self._transport.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+
+@asynccontextmanager
+async def run(command: Command) -> AsyncIterator[Process]:
+    """The program, running; it is stopped at the block's end, however that comes. Raises OSError."""
+    loop = asyncio.get_running_loop()
+    with command.stdin.open("rb") as stdin:
+        transport, output = await loop.subprocess_exec(
+            _Output,
+            *command.arguments,
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=command.folder,
+            env=dict(command.environ),
+            start_new_session=True,
+        )
+    process = Process(command, output, transport)
+    try:
+        yield process
+    finally:
+        await process.stop()
+
+
+class _Output(asyncio.SubprocessProtocol):
+    """What the program writes: lines that wait to be taken, and the tail of its complaints."""
+
+    def __init__(self) -> None:
+        self.lines: deque[bytes] = deque()
+        self.tail = bytearray()
+        self.ended = False
+        self.overflown = False
+        self.exited = asyncio.Event()
+        self._part = bytearray()
+        self._news = asyncio.Event()
+        self._pipe: asyncio.ReadTransport | None = None
+        self._paused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        made = cast(asyncio.SubprocessTransport, transport)
+        self._pipe = cast(asyncio.ReadTransport, made.get_pipe_transport(1))
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 2:
+            self.tail += data
+            del self.tail[:-_MOST_TAIL]
+            return
+        if self.overflown:
+            return
+        *whole, rest = data.split(b"\n")
+        if whole:
+            whole[0] = bytes(self._part) + whole[0]
+            self._part = bytearray(rest)
+            self.lines.extend(whole)
+        else:
+            self._part += rest
+        self.overflown = len(self._part) > MOST_LINE
+        if len(self.lines) > _MOST_WAITING:
+            self._hold(True)
+        self._news.set()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1:
+            if self._part:
+                self.lines.append(bytes(self._part))
+                self._part.clear()
+            self.ended = True
+            self._news.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        self._news.set()
+
+    def take(self) -> bytes:
+        """The next line."""
+        line = self.lines.popleft()
+        if self._paused and not self.lines:
+            self._hold(False)
+        return line
+
+    async def wait(self, idle: float, deadline: float) -> bool:
+        """Whether there was news within so many seconds, and before the deadline."""
+        self._news.clear()
+        now = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout_at(min(now + idle, deadline)):
+                await self._news.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _hold(self, on: bool) -> None:
+        if self._pipe is not None and self._paused != on:
+            self._paused = on
+            act: Callable[[], None] = self._pipe.pause_reading if on else self._pipe.resume_reading
+            act()

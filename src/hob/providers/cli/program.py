@@ -1,0 +1,132 @@
+"""What Hob must know of a coding CLI to run it as a model, and how one is found."""
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from hob.core.models import Thinking, Usage
+from hob.providers.cli.events import Event
+
+COMMANDS: Mapping[str, str] = {
+    "claude-cli": "claude",
+    "codex-cli": "codex",
+    "gemini-cli": "gemini",
+    "copilot-cli": "copilot",
+}
+"""The usual program of each CLI."""
+
+NO_SYSTEM = "You are a helpful assistant."
+"""What a CLI is told where the request has no system text: else it would tell its model to be a coding agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One CLI as data. `environment` names the variables it may see besides the usual ones, `sets` gives it others.
+
+    `lost` matches its complaint about a conversation that it does not have (any more). `workplace` are files that its
+    working directory holds. `running_total` says that its usage counts the whole conversation, not the run.
+    """
+
+    name: str
+    title: str
+    package: str
+    login: str
+    environment: tuple[str, ...]
+    lost: re.Pattern[str]
+    sets: Mapping[str, str]
+    workplace: Mapping[str, str]
+    running_total: bool = False
+    report: str = ""
+    """The file in the run's folder that holds the usage when the CLI has ended; empty: its last line tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One run. `session` is empty where nothing shall be kept; `scratch` is a folder for this run alone."""
+
+    scratch: Path
+    model: str = ""
+    session: str = ""
+    resumes: bool = False
+    thinking: Thinking | None = None
+    max_tokens: int = 4096
+    further: tuple[str, ...] = ()
+
+
+class Decoder(Protocol):
+    """Reads the lines of one run, each a JSON object."""
+
+    def feed(self, line: Mapping[str, Any]) -> Sequence[Event]:
+        """What the line says. A line that means nothing to us gives nothing; no line raises."""
+        ...
+
+
+class Cli(Protocol):
+    """One CLI. Everything about it is pure."""
+
+    facts: Facts
+
+    def arguments(self, ask: Ask) -> tuple[str, ...]:
+        """The arguments behind the program's name; the prompt comes through its standard input."""
+        ...
+
+    def variables(self, ask: Ask) -> Mapping[str, str]:
+        """Variables of this run."""
+        ...
+
+    def files(self, system: str) -> Mapping[str, str]:
+        """Files of the run's folder, by relative path."""
+        ...
+
+    def prompt(self, text: str) -> str:
+        """The text in a form that the CLI passes on as it is: no command, no name of a file to read."""
+        ...
+
+    def decoder(self) -> Decoder:
+        """Reads one run."""
+        ...
+
+    def read_report(self, report: Mapping[str, Any]) -> Usage | None:
+        """The usage in the CLI's report."""
+        ...
+
+
+def open_cli(name: str) -> Cli:
+    """The CLI of this name, e.g. `claude-cli`. Raises KeyError."""
+    # each module is needed only where its CLI is asked
+    match name:
+        case "claude-cli":
+            from hob.providers.cli.claude import ClaudeCli
+
+            return ClaudeCli()
+        case "codex-cli":
+            from hob.providers.cli.codex import CodexCli
+
+            return CodexCli()
+        case "gemini-cli":
+            from hob.providers.cli.gemini import GeminiCli
+
+            return GeminiCli()
+        case "copilot-cli":
+            from hob.providers.cli.copilot import CopilotCli
+
+            return CopilotCli()
+    raise KeyError(name)
+
+
+def find_cli(name: str, path: str, command: str = "") -> str | None:
+    """The program of the CLI of this name, looked for along `path` (as in PATH); None if it is not installed."""
+    return shutil.which(command or COMMANDS[name], path=path)
+
+
+def is_installed(name: str, path: str) -> bool:
+    """Whether the CLI is there; nothing is run."""
+    return find_cli(name, path) is not None
+
+
+def defused(text: str) -> str:
+    """The text so that no CLI takes its beginning for a command of its own."""
+    return f"> {text}" if text.lstrip()[:1] in ("/", "!", "#", "-", "$", "@") else text

@@ -1,0 +1,70 @@
+"""What a CLI has heard already: which of its conversations goes on a conversation of ours.
+
+In memory alone: after a restart a conversation is sent anew.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.core.ids import SessionKey
+from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, Usage, UserMessage
+
+_MOST = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation of the CLI. `heard` messages of ours are in it, its own answer last; `digest` tells which.
+
+    `total` is what it has used so far.
+    """
+
+    id: str
+    heard: int
+    digest: bytes
+    total: Usage
+
+
+class Sessions:
+    """The conversations that CLIs keep for us, by ours. One that is in use is not here: it serves one request."""
+
+    def __init__(self) -> None:
+        self._sessions: OrderedDict[SessionKey, Session] = OrderedDict()
+
+    def take(self, request: ModelRequest) -> Session | None:
+        """The conversation that this request goes on, if there is one; whatever else was kept is forgotten.
+
+        It goes on where all the CLI has heard, its own last answer included, still stands at the beginning of the
+        request, and nothing but the other side has spoken since. So after a compaction, after something was taken back
+        and after another model has answered it does not.
+        """
+        if request.cache_key is None:
+            return None
+        session = self._sessions.pop(request.cache_key, None)
+        if session is None or len(request.messages) <= session.heard:
+            return None
+        heard, new = request.messages[: session.heard], request.messages[session.heard :]
+        if any(isinstance(said, AssistantMessage) for said in new) or _digest(request, heard) != session.digest:
+            return None
+        return session
+
+    def keep(self, request: ModelRequest, id: str, answer: str, total: Usage) -> None:
+        """The CLI has heard all of this request and has given this answer."""
+        if request.cache_key is None:
+            return
+        heard = (*request.messages, AssistantMessage(answer))
+        self._sessions[request.cache_key] = Session(id, len(heard), _digest(request, heard), total)
+        if len(self._sessions) > _MOST:
+            self._sessions.popitem(last=False)
+
+
+def _digest(request: ModelRequest, messages: Sequence[ModelMessage]) -> bytes:
+    """A digest of what was said. White space does not count: answers come back trimmed, calls in text rewritten."""
+    digest = hashlib.sha256(f"{request.model}\0{request.system}".encode("utf-8", "replace"))
+    for said in messages:
+        kind = type(said).__name__
+        images = ",".join(image.blob for image in said.images) if isinstance(said, UserMessage) else ""
+        digest.update(f"\0{kind}\0{images}\0{''.join(said.text.split())}".encode("utf-8", "replace"))
+    return digest.digest()
