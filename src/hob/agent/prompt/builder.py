@@ -127,9 +127,7 @@ class PromptBuilder:
 
         opening, later = opening_entries(turn, moment.at), step_entries(turn, steps, moment.at)
         own = pair([*opening, *later])
-        history = pair(select(view, settings, keep))
-        if all(inbound.label.trusted for inbound in turn.inbounds):
-            history = age(history, moment.at, settings)
+        history = self._history(turn, view, keep, moment.at)
         summary = _summary_entry(view.summary, budget // shares.summary)
 
         volatile = _limited(moment.text, budget // shares.volatile)
@@ -197,6 +195,12 @@ class PromptBuilder:
             ("assessment", LINES[assess(text)]),
         )
         return _Moment(parts, context.block([part for _, part in parts]), now.timestamp())
+
+    def _history(self, turn: Turn, view: View, keep: int | None, at: float) -> list[Entry]:
+        history = pair(select(view, self._settings, keep))
+        if all(inbound.label.trusted for inbound in turn.inbounds):
+            history = age(history, at, self._settings)
+        return history
 
     def _system(self, audience: Audience, room: int, small: bool) -> SystemText:
         files = self._bootstrap.load()
