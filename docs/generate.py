@@ -363,7 +363,8 @@ def testing() -> str:
         module = importlib.import_module(f"hob.testing.{info.name}")
         lines += ["", f"## `hob.testing.{info.name}`", "", inspect.getdoc(module) or ""]
         for name, thing in vars(module).items():
-            own = getattr(thing, "__module__", "") == module.__name__
+            home = getattr(thing, "__module__", "")
+            own = home == module.__name__ or (info.ispkg and home.startswith(f"{module.__name__}."))
             if own and not name.startswith("_") and (inspect.isclass(thing) or inspect.isfunction(thing)):
                 lines += ["", f"- **`{signature(name, thing)}`**", "", textwrap.indent(doc(thing), "  ")]
                 if inspect.isclass(thing) and issubclass(thing, StrEnum):

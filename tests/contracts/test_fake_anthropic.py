@@ -281,3 +281,25 @@ async def test_an_answer_that_came_to_its_limit_says_so(server: ModelServer, cli
     async with client.messages.stream(model="m", max_tokens=9, messages=HI) as stream:
         assert "".join([text async for text in stream.text_stream]) == "cut off"
         assert (await stream.get_final_message()).stop_reason == "max_tokens"
+
+
+@pytest.mark.parametrize("fault", [Fault.PINGS, Fault.CRLF, Fault.DRIP, Fault.SPLIT_ESCAPE, Fault.NO_DONE])
+async def test_the_sdk_does_not_mind_oddities(
+    server: ModelServer, client: anthropic.AsyncAnthropic, fault: Fault
+) -> None:
+    server.script.append(Reply("世界 and all", calls=(("add", '{"a": "\\u00e9"}'),), fault=fault))
+    async with client.messages.stream(model="m", max_tokens=9, messages=HI, tools=TOOLS) as stream:
+        text, call = (await stream.get_final_message()).content
+    assert text.type == "text"
+    assert text.text == "世界 and all"
+    assert call.type == "tool_use"
+    assert call.input == {"a": "é"}
+
+
+async def test_a_refusal_gives_its_reason(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
+    server.script.append(Reply("I", fault=Fault.FILTERED))
+    async with client.messages.stream(model="m", max_tokens=9, messages=HI) as stream:
+        answer = await stream.get_final_message()
+    assert answer.stop_reason == "refusal"
+    assert answer.stop_details is not None
+    assert answer.stop_details.explanation

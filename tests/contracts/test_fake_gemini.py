@@ -231,6 +231,14 @@ async def test_arguments_that_are_no_json_are_given_up(server: ModelServer, http
     assert answer["candidates"][0]["finishReason"] == "MALFORMED_FUNCTION_CALL"
 
 
+async def test_what_is_withheld_says_so(server: ModelServer, http: httpx2.AsyncClient) -> None:
+    server.script.extend([Reply("I", fault=Fault.FILTERED), Reply(fault=Fault.FILTERED)])
+    answer, prompt = (await generate(http, HI)).json(), (await generate(http, HI)).json()
+    assert answer["candidates"][0]["finishReason"] == "SAFETY"
+    assert prompt["promptFeedback"] == {"blockReason": "SAFETY"}
+    assert "candidates" not in prompt
+
+
 async def test_models_are_listed_with_their_limits(http: httpx2.AsyncClient) -> None:
     (model,) = (await http.get("/v1beta/models")).json()["models"]
     assert (model["name"], model["inputTokenLimit"]) == ("models/gemini-3-pro", 32_768)

@@ -65,7 +65,7 @@ async def test_a_stream_in_order_and_numbered(server: ModelServer, client: opena
     assert (summary, text, arguments) == ("Add, I should.", "So be it.", '{"a": "1 \\" 2"}')
 
 
-@pytest.mark.parametrize("fault", [None, Fault.INTERLEAVED, Fault.SPLIT_ESCAPE, Fault.CRLF])
+@pytest.mark.parametrize("fault", [None, Fault.INTERLEAVED, Fault.SPLIT_ESCAPE, Fault.CRLF, Fault.PINGS, Fault.DRIP])
 async def test_the_sdks_own_decoder_puts_calls_together(
     server: ModelServer, client: openai.AsyncOpenAI, fault: Fault | None
 ) -> None:
@@ -167,6 +167,14 @@ async def test_a_response_that_fails_midway_says_why(server: ModelServer, client
     assert last.type == "response.failed"
     assert last.response.error is not None
     assert last.response.error.code == "server_error"
+
+
+async def test_an_error_may_come_alone(server: ModelServer, client: openai.AsyncOpenAI) -> None:
+    server.script.append(Reply("one", fault=Fault.ERROR_FIRST))
+    stream = await client.responses.create(model="m", input="x", stream=True)
+    *_, last = [event async for event in stream]
+    assert last.type == "error"
+    assert last.code == "server_error"
 
 
 @pytest.mark.parametrize(

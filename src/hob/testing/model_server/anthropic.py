@@ -119,7 +119,7 @@ class _Message:
 
     def whole(self) -> object:
         usage = {} if self._answer.is_(Fault.NO_USAGE) else {"usage": self._usage(self._output())}
-        return {**self._message(), "content": self._blocks, "stop_reason": self._stop, **usage}
+        return {**self._message(), "content": self._blocks, **self._stopped(), **usage}
 
     def head(self) -> Sequence[Event]:
         usage = {} if self._answer.is_(Fault.NO_USAGE) else {"usage": self._usage(1)}
@@ -137,8 +137,15 @@ class _Message:
     def tail(self) -> Sequence[Event]:
         stop = None if self._answer.is_(Fault.NO_FINISH) else self._stop
         usage = {} if self._answer.is_(Fault.NO_USAGE) else {"usage": self._spent(self._output())}
-        last = _event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, **usage)
+        last = _event("message_delta", delta={**self._stopped(), "stop_reason": stop}, **usage)
         return [last] if self._answer.is_(Fault.NO_DONE) else [last, _event("message_stop")]
+
+    def _stopped(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"stop_reason": self._stop, "stop_sequence": None}
+        if self._stop == "refusal":
+            why = "This request would violate the usage policy."
+            told["stop_details"] = {"type": "refusal", "category": None, "explanation": why}
+        return told
 
     def broken(self) -> Event:
         return _event("error", error={"type": "overloaded_error", "message": "Overloaded"})

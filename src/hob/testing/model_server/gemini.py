@@ -163,6 +163,7 @@ class _Candidate:
         if answer.is_(Fault.FILTERED) or answer.reply.truncated:
             self._finish = "MAX_TOKENS" if answer.reply.truncated else "SAFETY"
         self._calls = list(self._parts_of_calls())
+        self._running = self._usage(1)
 
     def whole(self) -> object:
         parts: list[Mapping[str, Any]] = []
@@ -215,21 +216,21 @@ class _Candidate:
         return Event(dump(self._response(parts, finish)))
 
     def _response(self, parts: Sequence[Mapping[str, Any]], finish: str | None) -> Mapping[str, Any]:
-        candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": 0}
+        told: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": 0}
         if finish:
-            candidate["finishReason"] = finish
-        usage = {} if self._answer.is_(Fault.NO_USAGE) else {"usageMetadata": self._usage(last=finish is not None)}
+            told["finishReason"] = finish
+        usage = self._usage(self._answer.said) if finish else self._running
+        blocked = self._answer.is_(Fault.FILTERED) and not self._reply.text  # the prompt, not the answer
         return {
-            "candidates": [candidate],
-            **usage,
+            **({"promptFeedback": {"blockReason": "SAFETY"}} if blocked else {"candidates": [told]}),
+            **({} if self._answer.is_(Fault.NO_USAGE) else {"usageMetadata": usage}),
             "modelVersion": self._answer.prompt.model,
             "responseId": self._answer.number,
         }
 
-    def _usage(self, *, last: bool) -> Mapping[str, Any]:
-        """Counts are of the whole answer so far; only the last one is final."""
+    def _usage(self, said: int) -> Mapping[str, Any]:
+        """Counts are of the answer so far; only the last ones are final."""
         answer = self._answer
-        said = answer.said if last else 1
         usage: dict[str, Any] = {
             "promptTokenCount": answer.tokens.input,
             "candidatesTokenCount": said,

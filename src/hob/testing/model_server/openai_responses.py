@@ -77,6 +77,10 @@ class _Response:
         return [self._event(f"response.{status}", response=response)]
 
     def broken(self) -> Event:
+        """The servers have two ways of saying it: an error alone, and a response that failed."""
+        if self._answer.is_(Fault.ERROR_FIRST):
+            said = {"code": "server_error", "message": openai.BROKEN["message"], "param": None}
+            return self._event("error", **said)
         failed = self._response("failed", [])
         failed["error"] = {"code": "server_error", "message": openai.BROKEN["message"]}
         return self._event("response.failed", response=failed)

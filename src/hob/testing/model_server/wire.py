@@ -156,7 +156,8 @@ def perform(wire: Wire, answer: Answer) -> list[Action]:
     telling = wire.tell(answer)
     if answer.prompt.stream and fault is not Fault.PLAIN_JSON:
         return [*before, *_stream(wire, answer, telling)]
-    body = dump(telling.whole()).encode()
+    told = telling.broken().data if fault is Fault.ERROR_FIRST else dump(telling.whole())
+    body = told.encode()
     return [*before, *perform_whole(reply.fault, body, _JSON, wire.headers(answer.number))]
 
 
