@@ -223,9 +223,9 @@ def set_(
         return 1
     settings = config[ModelSettings]
     if alias:
-        key, value = f"model.aliases.{json.dumps(alias)}", json.dumps(model)
+        key, value = f"model.aliases.{json.dumps(alias)}", model
     elif task:
-        key, value = f"model.tasks.{json.dumps(task)}", json.dumps(model)
+        key, value = f"model.tasks.{json.dumps(task)}", model
     elif fallback:
         key, value = "model.fallbacks", json.dumps([*dict.fromkeys((*settings.fallbacks, model))])
     else:

@@ -1,0 +1,106 @@
+"""`hob models`: real processes against a server that speaks every wire."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from hob.testing.model_server import ModelServer
+
+
+class Served:
+    """A model server on a thread of its own, so that processes can be waited for."""
+
+    def __init__(self) -> None:
+        self.server = ModelServer(models=("small-1", "big-1"))
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> ModelServer:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self.server.__aenter__(), self._loop).result(10)
+        return self.server
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self.server.__aexit__(None, None, None), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with Served() as server:
+        yield server
+
+
+@pytest.fixture
+def environ(server: ModelServer, tmp_path: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "HOB_HOME": str(tmp_path / "home"),
+        "ANTHROPIC_API_KEY": "a-1",
+        "ANTHROPIC_BASE_URL": server.root,
+        "GEMINI_API_KEY": "g-1",
+        "GOOGLE_GEMINI_BASE_URL": server.root,
+        "OLLAMA_HOST": server.root,
+    }
+
+
+def hob(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hob", "models", *arguments]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_list_tells_what_is_asked_and_what_could_be(environ: dict[str, str]) -> None:
+    environ["HOB_MODEL_ALIASES"] = '{fast = "gemini/quick", lost = "groq/x"}'
+    listed = json.loads(hob(environ, "list", "--json").stdout)
+    assert listed["usual"] == "anthropic/claude-sonnet-5-5 (ANTHROPIC_API_KEY)"
+    roles = {row["role"]: row for row in listed["models"]}
+    assert roles["as fast"]["model"] == "gemini/quick"
+    assert "GROQ_API_KEY" in roles["as lost"]["trouble"]
+    assert {row["id"] for row in listed["providers"]} >= {"anthropic", "gemini", "ollama"}
+    assert {row["local"] for row in listed["providers"] if row["id"] == "ollama"} == {True}
+
+
+def test_a_scan_asks_every_provider_and_filters(environ: dict[str, str]) -> None:
+    names = [row["model"] for row in json.loads(hob(environ, "scan", "--json").stdout)]
+    assert {"anthropic/small-1", "gemini/big-1", "ollama/small-1:latest"} <= set(names)
+    found = json.loads(hob(environ, "scan", "ollama", "--search", "BIG", "--json").stdout)
+    assert [row["model"] for row in found] == ["ollama/big-1:latest"]
+
+
+def test_a_scan_of_a_provider_that_is_down_says_so(environ: dict[str, str]) -> None:
+    done = hob({**environ, "OLLAMA_HOST": "127.0.0.1:1"}, "scan", "ollama")
+    assert done.returncode == 1
+    assert "is it running?" in done.stderr
+
+
+def test_a_test_tells_who_answers_and_who_does_not(environ: dict[str, str]) -> None:
+    done = hob(environ, "test", "anthropic/a", "groq/b", "--json")
+    good, bad = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (good["ok"], good["model"]) == (True, "anthropic/a")
+    assert (bad["ok"], "GROQ_API_KEY" in bad["trouble"]) == (False, True)
+
+
+def test_a_model_is_stored_only_if_it_answers(environ: dict[str, str]) -> None:
+    config = Path(environ["HOB_HOME"]) / "config.toml"
+    assert hob(environ, "set", "groq/x").returncode == 1
+    assert not config.exists()
+    assert hob(environ, "set", "gemini/quick").stdout.endswith("Asked: gemini/quick (configured)\n")
+    assert hob(environ, "set", "ollama/small-1", "--fallback").returncode == 0
+    assert hob(environ, "set", "groq/x", "--task", "summary", "--no-test").returncode == 0
+    listed = json.loads(hob(environ, "list", "--json").stdout)
+    assert [(row["role"], row["name"]) for row in listed["models"]] == [
+        ("usual", "gemini/quick"),
+        ("stands in", "ollama/small-1"),
+        ("for summary", "groq/x"),
+    ]

@@ -1,0 +1,143 @@
+"""All models as one: the chain, what may leave the house, what comes back."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, Thinking, UserMessage
+from hob.core.settings import Secret
+from hob.providers.opening import open_model
+from hob.providers.routing import Routing
+from hob.providers.screening.screening import Screening
+from hob.providers.screening.settings import (
+    Action,
+    ClassifierRule,
+    ClassifierSettings,
+    PromptGuardSettings,
+    SanitizerSettings,
+)
+from hob.providers.settings import ModelSettings, ProviderSettings
+from hob.testing.clock import ManualClock
+from hob.testing.model_server import Fault, ModelServer, Reply
+
+KEY = "AKIA" + "QZ7XK3PLM2VN4RTC"  # the shape of an access key
+
+
+def request(text: str = "hi", **fields: Any) -> ModelRequest:
+    return ModelRequest("", "", (UserMessage(text),), **fields)
+
+
+@asynccontextmanager
+async def opened(
+    server: ModelServer,
+    *,
+    guard: PromptGuardSettings | None = None,
+    classifier: ClassifierSettings | None = None,
+    away: str = "http://127.0.0.1:1",
+    **fields: Any,
+) -> AsyncIterator[Routing]:
+    """`far/…` is somebody else's machine, `near/…` one's own, `away/…` is not there."""
+    providers = {
+        "far": ProviderSettings(base_url=server.url, api_key=Secret.of("k"), local=False, model="one"),
+        "near": ProviderSettings(base_url=server.url, local=True, model="two"),
+        "away": ProviderSettings(base_url=away, local=False),
+    }
+    settings = ModelSettings(**{"name": "far/one", "providers": providers, **fields})
+    screening = Screening(
+        guard or PromptGuardSettings(), SanitizerSettings(), classifier or ClassifierSettings(), b"key of this home"
+    )
+    async with open_model(settings, ManualClock(jump=True), screening=screening) as model:
+        yield model
+
+
+async def heard(model: Routing, request: ModelRequest) -> list[ModelEvent]:
+    return [event async for event in model.stream(request)]
+
+
+def asked_of(server: ModelServer) -> list[str]:
+    return [asked.json()["model"] for asked in server.requests if asked.path.endswith("/chat/completions")]
+
+
+async def test_the_chain_is_told_before_anything_is_sent() -> None:
+    async with ModelServer() as server, opened(server, fallbacks=["near/two"]) as model:
+        route = await model.route(request())
+        assert route.request.models == ("far/one", "near/two")
+        assert route.request.model == "far/one"
+        assert not server.requests
+
+
+async def test_the_next_model_answers_with_one_line_about_it() -> None:
+    async with ModelServer(Reply(fault=Fault.UNAUTHORIZED)) as server, opened(server, fallbacks=["near/two"]) as model:
+        events = await heard(model, request())
+        assert asked_of(server) == ["one", "two"]
+    reply = events[-1]
+    assert isinstance(reply, ModelReply)
+    assert (reply.ref, reply.attempts) == ("near/two", 2)
+    assert len([event for event in events if isinstance(event, Remark)]) == 1
+
+
+async def test_a_server_that_cannot_name_its_model_is_passed_over() -> None:
+    async with ModelServer() as server, opened(server, name="away/", fallbacks=["near/two"]) as model:
+        route = await model.route(request())
+        assert route.request.models == ("near/two",)
+        assert [remark.values for remark in route.remarks] == [(("model", "away"), ("other", "near/two"))]
+
+
+async def test_a_turn_goes_on_with_the_chain_it_began_with() -> None:
+    async with ModelServer() as server, opened(server) as model:
+        assert (await model.route(request(models=("near/two",)))).request.models == ("near/two",)
+
+
+async def test_the_configured_thinking_counts_where_nothing_was_chosen() -> None:
+    async with ModelServer() as server, opened(server, thinking="high") as model:
+        assert (await model.route(request())).request.thinking is Thinking.HIGH
+        assert (await model.route(request(thinking=Thinking.OFF))).request.thinking is Thinking.OFF
+
+
+async def test_a_secret_is_kept_from_somebody_elses_machine_and_comes_back_in_the_answer() -> None:
+    async with ModelServer() as server, opened(server) as model:
+        events = await heard(model, request(f"what is {KEY} for?"))
+        assert KEY not in server.requests[-1].body.decode()
+    assert isinstance(events[-1], ModelReply)
+    assert KEY in events[-1].text
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == events[-1].text
+
+
+async def test_a_model_of_ones_own_is_told_everything() -> None:
+    async with ModelServer() as server, opened(server, name="near/two") as model:
+        await heard(model, request(f"what is {KEY} for?"))
+        assert KEY in server.requests[-1].body.decode()
+
+
+async def test_what_must_stay_here_goes_to_the_local_model_or_to_nobody() -> None:
+    stays = PromptGuardSettings(secrets=Action.LOCAL, local_model="near/two")
+    async with ModelServer() as server, opened(server, guard=stays) as model:
+        await heard(model, request(KEY))
+        assert asked_of(server) == ["two"]
+    nowhere = PromptGuardSettings(secrets=Action.LOCAL)
+    async with ModelServer() as server, opened(server, guard=nowhere) as model:
+        with pytest.raises(ModelError) as caught:
+            await heard(model, request(KEY))
+        assert caught.value.fault is ModelFault.FILTERED
+        assert KEY not in str(caught.value)
+        assert not server.requests
+
+
+async def test_a_local_model_that_is_none_gets_nothing() -> None:
+    wrong = PromptGuardSettings(secrets=Action.LOCAL, local_model="far/one")
+    async with ModelServer() as server, opened(server, guard=wrong) as model:
+        with pytest.raises(ModelError, match="does not run on your own machines"):
+            await heard(model, request(KEY))
+        assert not server.requests
+
+
+async def test_a_rule_chooses_another_model_unless_somebody_named_one() -> None:
+    rules = ClassifierSettings(True, [ClassifierRule(model="near/two", max_chars=20)])
+    async with ModelServer() as server, opened(server, classifier=rules) as model:
+        assert (await model.route(request("short"))).request.models == ("near/two",)
+        assert (await model.route(request("a message that is longer than that"))).request.models == ("far/one",)
+        named = ModelRequest("far/one", "", (UserMessage("short"),))
+        assert (await model.route(named)).request.models == ("far/one",)
