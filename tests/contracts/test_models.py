@@ -14,6 +14,7 @@ from hob.providers.gemini.wire import GenerateContent
 from hob.providers.health import Lane
 from hob.providers.ollama.wire import OllamaChat
 from hob.providers.openai_chat.wire import ChatCompletions
+from hob.providers.openai_responses.wire import Responses
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
 from hob.providers.walking import Failover
@@ -57,7 +58,7 @@ def spoken(wire: Wire) -> Make:
     return make
 
 
-WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat())
+WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat(), Responses())
 
 
 @asynccontextmanager
