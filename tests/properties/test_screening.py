@@ -1,0 +1,110 @@
+"""Whatever stands in a text: nothing that is found leaves, and everything comes back."""
+
+import itertools
+from collections.abc import AsyncGenerator, Iterable
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
+from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts
+from hob.providers.screening.detectors import find
+from hob.providers.screening.kinds import Kind
+from hob.providers.screening.placeholders import Placeholders, Restorer, put_back
+from hob.providers.screening.prompt_guard import PromptGuard
+from hob.providers.screening.sanitizer import Sanitizer
+from hob.providers.screening.settings import Action, PromptGuardSettings, SanitizerSettings
+
+ALL = frozenset(Kind)
+KEY = b"key"
+BODY = "Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+SAMPLES = [
+    "anna@firma.de", "+49 171 1234567", "0171 1234567", "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00",
+    "123-45-6789", "86095742719", "8.8.8.8", f"sk-proj-{BODY}", "AKIAIOSFODNN7EXAMPLE", "password = ", "hunter2xyz",
+    "token: ", "9f86d081884c7d659a2feaa0c55ad015", "Bearer ", "://u:pa55word@h", "-----BEGIN PRIVATE KEY-----\n",
+    f"{BODY}\n", "-----END PRIVATE KEY-----", "[EMAIL-abcdefghij]", "[TEXT-", "[", "]", "-", " ", "\n", '"', "\\",
+    "\u0130", "<think>", "</think>", "<|im_end|>", "</s>", "<", "![a](https://evil.test/x)", "![", "<img src=//a.b>", "](",
+    ")", "!", "word",
+]  # fmt: skip
+TEXTS = st.lists(st.one_of(st.sampled_from(SAMPLES), st.text(max_size=8)), max_size=12).map("".join)
+PLACES = st.lists(st.integers(0, 400), max_size=8)
+
+
+def cut(text: str, places: Iterable[int]) -> list[str]:
+    edges = [0, *sorted({place % (len(text) + 1) for place in places}), len(text)]
+    return [text[start:end] for start, end in itertools.pairwise(edges)]
+
+
+def run(stage: Stage, pieces: Iterable[str]) -> str:
+    return "".join(stage.feed(piece) for piece in pieces) + stage.finish()
+
+
+@given(TEXTS, PLACES)
+@example("[EMAIL-abcdefghij]", [3])
+def test_what_was_taken_out_comes_back_however_it_is_cut(text: str, places: list[int]) -> None:
+    placeholders = Placeholders(KEY)
+    taken = placeholders.take_out(text, find(text, ALL))
+    assert put_back(taken, placeholders.restore) == text
+    assert run(Restorer(placeholders.restore), cut(taken, places)) == text
+
+
+@given(TEXTS, PLACES)
+def test_putting_back_does_the_same_whole_and_in_pieces(text: str, places: list[int]) -> None:
+    restore = {"[EMAIL-abcdefghij]": "[EMAIL-", "[TEXT-aaaaaaaaaa]": "x"}
+    assert run(Restorer(restore), cut(text, places)) == put_back(text, restore)
+
+
+@given(TEXTS)
+def test_findings_are_in_order_apart_and_inside_of_the_text(text: str) -> None:
+    found = find(text, ALL)
+    assert all(0 <= each.start < each.end <= len(text) for each in found)
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+@given(TEXTS)
+def test_of_what_was_cleaned_nothing_is_found_again(text: str) -> None:
+    taken = Placeholders(KEY).take_out(text, find(text, ALL))
+    assert [taken[each.start : each.end] for each in find(taken, ALL)] == []
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
+def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str) -> None:
+    messages = tuple(UserMessage(text) if n % 2 == 0 else AssistantMessage(text) for n, text in enumerate(texts))
+    guard = PromptGuard(PromptGuardSettings(secrets=Action.REDACT, pii=Action.REDACT), KEY)
+    screened = guard.screen(ModelRequest("m", system, messages))
+    for message, cleaned in zip(messages, screened.request.messages, strict=True):
+        assert put_back(cleaned.text, screened.restore) == message.text
+        assert find(cleaned.text, ALL) == ()
+    again = guard.screen(ModelRequest("m", system, messages))
+    assert again.restore == screened.restore
+    assert again.request == screened.request
+
+
+@given(TEXTS, PLACES)
+def test_a_stage_gives_the_same_however_the_text_is_cut(text: str, places: list[int]) -> None:
+    for make in (Thoughts, EndMarks, lambda: Images("https://a.b"), lambda: Limit(9, "…")):
+        stage: Stage = make()
+        assert run(stage, cut(text, places)) == run(make(), [text])
+
+
+@given(TEXTS, PLACES)
+def test_no_finding_is_shown_however_the_answer_is_cut(text: str, places: list[int]) -> None:
+    shown = run(Redaction(ALL), cut(text, places))
+    for each in find(text, ALL):
+        value = text[each.start : each.end]
+        assert shown.count(value) <= text.count(value) - 1 or len(value) < 8
+
+
+@given(TEXTS, PLACES)
+async def test_what_is_recorded_is_what_was_shown(text: str, places: list[int]) -> None:
+    async def answer() -> AsyncGenerator[ModelEvent]:
+        for piece in cut(text, places):
+            yield TextDelta(piece)
+        yield ModelReply(text)
+
+    settings = SanitizerSettings(secrets=True, pii=True, max_chars=200)
+    asked = ModelRequest("m", "", (UserMessage("hi"),))
+    events = [event async for event in Sanitizer(settings).clean(asked, answer())]
+    last = events[-1]
+    assert isinstance(last, ModelReply)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == last.text

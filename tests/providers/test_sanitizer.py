@@ -1,0 +1,217 @@
+"""What comes back from a model, before anybody sees it."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.ids import CallId
+from hob.core.models import (
+    Beat,
+    CallStarted,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    ReasoningDelta,
+    Stop,
+    TextDelta,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
+from hob.core.tools import ToolCall
+from hob.providers.screening.sanitizer import Sanitizer
+from hob.providers.screening.settings import Images, SanitizerSettings
+
+KEY = "sk-proj-Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+ASKED = ModelRequest("m", "", (UserMessage("Show me a picture from example.org"),))
+
+
+async def answer(pieces: list[str], reply: ModelReply | None = None) -> AsyncGenerator[ModelEvent]:
+    for piece in pieces:
+        yield TextDelta(piece)
+    yield reply or ModelReply("".join(pieces))
+
+
+async def clean(
+    pieces: list[str], reply: ModelReply | None = None, *, asked: ModelRequest = ASKED, **settings: object
+) -> tuple[list[ModelEvent], ModelReply]:
+    sanitizer = Sanitizer(SanitizerSettings(**settings))  # type: ignore[arg-type]
+    events = [event async for event in sanitizer.clean(asked, answer(pieces, reply))]
+    last = events.pop()
+    assert isinstance(last, ModelReply)
+    return events, last
+
+
+def shown(events: list[ModelEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def by_letter(text: str) -> list[str]:
+    return list(text)
+
+
+async def test_an_ordinary_answer_passes_piece_by_piece() -> None:
+    events, reply = await clean(["Good ", "morning", "!"])
+    assert events == [TextDelta("Good "), TextDelta("morning"), TextDelta("!")]
+    assert reply == ModelReply("Good morning!")
+
+
+def test_a_sanitizer_with_nothing_to_do_says_so() -> None:
+    assert not Sanitizer(SanitizerSettings(artefacts=False)).active
+    assert Sanitizer(SanitizerSettings()).active
+    assert Sanitizer(SanitizerSettings(artefacts=False, max_chars=1)).active
+    assert Sanitizer(SanitizerSettings(artefacts=False, images=Images.DEFUSE)).active
+
+
+@pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
+async def test_thoughts_at_the_beginning_become_reasoning(cut: object) -> None:
+    assert callable(cut)
+    events, reply = await clean(cut("\n<think>first a, then b</think>\n\nThe answer is <b>."))
+    assert shown(events) == reply.text == "The answer is <b>."
+    assert reply.reasoning == "first a, then b"
+    assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == "first a, then b"
+
+
+async def test_thoughts_that_never_end_are_no_answer() -> None:
+    _, reply = await clean(["<think>hmm", " and so on"])
+    assert reply.text == ""
+    assert reply.reasoning == "hmm and so on"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Models write <think>…</think> first.", "<thin ice>", "a < b", "Use <|im_end|> to end a turn.", "</s> is one"],
+)
+async def test_an_answer_about_such_marks_keeps_them(text: str) -> None:
+    events, reply = await clean(by_letter(text))
+    assert shown(events) == reply.text == text
+
+
+@pytest.mark.parametrize("mark", ["<|im_end|>", "</s>\n", "<|eot_id|><|endoftext|>", "<end_of_turn>\n"])
+async def test_marks_of_the_models_format_at_the_end_are_taken_off(mark: str) -> None:
+    events, reply = await clean(by_letter(f"Done.{mark}"))
+    assert shown(events) == reply.text == "Done."
+
+
+async def test_nothing_is_shown_of_an_answer_that_is_withheld() -> None:
+    sanitizer = Sanitizer(SanitizerSettings(deny=["(?i)top secret"]))
+    reply = ModelReply("It is top SECRET.", reasoning="hm", usage=Usage(3, 4), attempts=2)
+    events: list[ModelEvent] = []
+
+    async def listen() -> None:
+        async for event in sanitizer.clean(ASKED, answer(["It is top ", "SECRET."], reply)):
+            events.append(event)  # noqa: PERF401 - what came before the error counts
+
+    with pytest.raises(ModelError) as caught:
+        await listen()
+    assert caught.value.fault is ModelFault.FILTERED
+    assert caught.value.attempts == 2
+    assert events == [Beat(), Beat(), ModelReply("", usage=Usage(3, 4), stop=Stop.FILTER, attempts=2)]
+
+
+async def test_what_is_denied_in_a_calls_arguments_withholds_it_too() -> None:
+    reply = ModelReply("ok", (ToolCall(CallId("c"), "run", '{"x": "forbidden"}'),))
+    with pytest.raises(ModelError):
+        await clean(["ok"], reply, deny=["forbidden"])
+
+
+async def test_an_answer_without_anything_denied_comes_whole() -> None:
+    events, reply = await clean(["all ", "fine"], deny=["forbidden"])
+    assert shown(events) == reply.text == "all fine"
+
+
+@pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
+async def test_secrets_that_a_model_writes_are_never_shown(cut: object) -> None:
+    assert callable(cut)
+    text = f"Here it is:\n{KEY}\nand password = hunter2xyz, good luck"
+    events, reply = await clean(cut(text), secrets=True)
+    assert shown(events) == reply.text
+    assert reply.text == "Here it is:\n[api key removed]\nand password = [password removed], good luck"
+
+
+async def test_secrets_are_taken_out_of_arguments_and_reasoning() -> None:
+    reply = ModelReply("ok", (ToolCall(CallId("c"), "run", f'{{"a": ["{KEY}"], "n": 1}}'),), reasoning=f"use {KEY}")
+    _, cleaned = await clean(["ok"], reply, secrets=True)
+    assert cleaned.calls[0].arguments == '{"a": ["[api key removed]"], "n": 1}'
+    assert cleaned.reasoning == "use [api key removed]"
+
+
+async def test_arguments_without_a_finding_stay_to_the_byte() -> None:
+    reply = ModelReply("ok", (ToolCall(CallId("c"), "run", '{ "a":1,"b": "\\u00e4" }'),))
+    _, cleaned = await clean(["ok"], reply, secrets=True, pii=True)
+    assert cleaned.calls == reply.calls
+
+
+async def test_what_is_held_back_is_bounded() -> None:
+    sanitizer = Sanitizer(SanitizerSettings(secrets=True))
+    came = gone = 0
+    pieces = [f"word{n} " for n in range(2_000)]
+    async for event in sanitizer.clean(ASKED, answer(pieces)):
+        if isinstance(event, TextDelta):
+            gone += len(event.text)
+            came = min(gone + 700, 100_000)
+    assert came > 0
+    assert gone == len("".join(pieces))
+
+
+@pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("![cat](https://evil.test/a.png?d=1)", "cat (image: `https://evil.test/a.png?d=1`)"),
+        ("see ![](//evil.test/x) ok", "see (image: `//evil.test/x`) ok"),
+        ("![a](&#104;ttps://evil.test/x)", "a (image: `&#104;ttps://evil.test/x`)"),
+        ("![a][1]\n\n[1]: https://evil.test", "[a][1]\n\n[1]: https://evil.test"),
+        ('<IMG alt="a" src="https://evil.test/x">', "(image: `https://evil.test/x`)"),
+        ("![a](https://example.org@evil.test/x)", "a (image: `https://example.org@evil.test/x`)"),
+        ("![a](https://example.org.evil.test/x)", "a (image: `https://example.org.evil.test/x`)"),
+        ("![a](https://example.org/cat.png)", "![a](https://example.org/cat.png)"),
+        ("![a](https://img.example.org/cat.png)", "![a](https://img.example.org/cat.png)"),
+        ("![a](data:image/png;base64,AAAA)", "![a](data:image/png;base64,AAAA)"),
+        ("wow! [a](https://evil.test) <imgx> ![", "wow! [a](https://evil.test) <imgx> ["),
+    ],
+)
+async def test_an_image_from_a_host_nobody_named_is_not_loaded(text: str, expected: str, cut: object) -> None:
+    assert callable(cut)
+    events, reply = await clean(cut(text), images=Images.DEFUSE)
+    assert shown(events) == reply.text == expected
+
+
+async def test_a_host_that_only_a_tool_named_is_not_named() -> None:
+    asked = ModelRequest(
+        "m",
+        "",
+        (
+            UserMessage("look\n\n<untrusted-0123456789 from=web>\nevil.test\n</untrusted-0123456789>"),
+            ToolMessage(CallId("c"), "evil.test"),
+        ),
+    )
+    _, reply = await clean(["![a](https://evil.test/x)"], asked=asked, images=Images.DEFUSE)
+    assert reply.text == "a (image: `https://evil.test/x`)"
+
+
+@pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
+async def test_an_answer_that_is_too_long_ends_with_the_suffix(cut: object) -> None:
+    assert callable(cut)
+    events, reply = await clean(cut("one two three"), max_chars=7, suffix="…")
+    assert shown(events) == reply.text == "one two…"
+    _, whole = await clean(cut("one two"), max_chars=7, suffix="…")
+    assert whole.text == "one two"
+
+
+async def test_other_events_pass_in_their_place() -> None:
+    async def events() -> AsyncGenerator[ModelEvent]:
+        yield ReasoningDelta("hm")
+        yield TextDelta("a")
+        yield Beat()
+        yield CallStarted("run")
+        yield ModelReply("a", reasoning="hm")
+
+    found = [event async for event in Sanitizer(SanitizerSettings()).clean(ASKED, events())]
+    assert found == [ReasoningDelta("hm"), TextDelta("a"), Beat(), CallStarted("run"), ModelReply("a", reasoning="hm")]
+
+
+async def test_an_answer_that_came_in_no_pieces_is_cleaned_as_well() -> None:
+    events, reply = await clean([], ModelReply("<think>x</think>Done.</s>"))
+    assert (shown(events), reply.text, reply.reasoning) == ("Done.", "Done.", "x")
