@@ -207,6 +207,7 @@ async def _open_models(
         blobs=store.blobs,
         profiles=profiles,
         screening=screening,
+        folder=config.home / CACHE,
         silence=config[AgentSettings].idle_seconds * 0.75,  # before the turn itself gives up
     )
     return _Models(await stack.enter_async_context(model), prices, profiles)

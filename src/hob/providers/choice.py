@@ -24,6 +24,7 @@ from hob.providers.catalogue import (
     generic,
     provider_at,
 )
+from hob.providers.cli.program import COMMANDS
 from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings, ProviderSettings
 
@@ -83,6 +84,11 @@ class Choice:
         self._is_reachable = is_reachable or _is_reachable
         self._connected: dict[str, Connected | None] = {}
         self._default: tuple[Ref | None, str] | None = None
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The variables that count."""
+        return self._environ
 
     @property
     def aliases(self) -> Mapping[str, str]:
@@ -257,7 +263,7 @@ class Choice:
         if connected.provider.wire == "ollama":
             return self._is_reachable(connected.base_url)
         if connected.provider.wire in CLI_WIRES:
-            return self._which(connected.settings.command or program_of(connected.provider)) is not None
+            return self._which(connected.settings.command or COMMANDS[connected.provider.wire]) is not None
         return False
 
     def _how_here(self, connected: Connected) -> str:
@@ -359,11 +365,6 @@ _NOTHING = (
     "no model is connected; set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, start Ollama,"
     " install a CLI such as claude, or set model.base_url"
 )
-
-
-def program_of(provider: Provider) -> str:
-    """The program of a CLI provider."""
-    return provider.wire.removesuffix("-cli")
 
 
 def is_private(base_url: str) -> bool:

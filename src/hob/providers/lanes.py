@@ -1,9 +1,12 @@
 """The ways to ask: each key of each provider, opened when it is first asked."""
 
+import os
 import re
+import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from hob.core.clock import Clock
@@ -31,12 +34,14 @@ class Lanes:
         clock: Clock,
         blobs: Blobs | None,
         profiles: Profiles | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._choice = choice
         self._settings = settings
         self._clock = clock
         self._blobs = blobs
         self._profiles = profiles
+        self._folder = folder or Path(tempfile.gettempdir()) / f"hob-{os.getuid()}"
         self._refs: dict[str, Ref] = {}
         self._models: dict[tuple[str, int], Model] = {}
         self._named: dict[Lane, Model] = {}
@@ -120,7 +125,14 @@ class Lanes:
         return HttpModel(open_wire(connected), server, self._clock, self._blobs)
 
     def _open_cli(self, connected: Connected) -> Model:
-        raise ModelError(ModelFault.SETTINGS, f"{connected.provider.id} cannot be asked yet")
+        from hob.providers.cli.backend import CliModel  # subprocesses and their settings, only where a CLI is asked
+        from hob.providers.cli.settings import CliSettings
+
+        own, id = connected.settings, connected.provider.id
+        settings = CliSettings(command=own.command, arguments=own.arguments, environment=own.environment)
+        folder = self._folder / id
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return CliModel(connected.provider.wire, settings, self._clock, environ=self._choice.environ, folder=folder)
 
 
 def open_wire(connected: Connected) -> Wire:

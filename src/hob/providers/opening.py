@@ -4,6 +4,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
+from pathlib import Path
 
 from hob.core.clock import Clock
 from hob.core.ports.model import Profiles
@@ -26,16 +27,18 @@ async def open_model(
     blobs: Blobs | None = None,
     profiles: Profiles | None = None,
     screening: Screening | None = None,
+    folder: Path | None = None,
     silence: float = 90.0,
     draw: Callable[[], float] = random.random,
 ) -> AsyncIterator[Routing]:
     """All models that are connected, as one. Opens nothing before the first request.
 
     Where nothing is connected every request fails and says what would help. `choice` is what was already made of
-    settings and environment. A model that says nothing for `silence` seconds is left while others can be asked.
+    settings and environment. CLIs that are asked work in `folder`. A model that says nothing for `silence` seconds is
+    left while others can be asked.
     """
     choice = choice or Choice(settings, environ or {})
-    lanes = Lanes(choice, settings, clock, blobs, profiles)
+    lanes = Lanes(choice, settings, clock, blobs, profiles, folder)
     failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
     try:
         yield Routing(choice, lanes, failover, settings, screening)

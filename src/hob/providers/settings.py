@@ -36,6 +36,8 @@ class ProviderSettings:
     )
     small: bool | None = setting(None, "Whether its models get a short prompt and few tools; empty: by name.")
     command: str = setting("", "The program of a CLI provider; empty: its usual name.")
+    arguments: list[str] = setting([], "Further arguments for a CLI provider's program.")
+    environment: list[str] = setting([], "Names of further variables that a CLI provider's program may see.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ async def _opened(config: Config) -> AsyncIterator[_Here]:
     choice = choose_models(config)
     prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
     profiles = ModelProfiles(choice, table)
-    async with open_model(settings, clock, choice=choice, profiles=profiles) as model:
+    async with open_model(settings, clock, choice=choice, profiles=profiles, folder=config.home / "cache") as model:
         yield _Here(settings, choice, model, prices, profiles)
 
 
