@@ -25,11 +25,13 @@ from hob.core.models import (
 )
 from hob.providers.anthropic.wire import AnthropicMessages
 from hob.providers.gemini.wire import GenerateContent
+from hob.providers.ollama.wire import OllamaChat
 from hob.providers.openai_chat.wire import ChatCompletions
+from hob.providers.openai_responses.wire import Responses
 from hob.providers.wire import Wire
 from hob.testing.model_server import ODDITIES, Asked, Fault, ModelServer, Reply
 
-WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent())
+WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat(), Responses())
 on_every_wire = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 MODEL = "gemini-2.5-flash"  # one that Gemini's wire asks for its thoughts; the others take any name
 
@@ -166,6 +168,13 @@ LINES = st.one_of(
             b'data: {"candidates":[{"content":{"parts":[{"text":"x"}]}}]}\n\n',
             b'data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"a"}}]}}]}\n\n',
             b'data: {"candidates":[{"finishReason":"STOP"}]}\n\n',
+            b'data: {"type":"response.output_item.added","item":{"type":"message"}}\n\n',
+            b'data: {"type":"response.output_item.done","item":{"type":"function_call","name":"a"}}\n\n',
+            b'data: {"type":"response.output_text.delta","delta":"x"}\n\n',
+            b'data: {"type":"response.completed","response":{}}\n\n',
+            b'{"message":{"role":"assistant","content":"x"},"done":false}\n',
+            b'{"message":{"tool_calls":[{"function":{"name":"a"}}]}}\n',
+            b'{"done":true}\n',
             b'data: {"error":"x"}\n\n',
             b"data: [DONE]\n\n",
         ]
@@ -179,13 +188,18 @@ prompt_tokens_details refusal reasoning thinking text
 type content_block signature partial_json input data stop_reason stop_details input_tokens output_tokens cache_creation
 candidates parts thought thoughtSignature functionCall args finishReason finishMessage usageMetadata promptFeedback
 blockReason promptTokenCount modelVersion model
+item output_index item_id call_id encrypted_content summary phase response output status incomplete_details reason code
+done done_reason eval_count prompt_eval_count
 """,
 )
 KINDS = re.findall(
-    r"\w+",
+    r"[\w.]+",
     """
 message_start content_block_start content_block_delta message_delta message_stop error ping text tool_use
 redacted_thinking text_delta thinking_delta signature_delta input_json_delta refusal end_turn STOP SAFETY thinking
+response.output_item.added response.output_item.done response.output_text.delta response.refusal.delta
+response.reasoning_summary_text.delta response.reasoning_summary_part.added response.function_call_arguments.delta
+response.completed response.incomplete response.failed reasoning function_call output_text content_filter
 """,
 )
 JSON = st.recursive(
@@ -197,7 +211,7 @@ EVENTS = st.builds(
     lambda kind, inner, more: {"type": kind, **inner, **more},
     st.sampled_from(KINDS),
     st.dictionaries(
-        st.sampled_from(["delta", "content_block", "message", "usage"]),
+        st.sampled_from(["delta", "content_block", "message", "usage", "item", "response"]),
         st.builds(
             lambda kind, fields: {"type": kind, **fields},
             st.sampled_from(KINDS),
@@ -223,7 +237,9 @@ def test_no_bytes_raise_anything_but_a_model_error(wire: Wire, pieces: list[byte
 @given(chunks=st.lists(JSON | EVENTS | CANDIDATES, max_size=5), streamed=st.booleans())
 def test_no_json_raises_anything_but_a_model_error(wire: Wire, chunks: list[object], streamed: bool) -> None:
     lines = [json.dumps(chunk).encode() for chunk in chunks]
-    end_is_a_reply_or_a_fault(wire, [b"data: " + line + b"\n\n" for line in lines] if streamed else lines)
+    end_is_a_reply_or_a_fault(
+        wire, [b"data: " + line + b"\n\n" for line in lines] if streamed else [line + b"\n" for line in lines]
+    )
 
 
 def end_is_a_reply_or_a_fault(wire: Wire, pieces: list[bytes]) -> None:
