@@ -27,7 +27,7 @@ EXPORTS = {
         TurnRow TurnRows Waiting check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """
-        AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer OpenAIServer Reply
+        AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer Reply
         ScriptedModel Silence SpoolChannel calls check_channel check_model check_toolset memory_store message tool
     """,
     "hob.workspace": """

@@ -65,7 +65,7 @@ async def test_a_stream_in_order_and_numbered(server: ModelServer, client: opena
     assert (summary, text, arguments) == ("Add, I should.", "So be it.", '{"a": "1 \\" 2"}')
 
 
-@pytest.mark.parametrize("fault", [None, Fault.INTERLEAVED, Fault.SPLIT_ESCAPE, Fault.CRLF, Fault.PINGS, Fault.DRIP])
+@pytest.mark.parametrize("fault", [None, Fault.INTERLEAVED, Fault.SPLIT_ESCAPE, Fault.CRLF, Fault.DRIP])
 async def test_the_sdks_own_decoder_puts_calls_together(
     server: ModelServer, client: openai.AsyncOpenAI, fault: Fault | None
 ) -> None:

@@ -31,7 +31,14 @@ def load(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["docs/how-to/write-a-channel.md", "docs/how-to/write-a-toolset.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "docs/how-to/use-the-fake-model-server.md",
+        "docs/how-to/write-a-channel.md",
+        "docs/how-to/write-a-toolset.md",
+    ],
+)
 async def test_what_the_page_checks_holds(name: str) -> None:
     checks = [thing for key, thing in vars(load(name)).items() if key.startswith("test_")]
     assert checks

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hob.testing.model_server import Fault as Fault
     from hob.testing.model_server import ModelServer as ModelServer
     from hob.testing.model_server import Reply as Reply
-    from hob.testing.openai_server import OpenAIServer as OpenAIServer
     from hob.testing.toolset import AllowAll as AllowAll
     from hob.testing.toolset import FunctionTools as FunctionTools
     from hob.testing.toolset import tool as tool
@@ -39,7 +38,6 @@ _HOMES = {
     "model": ("Cut", "ScriptedModel", "Silence", "calls"),
     "model_check": ("check_model",),
     "model_server": ("End", "Fault", "ModelServer", "Reply"),
-    "openai_server": ("OpenAIServer",),
     "toolset": ("AllowAll", "FunctionTools", "tool"),
     "toolset_check": ("check_toolset",),
 }
