@@ -5,7 +5,6 @@ in `hob.providers.text_tools`. It is asked in a folder of its own, sees only var
 gone, with all its children, when the answer is over or the stream is closed.
 """
 
-import asyncio
 import json
 import secrets
 import shutil
@@ -29,7 +28,7 @@ from hob.providers.cli.program import COMMANDS, Ask, Cli, Facts, find_cli, open_
 from hob.providers.cli.sessions import Session, Sessions
 from hob.providers.cli.settings import CliSettings
 from hob.providers.cli.transcript import render, render_new
-from hob.providers.faults import hide_keys
+from hob.providers.faults import hide_keys, read_retry_after
 
 _COMMON = (
     *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TZ", "USER", "XDG_CACHE_HOME"),
@@ -63,6 +62,7 @@ class CliModel:
         self._folder = folder
         self._sessions = Sessions()
         self._mark = secrets.token_hex(4)
+        self._swept = False
 
     async def default_model(self) -> str:
         """The configured model; empty where the CLI chooses."""
@@ -103,9 +103,9 @@ class CliModel:
                     yield event
             if keeps and heard.session and heard.reply.stop is not Stop.LENGTH:
                 self._sessions.keep(request, heard.session, heard.reply.text, heard.total)
-            yield heard.reply
         finally:
-            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+            shutil.rmtree(scratch, ignore_errors=True)
+        yield heard.reply
 
     async def _run(self, ask: Ask, text: str, heard: "_Heard") -> AsyncGenerator[ModelEvent]:
         facts = self._cli.facts
@@ -138,7 +138,7 @@ class CliModel:
             raise ModelError(ModelFault.SETTINGS, f"{facts.title} cannot be run: {error}") from error
 
     async def _close(self, process: Process, ask: Ask, heard: "_Heard") -> None:
-        """Let it end by itself, so that it keeps its conversation and writes its report."""
+        """Let it end by itself, so that it keeps its conversation, writes its report and exits as it means to."""
         if not heard.over or heard.stopped_short:
             return
         await process.finish()
@@ -158,12 +158,23 @@ class CliModel:
         """A folder for one run, and the working directory that all runs share (conversations belong to it)."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._sweep()
             _write(self._folder / "work", self._cli.facts.workplace)
             scratch = Path(tempfile.mkdtemp(prefix="run-", dir=self._folder))
             _write(scratch, self._cli.files(request.system))
         except OSError as error:
             raise ModelError(ModelFault.SETTINGS, f"{self._folder} cannot be written: {error}") from error
         return scratch
+
+    def _sweep(self) -> None:
+        """Remove, once, what runs have left that ended with the machine."""
+        if self._swept:
+            return
+        self._swept = True
+        long_ago = self._clock.now().timestamp() - 2 * self._settings.total_seconds
+        for left in self._folder.glob("run-*"):
+            if left.stat().st_mtime < long_ago:
+                shutil.rmtree(left, ignore_errors=True)
 
     def _variables(self, ask: Ask) -> dict[str, str]:
         facts = self._cli.facts
@@ -195,6 +206,7 @@ class _Heard:
         self._answer = Answer(cli.facts.title)
         self._answer.model = ask.model
         self._finished = Finished()
+        self._failed: Failed | None = None
         self._refused: dict[str, None] = {}
         self._retries = 0
         self._first_retry = 0.0
@@ -222,8 +234,11 @@ class _Heard:
                     self._refused[tool or "?"] = None
                 case Retrying():
                     self._retry(event)
-                case Failed(fault, said, resets_at):
-                    raise self._failure(fault, said, self._wait_until(resets_at))
+                case Failed():
+                    self._failed = event
+                    self.over = True
+                    self.stopped_short = event.fault is ModelFault.CUT
+                    break
                 case Finished():
                     self._finish(event)
         return self._answer.take_events() or [_BEAT]
@@ -236,6 +251,8 @@ class _Heard:
 
     def finish(self, returncode: int | None, complaints: str) -> list[ModelEvent]:
         """The last events before the reply. Raises ModelError where there is no whole answer, and _Lost."""
+        if self._failed is not None:
+            raise self._failed_with(self._failed, returncode)
         if not self.over:
             raise self._ended(returncode, complaints)
         usage = self._finished.usage
@@ -262,12 +279,19 @@ class _Heard:
         now = self._clock.monotonic()
         if not self._retries:
             self._first_retry = now
-        self._retries += 1
         if self._answer.begun:
             raise self._failure(ModelFault.CUT, event.said)
         spent = now - self._first_retry
         if event.fault not in _PASSING or spent + event.delay >= self._patience:
             raise self._failure(event.fault, event.said, event.delay or None)
+        self._retries += 1
+
+    def _failed_with(self, failed: Failed, returncode: int | None) -> Exception:
+        fault = failed.fault
+        if self._facts.exits_with_status and returncode is not None and 144 <= returncode <= 255:
+            fault = fault_of(failed.said, returncode + 256)
+        wait = None if failed.resets_at is None else max(0.0, failed.resets_at - self._clock.now().timestamp())
+        return self._failure(fault, failed.said, wait)
 
     def _ended(self, returncode: int | None, complaints: str) -> Exception:
         """It ended, or was ended, without saying how it went."""
@@ -282,10 +306,14 @@ class _Heard:
     def _failure(self, fault: ModelFault, said: str, wait: float | None = None) -> Exception:
         if self._resumes and not self._answer.begun and self._facts.lost.search(said):
             return _Lost()
-        return ModelError(fault, _describe(self._facts, fault, said), retry_after=wait, attempts=1 + self._retries)
-
-    def _wait_until(self, resets_at: float | None) -> float | None:
-        return None if resets_at is None else max(0.0, resets_at - self._clock.now().timestamp())
+        if wait is None:
+            wait = read_retry_after({}, said, self._clock.now())
+        return ModelError(
+            fault,
+            _describe(self._facts, fault, said),
+            retry_after=wait if fault in _PASSING else None,
+            attempts=1 + self._retries,
+        )
 
 
 _ADVICE: Mapping[ModelFault, str] = {

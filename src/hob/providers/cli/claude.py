@@ -106,6 +106,7 @@ class ClaudeDecoder:
 
     def __init__(self) -> None:
         self._streamed: set[str] = set()
+        self._began_with: Object = {}
         self._open = False
         self._said = False
         self._said_in_message = False
@@ -151,13 +152,16 @@ class ClaudeDecoder:
                 if self._open and self._said_in_message:  # it asks again; what was shown would be said twice
                     return (Failed(ModelFault.CUT),)
                 self._open, self._said_in_message = True, False
-                self._streamed.add(text_in(object_in(event, "message"), "id"))
+                message = object_in(event, "message")
+                self._streamed.add(text_in(message, "id"))
+                self._began_with = object_in(message, "usage")
             case "message_stop":
                 self._open = False
             case "message_delta":
                 # left alone, it would ask three times more for the rest
                 if object_in(event, "delta").get("stop_reason") == "max_tokens":
-                    return (Finished(_usage(object_in(event, "usage")), stop=Stop.LENGTH),)
+                    usage = _usage({**self._began_with, **object_in(event, "usage")})
+                    return (Finished(usage, stop=Stop.LENGTH),)
         return ()
 
     def _read_delta(self, delta: Object) -> Sequence[Event]:

@@ -55,6 +55,7 @@ FACTS = Facts(
         "NO_COLOR": "1",
     },
     workplace={".gemini/settings.json": json.dumps(_SETTINGS, indent=1)},
+    exits_with_status=True,
 )
 _POLICY = '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'
 _AT_SIGNS = r"In messages to you an at sign may be written `\@`; read and write it as `@`."

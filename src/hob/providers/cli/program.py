@@ -27,7 +27,9 @@ class Facts:
     """One CLI as data. `environment` names the variables it may see besides the usual ones, `sets` gives it others.
 
     `lost` matches its complaint about a conversation that it does not have (any more). `workplace` are files that its
-    working directory holds. `running_total` says that its usage counts the whole conversation, not the run.
+    working directory holds. `running_total` says that its usage counts the whole conversation, not the run; `report` is
+    the file in the run's folder that tells it (empty: its last line does). `exits_with_status` says that after a failure
+    the exit code is the server's status modulo 256.
     """
 
     name: str
@@ -40,7 +42,7 @@ class Facts:
     workplace: Mapping[str, str]
     running_total: bool = False
     report: str = ""
-    """The file in the run's folder that holds the usage when the CLI has ended; empty: its last line tells."""
+    exits_with_status: bool = False
 
 
 @dataclass(frozen=True, slots=True)
