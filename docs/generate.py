@@ -39,6 +39,7 @@ from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
 from hob.gateway.events import Event
 from hob.gateway.inbound import FIELDS
 from hob.gateway.views import chat_status, chat_view, event_view, usage_view
+from hob.providers.catalogue import CLI_WIRES, PROVIDERS
 from hob.store import Result
 
 HERE = Path(__file__).parent / "reference"
@@ -56,6 +57,7 @@ def pages() -> dict[str, str]:
         "api.md": api,
         "hooks.md": hook_values,
         "testing.md": testing,
+        "providers.md": providers,
     }
     return {name: _with_note(write()) for name, write in made.items()}
 
@@ -107,6 +109,33 @@ def commands() -> str:
     for command in SLASH_COMMANDS:
         who = "owner" if command.owner else "everybody"
         lines.append(f"| `{cell(command.usage)}` | {cell(command.english)} | {acts[command.moment]} | {who} |")
+    return "\n".join(lines)
+
+
+def providers() -> str:
+    """The providers that are known, as a table."""
+    lines = [
+        "# Providers",
+        "",
+        "What `provider` may be in `provider/model`. One that is not listed needs `[model.providers.NAME]` with a wire and",
+        "a base URL ([how](../how-to/connect-a-model.md#several-keys-and-servers-of-your-own)), or a package of its own",
+        "([sample](../../examples/hob-echo/README.md)).",
+        "",
+        "| provider | also called | speaks | key | address | asked where no model is named |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in PROVIDERS:
+        address = " or ".join(f"`{part}`" for part in (each.base_url, *each.urls) if part)
+        row = (
+            f"`{each.id}`",
+            ", ".join(f"`{alias}`" for alias in each.aliases),
+            each.wire,
+            " or ".join(f"`{key}`" for key in each.keys),
+            address or ("the program on PATH" if each.wire in CLI_WIRES else ""),
+            f"`{each.model}`" if each.model else "its own choice",
+        )
+        lines.append(f"| {' | '.join(row)} |")
+    lines.append("")
     return "\n".join(lines)
 
 

@@ -81,7 +81,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://openrouter.ai/api/v1",
         ("OPENROUTER_API_KEY",),
         model="openrouter/auto",
-        headers={"http-referer": "https://github.com/hob-assistant/hob", "x-title": "Hob"},
+        headers={"x-title": "Hob"},
         dialect=Dialect(reasoning_object=True, usage_object=True, cached_system=("anthropic/",)),
     ),
     Provider(
