@@ -52,6 +52,7 @@ def fail(status: int, body: str, secret: str = "", **headers: str) -> ModelError
             '{"error":{"message":"would exceed your rate limit of 9 input tokens per minute"}}',
             ModelFault.RATE_LIMIT,
         ),
+        (429, '{"error":"you have reached your weekly usage limit, please upgrade"}', ModelFault.BILLING),
         (429, '{"error":{"code":429,"message":"Your prepayment credits are depleted."}}', ModelFault.BILLING),
         (501, "", ModelFault.BAD_REQUEST),
         (204, "", ModelFault.GARBAGE),

@@ -28,7 +28,7 @@ _OVERFLOW = re.compile(
 _BILLING = re.compile(
     r"insufficient[_ ](?:quota|credits?|balance|funds)|billing|credit balance|out of credits"
     r"|exceeded your current quota|payment[_ ]required|quota_exceeded|spending limit|specified (?:\w+ )?api usage limit"
-    r"|credits? (?:is|are) depleted",
+    r"|credits? (?:is|are) depleted|(?:weekly|monthly) usage limit",
     re.IGNORECASE,
 )
 # Gemini says "quota" and "billing" of every limit; what is over in a moment says when, unless it is that of the day.
