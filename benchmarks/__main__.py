@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import history, load, memory, prompt, startup, turn
+from benchmarks import history, load, memory, prompt, screening, startup, turn
 from benchmarks.bench import Bench, open_bench
 from benchmarks.rows import Row, render
 
@@ -18,6 +18,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "history": history.measure,
     "memory": memory.measure,
     "prompt": prompt.measure,
+    "screening": screening.measure,
 }
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from typing import Protocol
 
-from hob.providers.screening.detectors import find, lower
+from hob.providers.screening.detectors import find, lower, merge
 from hob.providers.screening.kinds import Finding
 
 
@@ -222,13 +222,15 @@ class Redaction:
 
     def _release(self, *, whole: bool) -> str:
         text, start = self._before + self._held, len(self._before)
-        found = [each for each in find(text, self._kinds) if each.end > start]
+        found = list(find(text, self._kinds))
         end = len(text) if whole else self._end(text, start, found)
+        if end < len(text):  # cut off from what follows, it may be something else
+            found = [each for each in merge([*found, *find(text[:end], self._kinds)]) if each.start < end]
         parts: list[str] = []
         at = start
         for finding in found:
-            if finding.start >= end:
-                break
+            if finding.end <= start:
+                continue
             parts += text[at : max(at, finding.start)], removed(finding.kind)
             at = finding.end
         parts.append(text[at:end])
