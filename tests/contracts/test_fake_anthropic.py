@@ -10,6 +10,8 @@ from anthropic.types import MessageParam, ToolParam
 
 from hob.testing import Fault, ModelServer, Reply
 
+from .plain import PLAIN
+
 HI: list[MessageParam] = [{"role": "user", "content": "Grüß dich, 世界"}]
 ASK: list[MessageParam] = [{"role": "user", "content": 'CALL add {"a": 1}\nCALL add {"a": 2}'}]
 TOOLS: list[ToolParam] = [
@@ -26,7 +28,13 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 async def client(server: ModelServer) -> AsyncIterator[anthropic.AsyncAnthropic]:
-    async with anthropic.AsyncAnthropic(base_url=server.root, api_key="sk-right", max_retries=0, timeout=10) as client:
+    async with anthropic.AsyncAnthropic(
+        base_url=server.root,
+        api_key="sk-right",
+        max_retries=0,
+        timeout=10,
+        http_client=anthropic.DefaultAsyncHttpxClient(verify=PLAIN),
+    ) as client:
         yield client
 
 
@@ -197,7 +205,12 @@ async def test_a_rate_limit_says_how_long(server: ModelServer, client: anthropic
 
 async def test_the_sdk_comes_through_an_overload_by_itself(server: ModelServer) -> None:
     server.script.append(Reply(fault=Fault.OVERLOADED, retry_after=0))
-    async with anthropic.AsyncAnthropic(base_url=server.root, auth_token="sk-right", max_retries=1) as client:
+    async with anthropic.AsyncAnthropic(
+        base_url=server.root,
+        auth_token="sk-right",
+        max_retries=1,
+        http_client=anthropic.DefaultAsyncHttpxClient(verify=PLAIN),
+    ) as client:
         answer = await client.messages.create(model="m", max_tokens=9, messages=HI)
     assert answer.content
     assert len(server.chats) == 2
@@ -211,7 +224,12 @@ async def test_an_error_inside_a_stream_is_raised(server: ModelServer, client: a
 
 
 async def test_a_wrong_key_is_refused(server: ModelServer) -> None:
-    async with anthropic.AsyncAnthropic(base_url=server.root, api_key="sk-wrong", max_retries=0) as client:
+    async with anthropic.AsyncAnthropic(
+        base_url=server.root,
+        api_key="sk-wrong",
+        max_retries=0,
+        http_client=anthropic.DefaultAsyncHttpxClient(verify=PLAIN),
+    ) as client:
         with pytest.raises(anthropic.AuthenticationError):
             await client.messages.create(model="m", max_tokens=9, messages=HI)
 

@@ -12,6 +12,8 @@ import pytest
 from hob.testing import Fault, ModelServer, Reply
 from hob.testing.model_server import ODDITIES
 
+from .plain import PLAIN
+
 
 @dataclass(frozen=True)
 class Way:
@@ -79,7 +81,7 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 async def http(server: ModelServer) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server.root, timeout=10) as http:
+    async with httpx2.AsyncClient(verify=PLAIN, base_url=server.root, timeout=10) as http:
         yield http
 
 
@@ -180,7 +182,7 @@ async def test_a_fault_is_asked_for_by_the_last_message() -> None:
     for way in WAYS.values():
         request = way.request(stream=False)
         asked = json.loads(json.dumps(request["json"]).replace('"hi"', '"FAULT error_503 2"'))
-        async with ModelServer() as server, httpx2.AsyncClient(base_url=server.root) as http:
+        async with ModelServer() as server, httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
             answers = [await http.post(**{**request, "json": asked}) for _ in range(3)]
         assert [answer.status_code for answer in answers] == [503, 503, 200]
         assert '"ok"' in answers[-1].text
@@ -189,7 +191,7 @@ async def test_a_fault_is_asked_for_by_the_last_message() -> None:
 async def test_keys_can_fare_differently() -> None:
     for way in WAYS.values():
         tired = {"k-tired": Reply(fault=Fault.RATE_LONG)}
-        async with ModelServer(by_key=tired) as server, httpx2.AsyncClient(base_url=server.root) as http:
+        async with ModelServer(by_key=tired) as server, httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
             request = way.request(stream=False)
             statuses = []
             for key in ("k-tired", "k-fresh"):
@@ -199,7 +201,7 @@ async def test_keys_can_fare_differently() -> None:
 
 
 async def test_a_request_too_long_overflows_on_every_wire() -> None:
-    async with ModelServer(most_bytes=10) as server, httpx2.AsyncClient(base_url=server.root) as http:
+    async with ModelServer(most_bytes=10) as server, httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
         answers = [await http.post(**way.request(stream=False)) for way in WAYS.values()]
     assert [answer.status_code for answer in answers] == [400] * len(WAYS)
     assert all("tokens" in answer.text for answer in answers)

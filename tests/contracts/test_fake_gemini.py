@@ -9,6 +9,8 @@ import pytest
 
 from hob.testing import Fault, ModelServer, Reply
 
+from .plain import PLAIN
+
 HI = {"role": "user", "parts": [{"text": "Grüß dich, 世界"}]}
 ASK = {"role": "user", "parts": [{"text": 'CALL add {"a": 1}\nCALL add {"a": 2}'}]}
 PATH = "/v1beta/models/gemini-3-pro"
@@ -22,7 +24,7 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 async def http(server: ModelServer) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server.root, headers={"x-goog-api-key": "g-right"}) as http:
+    async with httpx2.AsyncClient(verify=PLAIN, base_url=server.root, headers={"x-goog-api-key": "g-right"}) as http:
         yield http
 
 
@@ -211,7 +213,7 @@ async def test_a_rate_limit_says_how_long_in_its_details(server: ModelServer, ht
 
 
 async def test_keys_are_taken_from_header_or_query(server: ModelServer) -> None:
-    async with httpx2.AsyncClient(base_url=server.root) as http:
+    async with httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
         assert (await http.get("/v1beta/models?key=g-right")).status_code == 200
         wrong = await http.get("/v1beta/models?key=g-wrong")
         none = await http.get("/v1beta/models")

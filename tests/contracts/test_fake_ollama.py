@@ -10,6 +10,8 @@ import pytest
 
 from hob.testing import Fault, ModelServer, Reply
 
+from .plain import PLAIN
+
 HI = {"role": "user", "content": "Grüß dich, 世界"}
 ASK = {"role": "user", "content": 'CALL add {"a": 1}\nCALL add {"a": 2}'}
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}]
@@ -23,7 +25,7 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 async def http(server: ModelServer) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server.root) as http:
+    async with httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
         yield http
 
 
@@ -98,7 +100,10 @@ async def test_a_request_with_mistakes_is_refused(http: httpx2.AsyncClient, requ
 
 
 async def test_what_a_model_cannot_do_is_refused() -> None:
-    async with ModelServer(capabilities=("completion",)) as server, httpx2.AsyncClient(base_url=server.root) as http:
+    async with (
+        ModelServer(capabilities=("completion",)) as server,
+        httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http,
+    ):
         assert "does not support tools" in (await chat(http, HI, tools=TOOLS)).json()["error"]
         assert "does not support thinking" in (await chat(http, HI, think=True)).json()["error"]
 

@@ -13,6 +13,8 @@ from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolPara
 
 from hob.testing import Fault, ModelServer, Reply
 
+from .plain import PLAIN
+
 HI: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Grüß dich, 世界"}]
 TOOLS: list[ChatCompletionToolParam] = [
     {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}
@@ -27,7 +29,13 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 async def client(server: ModelServer) -> AsyncIterator[openai.AsyncOpenAI]:
-    async with openai.AsyncOpenAI(base_url=server.url, api_key="sk-right", max_retries=0, timeout=10) as client:
+    async with openai.AsyncOpenAI(
+        base_url=server.url,
+        api_key="sk-right",
+        max_retries=0,
+        timeout=10,
+        http_client=openai.DefaultAsyncHttpxClient(verify=PLAIN),
+    ) as client:
         yield client
 
 
@@ -142,7 +150,9 @@ async def test_an_error_inside_a_stream_is_raised(server: ModelServer, client: o
 
 
 async def test_a_wrong_key_is_refused(server: ModelServer) -> None:
-    async with openai.AsyncOpenAI(base_url=server.url, api_key="sk-wrong", max_retries=0) as client:
+    async with openai.AsyncOpenAI(
+        base_url=server.url, api_key="sk-wrong", max_retries=0, http_client=openai.DefaultAsyncHttpxClient(verify=PLAIN)
+    ) as client:
         with pytest.raises(openai.AuthenticationError, match="sk-wrong"):
             await client.chat.completions.create(model="m", messages=HI)
 

@@ -10,12 +10,20 @@ import pytest
 
 from hob.testing import ModelServer
 
+from .plain import PLAIN
+
 
 @pytest.fixture
 async def client() -> AsyncIterator[openai.AsyncOpenAI]:
     async with (
         ModelServer() as server,
-        openai.AsyncOpenAI(base_url=server.url, api_key="any", max_retries=0, timeout=10) as client,
+        openai.AsyncOpenAI(
+            base_url=server.url,
+            api_key="any",
+            max_retries=0,
+            timeout=10,
+            http_client=openai.DefaultAsyncHttpxClient(verify=PLAIN),
+        ) as client,
     ):
         yield client
 

@@ -9,6 +9,8 @@ from openai.types.responses import FunctionToolParam, Response
 
 from hob.testing import Fault, ModelServer, Reply
 
+from .plain import PLAIN
+
 ASK: list[Any] = [{"role": "user", "content": 'CALL add {"a": 1}\nCALL add {"a": 2}'}]
 TOOLS: list[FunctionToolParam] = [
     {"type": "function", "name": "add", "parameters": {"type": "object", "properties": {}}, "strict": False}
@@ -24,7 +26,13 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 async def client(server: ModelServer) -> AsyncIterator[openai.AsyncOpenAI]:
-    async with openai.AsyncOpenAI(base_url=server.url, api_key="sk-right", max_retries=0, timeout=10) as client:
+    async with openai.AsyncOpenAI(
+        base_url=server.url,
+        api_key="sk-right",
+        max_retries=0,
+        timeout=10,
+        http_client=openai.DefaultAsyncHttpxClient(verify=PLAIN),
+    ) as client:
         yield client
 
 
