@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from hob.agent.compaction import Compacted, Compactor, NotCompacted
+from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
+from hob.agent.spending import Budget
 from hob.agent.summaries import HEADINGS, LAST_REQUEST
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import CallId, SessionKey
@@ -57,7 +59,7 @@ def compactor(store: Store, model: Model, notes: Notes | None = None, settings: 
         model=model,
         transcript=store.transcript,
         ledger=store.ledger,
-        prices=Known(),
+        budget=Budget(SpendingSettings(), store.ledger, Known(), ManualClock()),
         clock=ManualClock(),
         remember=notes,
     )

@@ -22,7 +22,7 @@ from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, make_turn
 
-from .test_driver import Desk, Known, NoFiles
+from .test_driver import Desk, NoFiles
 
 REAL = 4_000  # tokens the server takes, far below what is configured
 TURNS = 8
@@ -51,7 +51,7 @@ def driver_of(desk: Desk, *, compacts: bool = True) -> Driver:
         model=desk.model,
         transcript=store.transcript,
         ledger=store.ledger,
-        prices=Known(),
+        budget=parts.budget,
         clock=desk.clock,
         context_room=room,
     )

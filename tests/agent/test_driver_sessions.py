@@ -10,8 +10,9 @@ import pytest
 
 from hob.agent.compaction import Compactor, NotCompacted
 from hob.agent.driver import Driver
+from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget, SpendingSettings
+from hob.agent.spending import Budget
 from hob.core.errors import ModelError, ModelFault
 from hob.core.notices import Settled
 from hob.core.states import TurnState
@@ -89,7 +90,6 @@ async def test_compaction_stops_before_spending_what_is_not_there(desk: Desk) ->
         model=model,
         transcript=desk.store.transcript,
         ledger=desk.store.ledger,
-        prices=Known(),
         budget=Budget(SpendingSettings(daily=0.000001), desk.store.ledger, Known(), desk.clock),
         clock=desk.clock,
     )

@@ -10,10 +10,11 @@ import pytest
 
 from hob.agent.driver import Driver
 from hob.agent.hooks import Hooks
+from hob.agent.limits import SpendingSettings
 from hob.agent.parts import Parts
 from hob.agent.prompt import PromptBuilder
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget, SpendingSettings
+from hob.agent.spending import Budget
 from hob.core.errors import StoreFull, ToolFailed
 from hob.core.files import BootstrapFile
 from hob.core.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace

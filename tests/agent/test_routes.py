@@ -9,9 +9,9 @@ import pytest
 from hob.agent.compaction import Compacted, Compactor
 from hob.agent.driver import Driver
 from hob.agent.hooks import Hooks
+from hob.agent.limits import SpendingSettings
 from hob.agent.remarks import remarks_of, render
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import SpendingSettings
 from hob.agent.summaries import HEADINGS
 from hob.core.errors import ModelError, ModelFault
 from hob.core.hooks import BeforeModel, Decision, HookEvent, Proceed, UseModel
@@ -24,6 +24,7 @@ from hob.core.models import (
     ModelRequest,
     Remark,
     Route,
+    Thinking,
     Usage,
 )
 from hob.core.notices import Progress
@@ -39,7 +40,7 @@ from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel, calls
 from hob.testing.turns import SESSION, make_turn
 
-from .test_driver import Desk, Known
+from .test_driver import Desk
 
 STOOD_IN = Remark("stand_in_overload", (("model", "a/one"), ("other", "b/two")))
 LINE = say(Sentence.STAND_IN_OVERLOAD, model="a/one", other="b/two")
@@ -141,6 +142,14 @@ async def test_a_hooks_choice_holds_for_one_call(desk: Desk) -> None:
     hooks = Hooks([OnceOther()], desk.clock, 5.0)
     await perform(desk, router, await make_turn(desk.store, message("hi")), hooks=hooks)
     assert [request.models for request in router.requests] == [("c/other",), ("a/one", "b/two")]
+
+
+async def test_the_session_says_how_long_the_model_thinks(desk: Desk) -> None:
+    router = Router()
+    await perform(desk, router, await make_turn(desk.store, message("hi")))
+    await desk.store.sessions.change(SESSION, thinking=Thinking.HIGH)
+    await perform(desk, router, await make_turn(desk.store, message("hi")))
+    assert [request.thinking for request in router.requests] == [None, Thinking.HIGH]
 
 
 async def test_what_the_provider_charged_counts_and_the_model_that_answered_is_named(desk: Desk) -> None:
@@ -310,8 +319,8 @@ async def test_a_summary_is_a_task_of_its_own(desk: Desk) -> None:
         await perform(desk, router, await make_turn(desk.store, message("hi")))
     router.remarks = (STOOD_IN,)
     compactor = Compactor(
-        settings, model=router, transcript=desk.store.transcript, ledger=desk.store.ledger, prices=Known(),
-        clock=desk.clock,
+        settings, model=router, transcript=desk.store.transcript, ledger=desk.store.ledger,
+        budget=desk.parts().budget, clock=desk.clock,
     )  # fmt: skip
     done = await compactor.compact(SESSION, reason="/compact", model="")
     assert isinstance(done, Compacted), done

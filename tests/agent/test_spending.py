@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.spending import Budget, SpendingSettings, worst_cost
+from hob.agent.limits import SpendingSettings
+from hob.agent.spending import Budget, worst_cost
 from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey
 from hob.core.models import ModelRequest, Price, Usage
@@ -65,10 +66,10 @@ async def may(budget: Budget, turn: Turn, request: ModelRequest = PRICED) -> boo
 
 async def test_without_limits_nothing_is_refused_and_the_worst_is_known(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hi"))
-    async with budget(store, clock, SpendingSettings()).reserved(turn, PRICED, 2000) as worst:
-        assert worst == 1_250_000  # newly cached input is the dearest
-    async with budget(store, clock, SpendingSettings()).reserved(turn, NAMELESS, 2000) as worst:
-        assert worst is None
+    async with budget(store, clock, SpendingSettings()).reserved(turn, PRICED, 2000) as held:
+        assert held.worst == 1_250_000  # newly cached input is the dearest
+    async with budget(store, clock, SpendingSettings()).reserved(turn, NAMELESS, 2000) as held:
+        assert held.worst is None
 
 
 async def test_a_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClock) -> None:
@@ -111,8 +112,8 @@ async def test_turns_that_look_at_once_do_not_both_take_the_last_dollar(store: S
 
     async def take(turn: Turn) -> bool:
         try:
-            async with limited.reserved(turn, PRICED, 0) as worst:
-                await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, worst)])
+            async with limited.reserved(turn, PRICED, 0) as held:
+                await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, held.worst)])
         except BudgetExceeded:
             return False
         return True

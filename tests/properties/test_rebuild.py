@@ -13,8 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from hob.core.errors import Busy, InvalidRequest
 from hob.core.ids import CallId, InboundId, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
-from hob.core.messages import Inbound
-from hob.core.models import Usage
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound, Sender
+from hob.core.models import Thinking, Usage
 from hob.core.states import TurnState
 from hob.core.steps import ModelFailed, ModelReplied, Step, ToolReceived
 from hob.core.timeline import EventKind, TimelineEvent
@@ -36,14 +37,17 @@ choices = st.fixed_dictionaries(
         "title": texts,
         "model": st.sampled_from([None, "small"]),
         "mode": st.none() | st.sampled_from(QueueMode),
+        "thinking": st.none() | st.sampled_from(Thinking),
         "paused": st.booleans(),
         "archived": st.booleans(),
     },
 )
 usages = st.none() | st.builds(Usage, *(st.integers(0, 9) for _ in range(5)))
 costs = st.none() | st.integers(0, 99)
+senders = st.sampled_from(SenderClass)
 call_steps = st.one_of(
     st.just(ASKED),
+    st.just(replace(ASKED, models=("model-a", "model-b"))),
     st.builds(lambda usage, cost: ModelReplied("yes", usage=usage, model="model-b", cost=cost), usages, costs),
     st.builds(
         lambda fault, usage, cost: ModelFailed(fault, "no", usage=usage, cost=None if usage is None else cost),
@@ -111,9 +115,10 @@ class RebuildMachine(RuleBasedStateMachine):
         text=texts,
         command=st.integers(0, 5).map(lambda n: n == 0),
         chat=st.sampled_from(["chat", "other"]),
+        cls=senders,
     )
-    def accept(self, session: SessionKey, text: str, command: bool, chat: str) -> None:
-        inbound = message(text, chat=chat)
+    def accept(self, session: SessionKey, text: str, command: bool, chat: str, cls: SenderClass) -> None:
+        inbound = replace(message(text, chat=chat), sender=Sender("somebody", cls=cls))
         work = self.store.inbox.accept(
             inbound, session=session, limits=LIMITS, command=command, event=event_of(inbound)
         )
@@ -225,11 +230,11 @@ class RebuildMachine(RuleBasedStateMachine):
     def cancel_waiting(self, session: SessionKey) -> None:
         self.do(self.store.inbox.cancel_waiting(session, "/stop all"))
 
-    @rule(session=keys, usage=usages, cost=costs)
-    def call_outside_any_turn(self, session: SessionKey, usage: Usage | None, cost: int | None) -> None:
+    @rule(session=keys, usage=usages, cost=costs, whose=st.sampled_from(["", "member", "owner/summary"]))
+    def call_outside_any_turn(self, session: SessionKey, usage: Usage | None, cost: int | None, whose: str) -> None:
         event = TimelineEvent(
             new_event_id(), new_trace_id(), new_span_id(), None, 5000.0, EventKind.MODEL, "model-c", "auth",
-            session=session, usage=usage, cost=cost,
+            session=session, classification=whose, usage=usage, cost=cost,
         )  # fmt: skip
         self.do(self.store.ledger.record(event))
 

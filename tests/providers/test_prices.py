@@ -200,7 +200,7 @@ async def test_a_list_that_is_missing_old_or_broken_is_made_anew(tmp_path: Path,
         spoilt.parent.mkdir()
         spoilt.write_bytes(content)
     table = PriceTable(spoilt)
-    assert not table.is_ready
+    assert not table.is_ready()
     assert table.find("openai", "gpt-5-mini") is None
     await asyncio.gather(table.prepare(), table.prepare())
     assert table.find("openai", "gpt-5-mini") is not None

@@ -10,6 +10,7 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreDamaged, StoreError, StoreFull, StoreNewer
+from hob.core.labels import SenderClass
 from hob.store import Store, StoreSettings, migration, open_store
 from hob.store.database import NAME
 from hob.testing.channel import message
@@ -160,6 +161,10 @@ async def test_a_newer_database_is_refused_and_untouched(tmp_path: Path) -> None
     assert apsw.Connection(str(tmp_path / NAME)).execute("SELECT count(*) FROM inbox").get == 1
 
 
+NEWEST = len(migration.migrations())
+MORE = f"{NEWEST + 1:04}_more.sql"
+
+
 @pytest.fixture
 def newer(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of migrations that a test may add to; the store uses it."""
@@ -174,19 +179,19 @@ def newer(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 async def test_an_upgrade_keeps_everything_and_makes_one_backup(tmp_path: Path, newer: Path) -> None:
     await fill(tmp_path, "hello")
-    (newer / "0002_more.sql").write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
+    (newer / MORE).write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         assert await texts(store) == ["hello"]
     (backup,) = (tmp_path / "backups").iterdir()
-    assert backup.name.startswith("before-upgrade-1-")
+    assert backup.name.startswith(f"before-upgrade-{NEWEST}-")
     old = apsw.Connection(str(backup))
-    assert old.execute("PRAGMA user_version").get == 1
+    assert old.execute("PRAGMA user_version").get == NEWEST
     assert old.execute("SELECT count(*) FROM inbox").get == 1
 
 
 async def test_only_the_last_two_upgrade_backups_are_kept(tmp_path: Path, newer: Path) -> None:
     clock = ManualClock()
-    for number in range(2, 6):
+    for number in range(NEWEST + 1, NEWEST + 5):
         async with open_store(tmp_path, SETTINGS, clock):
             pass
         await clock.advance(60)
@@ -194,12 +199,12 @@ async def test_only_the_last_two_upgrade_backups_are_kept(tmp_path: Path, newer:
     async with open_store(tmp_path, SETTINGS, clock):
         pass
     kept = sorted(path.name.split("-")[2] for path in (tmp_path / "backups").iterdir())
-    assert kept == ["3", "4"]
+    assert kept == [str(NEWEST + 2), str(NEWEST + 3)]
 
 
 async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Path) -> None:
     await fill(tmp_path, "hello")
-    broken = newer / "0002_more.sql"
+    broken = newer / MORE
     broken.write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT; DROP TABLE nothing;")
     with pytest.raises(StoreError, match="nothing"):
         await opened(tmp_path)
@@ -212,11 +217,31 @@ async def test_an_upgrade_without_room_changes_nothing(
     tmp_path: Path, newer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(tmp_path, "hello")
-    (newer / "0002_more.sql").write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
+    (newer / MORE).write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
     monkeypatch.setattr(migration, "free_bytes", lambda path: 1000)
     with pytest.raises(StoreFull, match="free bytes"):
         await opened(tmp_path)
     assert not (tmp_path / "backups").exists()
+
+
+async def test_what_was_spent_before_senders_were_told_apart_is_the_owners(tmp_path: Path, newer: Path) -> None:
+    for file in newer.glob("000[2-9]_*"):
+        file.rename(file.with_suffix(".later"))
+    old = apsw.Connection(str(tmp_path / NAME))
+    old.execute((newer / "0001_skeleton.sql").read_text())
+    old.execute("PRAGMA user_version = 1")
+    old.execute(
+        "INSERT INTO usage (turn, session, model, at, settled, input_tokens, cost) VALUES"
+        " ('t', 's', 'm', 3600.0, 1, 10, 5), ('t', 's', 'm', 3700.0, 1, 0, 0), ('t', 's', 'm', 3800.0, 1, 0, NULL),"
+        " (NULL, 's', 'm', 3900.0, 1, 10, 7), ('t', 's', 'm', 9000.0, 0, 0, NULL)"
+    )
+    old.close()
+    for file in newer.glob("*.later"):
+        file.rename(file.with_suffix(".sql"))
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        spent = await store.ledger.spent(sender=SenderClass.OWNER)
+        assert (spent.cost, spent.calls, spent.unknown_calls) == (12, 4, 2)  # what was turned away is no call
+        assert {task: spent.cost for task, spent in await store.ledger.sums("task")} == {"chat": 5, "summary": 7}
 
 
 async def test_a_home_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.driver import Driver as Driver
     from hob.agent.hooks import Hooks as Hooks
     from hob.agent.inspection import Inspector as Inspector
+    from hob.agent.limits import SpendingSettings as SpendingSettings
     from hob.agent.parts import Parts as Parts
     from hob.agent.prompt import Prompt as Prompt
     from hob.agent.prompt import PromptBuilder as PromptBuilder
@@ -22,7 +23,6 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.sessions import thread_session as thread_session
     from hob.agent.settings import AgentSettings as AgentSettings
     from hob.agent.spending import Budget as Budget
-    from hob.agent.spending import SpendingSettings as SpendingSettings
 
 _HOMES = {
     "commands": ("SlashCommands",),
@@ -31,11 +31,12 @@ _HOMES = {
     "driver": ("Driver",),
     "hooks": ("Hooks",),
     "inspection": ("Inspector",),
+    "limits": ("SpendingSettings",),
     "parts": ("Parts",),
     "prompt": ("Prompt", "PromptBuilder", "Section"),
     "sessions": ("named_key", "reset_due", "session_of", "thread_session"),
     "settings": ("AgentSettings",),
-    "spending": ("Budget", "SpendingSettings"),
+    "spending": ("Budget",),
 }
 _WHERE = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -57,14 +57,15 @@ async def ask(run: Running) -> None:
     request = route.request
     run.asked, run.prompt_tokens = request.first, prompt.input_estimate
     try:
-        async with parts.budget.reserved(run.turn, request, prompt.input_estimate) as worst:
-            asked = ModelAsked(request.first, request_hash(request), prompt.input_estimate, worst, prompt.trust)
+        async with parts.budget.reserved(run.turn, request, prompt.input_estimate, run.joined) as held:
+            estimate, models = prompt.input_estimate, request.models
+            asked = ModelAsked(request.first, request_hash(request), estimate, held.worst, prompt.trust, models)
             record.add(asked)
             await record.flush()
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
-    for remark in route.remarks:
+    for remark in (*route.remarks, *held.remarks):
         _tell(run, heard, remark)
     await _hear(run, request, heard)
 

@@ -24,14 +24,14 @@ from hob.agent.summaries import INSTRUCTIONS, Draft, finish_text, judge_draft, r
 from hob.agent.window import back_to_safe
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
-from hob.core.ids import SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
+from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
 from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
 from hob.core.ports.journal import Ledger, Transcript
 from hob.core.ports.memory import Remember
-from hob.core.ports.model import Model, Prices, Routes
+from hob.core.ports.model import Model, Routes
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.core.turns import Summary, Turn, View
+from hob.core.turns import Summary, View
 
 _MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
 _ATTEMPTS = 2
@@ -64,6 +64,7 @@ class _Spending:
 
     trace: TraceId
     session: SessionKey
+    sender: SenderClass
     model: str
     """What the calls are to name; `asked` is the reference it stands for."""
     asked: str
@@ -79,10 +80,9 @@ class Compactor:
         model: Model,
         transcript: Transcript,
         ledger: Ledger,
-        prices: Prices,
+        budget: Budget,
         clock: Clock,
         remember: Remember | None = None,
-        budget: Budget | None = None,
         salt: bytes = b"",
         context_room: ContextRoom | None = None,
     ) -> None:
@@ -90,7 +90,6 @@ class Compactor:
         self._model = model
         self._transcript = transcript
         self._ledger = ledger
-        self._prices = prices
         self._clock = clock
         self._remember = remember
         self._budget = budget
@@ -156,7 +155,7 @@ class Compactor:
         self._note_failure(session, view.total)  # until it has succeeded
         try:
             asked = await real_name(self._model, model, _TASK)
-            spending = _Spending(new_trace_id(), session, model, asked)
+            spending = _Spending(new_trace_id(), session, _sender_of(head), model, asked)
             draft = await self._summarise(view, head, spending)
         except ModelError as error:
             return NotCompacted(f"the model gave no summary ({error.fault}: {error})")
@@ -221,11 +220,14 @@ class Compactor:
             route = await self._model.route(replace(request, model=spending.model))
             request = route.request
             remarks.extend(route.remarks)
-        if self._budget is not None:
-            # nothing to journal the reservation in: the session's turns and this call may overlap by one call's cost
-            turn = Turn(TurnId(""), spending.session, spending.trace, new_span_id(), ())
-            async with self._budget.reserved(turn, request, estimate_tokens(INSTRUCTIONS + question)):
-                pass
+        async with self._budget.held(
+            spending.session, spending.sender, request, estimate_tokens(INSTRUCTIONS + question)
+        ):
+            return await self._hear(request, question, spending, remarks)
+
+    async def _hear(
+        self, request: ModelRequest, question: str, spending: _Spending, remarks: list[Remark]
+    ) -> ModelReply:
         began = self._clock.monotonic()
         reply: ModelReply | None = None
         status = "ok"
@@ -243,17 +245,13 @@ class Compactor:
         finally:
             name = reply.ref if reply and reply.ref else request.first
             told = "\n".join(dict.fromkeys(render(remark, self._settings.language) for remark in remarks))
-            ended = replace(self._event(spending, EventKind.MODEL, name, status, began), text=told)
+            ended = self._event(spending, EventKind.MODEL, name, status, began)
+            ended = replace(ended, classification=f"{spending.sender}/{_TASK}", text=told)
             if reply is not None:
-                ended = replace(ended, usage=reply.usage, cost=self._cost(name, reply))
+                cost = self._budget.cost_of(name, reply.usage) if reply.cost is None else reply.cost
+                ended = replace(ended, usage=reply.usage, cost=cost)
             await self._ledger.record(ended)
         return reply or ModelReply("")
-
-    def _cost(self, name: str, reply: ModelReply) -> int | None:
-        if reply.cost is not None or reply.usage is None:
-            return reply.cost
-        price = self._prices.find_price(name)
-        return None if price is None else price.cost(reply.usage)
 
     def _event(self, spending: _Spending, kind: EventKind, name: str, status: str, began: float) -> TimelineEvent:
         seconds = self._clock.monotonic() - began
@@ -316,6 +314,13 @@ class Compactor:
 
 def _all_trusted(entries: Sequence[Entry]) -> bool:
     return all(entry.label.trusted for entry in entries)
+
+
+def _sender_of(entries: Sequence[Entry]) -> SenderClass:
+    """Whom the summary of these counts for: the least known of those who wrote them."""
+    classes = {cls.value: cls for cls in SenderClass}
+    origins = (entry.label.origin.value for entry in entries if entry.role == "user")
+    return least_known(classes[origin] for origin in origins if origin in classes)
 
 
 def _trust_of(view: View, head: Sequence[Entry]) -> Trust:

@@ -1,46 +1,40 @@
 """Money: what a call may cost at worst is held back before it is made, and limits stop it before it is spent."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 
+from hob.agent.limits import MICRO, Caller, Limit, SpendingSettings, general_limits, limits_for, session_limit
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded
-from hob.core.models import ModelRequest, Price, Usage
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass, least_known
+from hob.core.messages import Inbound
+from hob.core.models import ModelRequest, Price, Remark, Spent, Usage
 from hob.core.ports.journal import Ledger
 from hob.core.ports.model import Prices
 from hob.core.sentences import Sentence, say
-from hob.core.settings import setting
 from hob.core.turns import Turn
 
-MICRO = 1_000_000
-"""Micro-dollars in a dollar."""
+_CLIFF = 4, 5
+"""A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
 
 
 @dataclass(frozen=True, slots=True)
-class SpendingSettings:
-    """How much may be spent, in dollars; a limit that is not set does not exist. Days and months are local time's."""
+class Held:
+    """What is held back for a call, in micro-dollars, None where its price is unknown; and what its reader is told."""
 
-    daily: float | None = setting(None, "Dollars per day.", at_least=0, stored=True)
-    monthly: float | None = setting(None, "Dollars per month.", at_least=0, stored=True)
-    per_session: float | None = setting(None, "Dollars one session may ever spend.", at_least=0, stored=True)
-    per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0, stored=True)
-    on_unknown: str = setting(
-        "allow",
-        "What to do about a model of unknown price while a limit is set; allowed calls are counted, not added.",
-        one_of=("allow", "refuse"),
-    )
+    worst: int | None
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Limit:
-    key: str
-    dollars: float
-    since: float = 0.0
-    of_session: bool = False
-    of_turn: bool = False
+class Standing:
+    """How much of a limit is used up."""
+
+    limit: Limit
+    spent: Spent
 
 
 class Budget:
@@ -55,11 +49,15 @@ class Budget:
         self._clock = clock
         self._language = language
         self._gate = asyncio.Lock()  # between looking and reserving nobody else may look
+        self._outside: list[tuple[Caller, int]] = []
+        """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
+        self._noted: set[tuple[str, float]] = set()
 
     def worst_cost(self, request: ModelRequest, input_estimate: int) -> int | None:
-        """What the call costs at most, in micro-dollars. None if its price is unknown."""
-        price = self._prices.find_price(request.model)
-        return None if price is None else worst_cost(price, input_estimate, request.max_tokens)
+        """What the call costs at most, in micro-dollars, whichever of its models answers. None if no price is known."""
+        prices = [self._prices.find_price(model) for model in _models(request)]
+        known = [worst_cost(price, input_estimate, request.max_tokens) for price in prices if price is not None]
+        return max(known, default=None)
 
     def cost_of(self, model: str, usage: Usage | None) -> int | None:
         """What a call did cost, in micro-dollars. None if price or usage are unknown."""
@@ -67,66 +65,108 @@ class Budget:
         return None if price is None or usage is None else price.cost(usage)
 
     @asynccontextmanager
-    async def reserved(self, turn: Turn, request: ModelRequest, input_estimate: int) -> AsyncIterator[int | None]:
-        """The worst cost of the call, if there is room for it; the block journals it (that is the reservation).
+    async def reserved(
+        self, turn: Turn, request: ModelRequest, input_estimate: int, joined: Collection[Inbound] = ()
+    ) -> AsyncIterator[Held]:
+        """The worst cost of the turn's call, if there is room for it; the block journals it: that is the reservation.
 
-        Raises BudgetExceeded with the sentence for the user: then nothing may be asked.
+        `joined` are messages that have joined the turn since it was taken in hand. Raises BudgetExceeded with the
+        sentence for the user: then nothing may be asked.
         """
-        worst = self.worst_cost(request, input_estimate)
-        limits = self._limits()
-        if not limits:
-            yield worst
-            return
-        if worst is None and self._settings.on_unknown == "refuse":
-            raise BudgetExceeded(say(Sentence.PRICE_UNKNOWN, self._language, model=request.model or "this model"))
-        async with self._gate:
-            for limit in limits:
-                await self._check(limit, turn, worst or 0)
-            yield worst
+        sender = least_known(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
+        caller = Caller(turn.session, sender, _models(request), turn.id)
+        async with self._room(caller, request, input_estimate) as held:
+            yield held
 
-    async def _check(self, limit: _Limit, turn: Turn, worst: int) -> None:
-        spent = await self._ledger.spent(
-            since=limit.since,
-            session=turn.session if limit.of_session else None,
-            turn=turn.id if limit.of_turn else None,
-        )
-        if spent.cost + worst > limit.dollars * MICRO:
+    @asynccontextmanager
+    async def held(
+        self, session: SessionKey, sender: SenderClass, request: ModelRequest, input_estimate: int
+    ) -> AsyncIterator[None]:
+        """The same for a call outside any turn: held back while the block makes it and records what it cost."""
+        caller = Caller(session, sender, _models(request))
+        async with self._room(caller, request, input_estimate) as held:
+            mine = caller, held.worst or 0
+            self._outside.append(mine)
+        try:
+            yield
+        finally:
+            self._outside.remove(mine)
+
+    async def standings(self, session: SessionKey | None = None) -> list[Standing]:
+        """Each limit of days and months, and the session's, with what is spent of it."""
+        limits = list(general_limits(self._settings, self._clock.now()))
+        if session is not None and self._settings.per_session is not None:
+            limits.insert(0, session_limit(self._settings.per_session, session))
+        return [Standing(limit, await self._ledger.spent(**limit.scope)) for limit in limits]
+
+    @asynccontextmanager
+    async def _room(self, caller: Caller, request: ModelRequest, input_estimate: int) -> AsyncIterator[Held]:
+        await self._prices.prepare(caller.models)
+        worst = self.worst_cost(request, input_estimate)
+        limits = limits_for(self._settings, caller, self._clock.now())
+        if not limits:
+            yield Held(worst)
+            return
+        if self._settings.on_unknown == "refuse":
+            for model in caller.models:
+                if self._prices.find_price(model) is None:
+                    raise BudgetExceeded(say(Sentence.PRICE_UNKNOWN, self._language, model=model or "this model"))
+        async with self._gate:
+            standings = [await self._check(limit, worst) for limit in limits]
+            remarks = [remark for standing in standings if (remark := await self._warn(caller, standing)) is not None]
+            yield Held(worst, tuple(remarks))
+
+    async def _check(self, limit: Limit, worst: int | None) -> Standing:
+        spent = await self._ledger.spent(**limit.scope)
+        used = spent.cost + sum(cost for caller, cost in self._outside if limit.counts(caller))
+        # of an unknown price nobody knows whether it fits, but where nothing is left it does not
+        if used + (worst or 0) > limit.most or (worst is None and used >= limit.most):
             text = say(
                 Sentence.BUDGET_REACHED,
                 self._language,
-                key=limit.key,
-                limit=_dollars(limit.dollars),
-                spent=_dollars(spent.cost / MICRO),
-                worst=_dollars(worst / MICRO),
+                key=f"'{limit.key}'" if '"' in limit.key else limit.key,
+                limit=dollars(limit.most),
+                spent=dollars(used),
+                worst=dollars(worst or 0),
             )
             raise BudgetExceeded(text)
+        return Standing(limit, spent)
 
-    def _limits(self) -> list[_Limit]:
-        settings, found = self._settings, []
-        if settings.per_turn is not None:
-            found.append(_Limit("spending.per_turn", settings.per_turn, of_turn=True))
-        if settings.per_session is not None:
-            found.append(_Limit("spending.per_session", settings.per_session, of_session=True))
-        if settings.daily is not None or settings.monthly is not None:
-            today = _midnight(self._clock.now())
-            if settings.daily is not None:
-                found.append(_Limit("spending.daily", settings.daily, today.timestamp()))
-            if settings.monthly is not None:
-                first = _midnight(today.replace(day=1))
-                found.append(_Limit("spending.monthly", settings.monthly, first.timestamp()))
-        return found
+    async def _warn(self, caller: Caller, standing: Standing) -> Remark | None:
+        """The line for the owner where most of a limit is spent, once in its time."""
+        limit, settled = standing.limit, standing.spent.cost - standing.spent.reserved
+        threshold = self._settings.warn_at * limit.most
+        if not settled or settled < threshold or self._settings.warn_at >= 1:
+            return None
+        if caller.sender is not SenderClass.OWNER or "turn" in limit.scope:
+            return None
+        mark = f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)
+        if mark in self._noted or not await self._ledger.note_once(*mark):
+            self._noted.add(mark)
+            return None
+        self._noted.add(mark)
+        values = {"key": limit.key, "spent": dollars(settled), "limit": dollars(limit.most)}
+        return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
 
 
 def worst_cost(price: Price, tokens: int, output: int) -> int:
     """Micro-dollars for this much input, none of it cached (all newly cached where that is dearer), and this output."""
-    return price.cost(Usage(tokens, output, cache_write=tokens if price.cache_write > price.input else 0))
+    part, whole = _CLIFF
+    prices = (price, *(dearer for start, dearer in price.above if tokens * whole > start * part))
+    # `above` is left out: each of these prices is asked for all of the input
+    return max(_flat_cost(each, tokens, output) for each in prices)
 
 
-def _midnight(now: datetime) -> datetime:
-    """The local day's beginning; naive on purpose, so that the offset is that of midnight, not of now."""
-    local = now.astimezone() if now.tzinfo is not None else now
-    return local.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+def _flat_cost(price: Price, tokens: int, output: int) -> int:
+    flat = Price(max(price.input, price.cache_write), price.output, 0, 0, call=price.call)
+    return flat.cost(Usage(tokens, output))
 
 
-def _dollars(amount: float) -> str:
+def dollars(micro: int) -> str:
+    """Micro-dollars as people write them; small sums with all that is known of them."""
+    amount = micro / MICRO
     return f"{amount:.2f}" if amount >= 0.1 or amount == 0 else f"{amount:.6f}".rstrip("0")
+
+
+def _models(request: ModelRequest) -> tuple[str, ...]:
+    return request.models or (request.model,)

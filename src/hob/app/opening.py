@@ -156,7 +156,6 @@ async def _open_peers(
         model=model,
         transcript=store.transcript,
         ledger=store.ledger,
-        prices=prices,
         budget=budget,
         clock=clock,
         salt=salt,

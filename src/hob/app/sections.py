@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import SpendingSettings
 from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings

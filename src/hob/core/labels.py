@@ -53,8 +53,13 @@ def join(labels: Iterable[Label]) -> Trust:
 
 
 class SenderClass(StrEnum):
-    """How well the sender is known."""
+    """How well the sender is known, best first."""
 
     OWNER = "owner"
     MEMBER = "member"
     STRANGER = "stranger"
+
+
+def least_known(senders: Iterable[SenderClass]) -> SenderClass:
+    """Whom a work for all of these counts as; the owner where there are none."""
+    return max(senders, key=list(SenderClass).index, default=SenderClass.OWNER)

@@ -33,6 +33,7 @@ class Sentence(StrEnum):
     MODEL_SETTINGS = auto()
     MODEL_BUDGET = auto()
     BUDGET_REACHED = auto()
+    BUDGET_NEARLY_REACHED = auto()
     PRICE_UNKNOWN = auto()
     REPLY_CUT = auto()
     ITERATION_LIMIT = auto()
@@ -173,6 +174,10 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "${worst}. Raise the limit with `hob config set {key} DOLLARS`, or wait.",
         "de": "Ich habe aufgehört, bevor Geld fließt: `{key}` ist {limit} $, davon sind {spent} $ ausgegeben, und die "
         "nächste Antwort kann {worst} $ kosten. Erhöhe die Grenze mit `hob config set {key} DOLLAR` oder warte.",
+    },
+    Sentence.BUDGET_NEARLY_REACHED: {
+        "en": "${spent} of the ${limit} of `{key}` are spent. `hob usage` tells on what.",
+        "de": "Von den {limit} $ von `{key}` sind {spent} $ ausgegeben. `hob usage` sagt, wofür.",
     },
     Sentence.MODEL_BUDGET: {
         "en": "The spending limit is reached, so there is no answer ({detail}). See `/usage`.",

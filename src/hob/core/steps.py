@@ -21,7 +21,8 @@ VERSION = 1
 class ModelAsked:
     """The model is about to be asked. `reserved` is the worst-case cost in micro-dollars, None if unknown.
 
-    `trust` is that of everything in the request: what the model writes next is trusted no more than that.
+    `trust` is that of everything in the request: what the model writes next is trusted no more than that. `models` are
+    the references that may answer, best first, where they are known.
     """
 
     model: str
@@ -29,6 +30,7 @@ class ModelAsked:
     input_estimate: int
     reserved: int | None = None
     trust: Trust = Trust.UNTRUSTED
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +293,7 @@ _READERS: dict[str, Any] = {
     "usage": lambda value: Usage(**value),
     "stop": Stop,
     "continuation": lambda value: Continuation(**value),
+    "models": tuple,
     "remarks": tuple,
     "call": _call,
     "restart": Restart,

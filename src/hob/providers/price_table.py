@@ -49,7 +49,6 @@ class PriceTable:
         self._places: dict[str, tuple[int, int]] = {}
         self._providers: dict[str, dict[str, Any] | None] = {}
 
-    @property
     def is_ready(self) -> bool:
         """Whether there is a list to look into; reads no more than its first line."""
         if self._head is None:
@@ -58,19 +57,19 @@ class PriceTable:
 
     async def prepare(self) -> None:
         """Make the list where there is none of the installed prices. Never raises; where it fails, the log says so."""
-        if self.is_ready or self._gave_up:
+        if self.is_ready():
             return
         async with self._gate:
-            if self.is_ready or self._gave_up:
+            if self._gave_up or self.is_ready():
                 return
             problem = await self._make()
-            if not self.is_ready:
+            if not self.is_ready():
                 self._gave_up = True
                 log.warning("the list of prices cannot be made, so prices are unknown: %s", problem)
 
     def find(self, provider: str, model: str) -> Listed | None:
         """The model of this provider, or of one whose models it offers too."""
-        if not self.is_ready or self._head is None:
+        if not self.is_ready() or self._head is None:
             return None
         name = model.lower()
         for id in (provider, *self._head["fallbacks"].get(provider, ())):
@@ -82,11 +81,11 @@ class PriceTable:
 
     def has(self, provider: str) -> bool:
         """Whether the list knows this provider."""
-        return self.is_ready and provider in self._places
+        return self.is_ready() and provider in self._places
 
     def provider_at(self, base_url: str) -> str | None:
         """Whose address this is."""
-        if not self.is_ready or self._head is None:
+        if not self.is_ready() or self._head is None:
             return None
         return next((id for id, pattern in self._head["urls"].items() if re.match(pattern, base_url)), None)
 
@@ -192,6 +191,6 @@ def _listed(row: Sequence[Any]) -> Listed:
 
 
 def _price(row: Sequence[Any]) -> Price:
-    *base, call, above = row
-    tiers = tuple((start, Price(*rest, call=call)) for start, *rest in above)
-    return Price(*base, call=call, above=tiers)
+    plain, output, read, write, write_1h, call, above = row
+    dearer = tuple((start, _price((*rest, call, ()))) for start, *rest in above)
+    return Price(plain, output, read, write, write_1h, call, dearer)

@@ -44,7 +44,7 @@ class PriceList:
 
     async def prepare(self, models: Sequence[str]) -> None:
         """Return when all is known that can be known of these models. Never raises."""
-        if self._table.is_ready:
+        if self._table.is_ready():
             return
         unknown = [model for model in models if model not in self._found]
         if any(self._without_list(model, self._place(model)) is None for model in unknown):
@@ -59,7 +59,7 @@ class PriceList:
             return self._keep(model, *known)
         listed = find_listed(self._table, *place) if place is not None else None
         if listed is None:
-            return self._keep(model, None) if self._table.is_ready else None
+            return self._keep(model, None) if self._table.is_ready() else None
         price = listed.price_at(self._clock.now().timestamp())
         if len(listed.prices) == 1:
             return self._keep(model, price)

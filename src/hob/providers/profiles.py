@@ -66,7 +66,7 @@ class ModelProfiles:
             tools=_tools(connected),
             small=_is_small(ref, connected),
         )
-        if at_home or self._table.is_ready:
+        if at_home or self._table.is_ready():
             if len(self._found) >= _MOST_NAMES:
                 self._found.clear()
             self._found[model] = profile

@@ -34,7 +34,7 @@ _HOUR = 3600.0
 
 _INSERT = (
     "INSERT INTO inbox (id, version, session, sender, trace_id, span_id, state, turn, command, at, not_before, hops,"
-    " text, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " sender_class, text, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _FIRST_WITH_KEY = (
     "SELECT i.id, i.trace_id, i.session, i.command, c.text FROM dedup d JOIN inbox i ON i.id = d.inbound"
@@ -286,7 +286,7 @@ class Inbox:
             _INSERT,
             (
                 inbound.id, INBOUND_VERSION, session, _sender_key(inbound), inbound.trace, event.span, state.value,
-                turn, command, at, not_before, inbound.hops, text, keep(body),
+                turn, command, at, not_before, inbound.hops, inbound.sender.cls.value, text, keep(body),
             ),
         )  # fmt: skip
         add_task(connection, inbound.id, session, inbound.trace, task, text, at)

@@ -26,7 +26,7 @@ from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish
 from hob.store.content import Keep
 from hob.store.inbox import claim_rows, waiting_rows
-from hob.store.ledger import Call, reserve, settle, settle_rest, tell_calls
+from hob.store.model_calls import Call, class_open_calls, reserve, settle, settle_rest, tell_calls
 from hob.store.moves import IllegalMove, check_move
 from hob.store.outbox import write_outbounds
 from hob.store.readers import Readers
@@ -111,6 +111,7 @@ class StoredJournal:
                 joined.append(waiting.inbound)
             if joined:
                 claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
+                class_open_calls(connection, turn)
                 steps = [Steered(inbound.id, inbound.text, inbound.label, inbound.quoted) for inbound in joined]
                 keep = Keep(connection)
                 session, _ = write_steps(connection, keep, turn, steps, at)

@@ -11,14 +11,16 @@ The facts are events of the timeline, in the order of their commits, and with th
 * how many entries a session has: the transcript itself.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from hob.core.labels import SenderClass, least_known
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TASK_OF_TURN, TaskState, TurnState
 from hob.core.timeline import EventKind
-from hob.store.ledger import HOUR, cost_of_call, tokens_of
+from hob.store.model_calls import CHAT, HOUR, chain_of, tokens_of, was_turned_away, whose
 from hob.store.rows import Row
 
 _NO_USAGE = Usage()
@@ -46,7 +48,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An accepted message, as its inbox row has it. `text` is the row of its content, erased or not."""
+    """An accepted message, as its inbox row has it. `text` is the row of its content, erased or not.
+
+    `sender` is the class of whoever wrote it.
+    """
 
     seq: int
     id: str
@@ -56,6 +61,7 @@ class Message:
     turn: str | None
     at: float
     text: int
+    sender: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +75,15 @@ class TurnFact:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """A journalled step of a model call: its beginning (`asked`) or its end. `model` and `reserved` may be erased."""
+    """A journalled step of a model call: its beginning (`asked`) or its end. All from `model` on may be erased."""
 
     turn: str
     asked: bool
     at: float
     model: str
     reserved: int | None
+    models: str | None
+    """The references that may answer, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,7 @@ class _Session:
     updated: float
     model: str | None = None
     mode: str | None = None
+    thinking: str | None = None
     paused: bool = False
     archived: bool = False
     since: int = 0
@@ -109,18 +118,25 @@ class _Call:
     model: str
     at: float
     reserved: int | None
+    sender: str
+    task: str = CHAT
+    chain: str = ""
+    turned_away: bool = False
     settled: bool = False
     usage: Usage = _NO_USAGE
     cost: int | None = None
 
-    def settle(self, model: str, usage: Usage | None, cost: int | None) -> None:
-        self.model, self.usage, self.cost = model, usage or _NO_USAGE, cost
-        self.reserved, self.settled = None, True
+    def settle(self, event: Event) -> None:
+        self.model, self.usage, self.cost = event.name, event.usage or _NO_USAGE, event.cost
+        self.sender, task = whose(event.value)
+        self.task = task if self.turn is None else CHAT
+        self.reserved, self.chain, self.settled = None, "", True
+        self.turned_away = was_turned_away(event.status, event.usage, event.cost)
 
     def row(self) -> Row:
         return (
-            self.turn, self.session, self.model, self.at, self.reserved, int(self.settled), *tokens_of(self.usage),
-            self.cost,
+            self.turn, self.session, self.model, self.chain, self.sender, self.task, self.at, self.reserved,
+            int(self.settled), *tokens_of(self.usage), self.cost,
         )  # fmt: skip
 
 
@@ -160,8 +176,8 @@ class _Fold:
             case EventKind.TURN | EventKind.COMMAND | EventKind.STEER if event.value in _STATES:
                 self._move(event)
             case EventKind.MODEL if event.turn is None:
-                call = _Call(None, event.session or "", event.name, event.at, None)
-                call.settle(event.name, event.usage, event.cost)
+                call = _Call(None, event.session or "", event.name, event.at, None, "")
+                call.settle(event)
                 self._calls_outside.append(call)
             case EventKind.MODEL if event.turn is not None:
                 self._ended_calls[event.turn].append(event)
@@ -210,13 +226,15 @@ class _Fold:
                 session.model = event.value or None
             case "mode":
                 session.mode = event.value or None
+            case "thinking":
+                session.thinking = event.value or None
             case "paused":
                 session.paused = event.value == "yes"
             case "archived":
                 session.archived = event.value == "yes"
 
     def rows(self) -> dict[str, list[Row]]:
-        usage = [*self._calls(), *self._calls_outside]
+        usage = [call for call in (*self._calls(), *self._calls_outside) if not call.turned_away]
         return {
             "tasks": [self._task(message) for message in self._accepted],
             "usage": [call.row() for call in usage],
@@ -243,21 +261,26 @@ class _Fold:
         open_calls: dict[str, list[_Call]] = defaultdict(list)
         ended: dict[str, Iterator[Event]] = {turn: iter(events) for turn, events in self._ended_calls.items()}
         calls: list[_Call] = []
+        senders: dict[str, list[SenderClass]] = defaultdict(list)
+        for message in self._messages.values():
+            senders[message.turn or ""].append(SenderClass(message.sender))
         for step in self._facts.calls:
             waiting = open_calls[step.turn]
             if step.asked:
-                call = _Call(step.turn, self._facts.turns[step.turn].session, step.model, step.at, step.reserved)
+                call = _Call(
+                    step.turn, self._facts.turns[step.turn].session, step.model, step.at, step.reserved,
+                    least_known(senders[step.turn]).value, chain=chain_of(json.loads(step.models or "[]")),
+                )  # fmt: skip
                 waiting.append(call)
                 calls.append(call)
             else:
                 event = next(ended.get(step.turn, iter(())), None)
                 if event is not None and waiting:
-                    cost = cost_of_call(event.status, event.usage, event.cost)
-                    waiting.pop().settle(event.name, event.usage, cost)
+                    waiting.pop().settle(event)
         for turn, events in ended.items():
             for event in events:  # what the turn's end settled: nobody saw how these calls ended
                 if open_calls[turn]:
-                    open_calls[turn].pop().settle(event.name, event.usage, event.cost)
+                    open_calls[turn].pop().settle(event)
         yield from calls
 
     def _session_rows(self) -> Iterator[Row]:
@@ -266,16 +289,17 @@ class _Fold:
             places[key] = max(place, places.get(key, 0))
         for key, session in self._sessions.items():
             yield (
-                key, session.chat, session.title, session.model, session.mode, int(session.paused),
-                int(session.archived), places.get(key, 0), session.since, session.created, session.updated,
+                key, session.chat, session.title, session.model, session.mode, session.thinking,
+                int(session.paused), int(session.archived), places.get(key, 0), session.since, session.created,
+                session.updated,
             )  # fmt: skip
 
 
 def _spending(calls: Iterable[_Call]) -> list[Row]:
-    sums: dict[tuple[int, str, str], list[int]] = defaultdict(lambda: [0] * 8)
+    sums: dict[tuple[int, str, str, str, str], list[int]] = defaultdict(lambda: [0] * 8)
     for call in calls:
         if call.settled:
             added = (call.cost or 0, call.cost is None, *tokens_of(call.usage), 1)
-            total = sums[int(call.at // HOUR), call.session, call.model]
+            total = sums[int(call.at // HOUR), call.session, call.model, call.sender, call.task]
             total[:] = [old + new for old, new in zip(total, added, strict=True)]
     return [(*key, *total) for key, total in sums.items()]

@@ -26,15 +26,22 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "tasks": (
         "seq", "id", "inbound", "turn", "session", "trace_id", "state", "title", "reason", "created", "updated",
     ),
-    "usage": ("turn", "session", "model", "at", "reserved", "settled", *_TOKENS, "cost"),
-    "spending": ("hour", "session", "model", "cost", "unknown", *_TOKENS, "calls"),
+    "usage": (
+        "turn", "session", "model", "chain", "sender", "task", "at", "reserved", "settled", *_TOKENS, "cost",
+    ),
+    "spending": ("hour", "session", "model", "sender", "task", "cost", "unknown", *_TOKENS, "calls"),
     "sessions": (
-        "key", "chat", "title", "model", "mode", "paused", "archived", "entries", "since", "created", "updated",
+        "key", "chat", "title", "model", "mode", "thinking", "paused", "archived", "entries", "since", "created",
+        "updated",
     ),
     "chats": ("chat", "session"),
 }  # fmt: skip
 """What can be rebuilt, in these columns. `usage.id` is left out: it only orders the rows."""
-_KEYS = {"tasks": ("id",), "usage": ("turn", "at"), "spending": ("hour", "session", "model")}  # else the first column
+_KEYS = {
+    "tasks": ("id",),
+    "usage": ("turn", "at"),
+    "spending": ("hour", "session", "model", "sender", "task"),
+}  # else the first column
 
 # An erased title is none: the live table has NULL there.
 _EVENTS = (
@@ -44,7 +51,7 @@ _EVENTS = (
     " FROM timeline t LEFT JOIN content c ON c.id = t.content"
     " WHERE kind IN ('inbound', 'turn', 'command', 'steer', 'model', 'session') ORDER BY t.seq"
 )
-_MESSAGES = "SELECT seq, id, session, trace_id, span_id, turn, at, text FROM inbox ORDER BY seq"
+_MESSAGES = "SELECT seq, id, session, trace_id, span_id, turn, at, text, sender_class FROM inbox ORDER BY seq"
 _TURNS = "SELECT id, session, created, ended FROM turns"
 _ENTRIES = "SELECT session, turn, max(n) FROM transcript GROUP BY session, turn"
 # A retried turn begins with its predecessor's steps: those calls were paid for once.
@@ -52,7 +59,8 @@ _CALLS = (
     "WITH copied(turn, n, body) AS (SELECT o.retried_by, s.n, s.body FROM turns o JOIN steps s ON s.turn = o.id"
     " WHERE o.retried_by IS NOT NULL) SELECT s.turn, s.kind = 'model_asked', s.at,"
     " coalesce(CASE WHEN s.kind = 'model_asked' THEN c.text ->> 'model' END, ''),"
-    " CASE WHEN s.kind = 'model_asked' THEN c.text ->> 'reserved' END"
+    " CASE WHEN s.kind = 'model_asked' THEN c.text ->> 'reserved' END,"
+    " CASE WHEN s.kind = 'model_asked' THEN c.text -> 'models' END"
     " FROM turns t JOIN steps s ON s.turn = t.id JOIN content c ON c.id = s.body"
     " WHERE s.kind IN ('model_asked', 'model_replied', 'model_failed')"
     " AND (s.turn, s.n, s.body) NOT IN (SELECT turn, n, body FROM copied) ORDER BY t.seq, s.n"

@@ -14,9 +14,9 @@ def find_row(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) 
     return row
 
 
-def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
     """Every row."""
-    rows: list[Row] = connection.execute(sql, tuple(values)).fetchall()
+    rows: list[Row] = connection.execute(sql, values if isinstance(values, dict) else tuple(values)).fetchall()
     return rows
 
 

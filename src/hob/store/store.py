@@ -86,7 +86,7 @@ class Store:
         self.outbox = Outbox(writer, readers, clock)
         self.tasks = Tasks(writer, readers, clock)
         self.timeline = Timeline(writer, readers)
-        self.ledger = StoredLedger(writer, readers, clock)
+        self.ledger = StoredLedger(writer, readers)
         self.settings = StoredSettings(writer, readers, clock)
         self.channel_state = StoredChannelState(writer, readers)
         self.approvals = Approvals(writer, readers, clock)

@@ -15,7 +15,7 @@ from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Parked, Turn, WaitsFor
 from hob.store.codec import load_inbound
 from hob.store.content import Keep
-from hob.store.ledger import settle_rest
+from hob.store.model_calls import settle_rest
 from hob.store.moves import check_move
 from hob.store.outbox import revive, write_outbounds
 from hob.store.readers import Readers

@@ -5,7 +5,7 @@ from typing import Protocol, Unpack
 
 from hob.core.ids import InboundId, SessionKey, TurnId
 from hob.core.messages import Inbound
-from hob.core.models import Spent
+from hob.core.models import Scope, Spent
 from hob.core.steps import Step
 from hob.core.timeline import TimelineEvent
 from hob.core.turns import Finish, Session, SessionChange, Summary, View
@@ -81,16 +81,16 @@ class Ledger(Protocol):
     """Spending."""
 
     async def record(self, event: TimelineEvent) -> None:
-        """Write a model call made outside any turn (compaction) with its usage and cost, and the event itself."""
+        """Write a model call made outside any turn with its usage and cost, and the event itself.
+
+        The event's classification is the sender class it counts for and its task: `owner/summary`.
+        """
         ...
 
-    async def spent(
-        self,
-        *,
-        since: float = 0.0,
-        session: SessionKey | None = None,
-        model: str | None = None,
-        turn: TurnId | None = None,
-    ) -> Spent:
-        """What was spent since a time (Unix seconds), in a session, with a model, by a turn."""
+    async def spent(self, **scope: Unpack[Scope]) -> Spent:
+        """What these calls have cost, with what is held back for those still open."""
+        ...
+
+    async def note_once(self, what: str, since: float) -> bool:
+        """Whether this was not yet noted for the time that began then. Now it is, durably."""
         ...
