@@ -9,7 +9,7 @@ import pytest
 from hob.agent.commands import Desk, SlashCommands
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.models import ModelRequest, Route
+from hob.core.models import ModelRequest, Route, Thinking
 from hob.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
@@ -109,3 +109,18 @@ async def test_a_summary_names_a_model_only_where_the_session_chose_one(
     await store.sessions.change(SESSION, model=chosen)
     await table.say("/compact")
     assert table.desk.asked == named
+
+
+@pytest.mark.parametrize("level", list(Thinking))
+async def test_how_long_the_model_thinks_is_chosen_by_session(store: Store, level: Thinking) -> None:
+    table = bench(store, Named())
+    assert await table.say(f"/think {level.upper()}") == f"From now on the model thinks: {level}."
+    assert (await store.sessions.get(SESSION)).thinking is level
+    assert f"in this session: {level}." in await table.say("/think")
+    await table.say("/think default")
+    assert (await store.sessions.get(SESSION)).thinking is None
+
+
+async def test_a_level_there_is_not_is_answered_with_those_there_are(store: Store) -> None:
+    said = await bench(store, Named()).say("/think harder")
+    assert said.endswith("default. Choose off, minimal, low, medium, high, xhigh or default.")

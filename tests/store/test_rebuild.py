@@ -10,7 +10,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound, StoreFull
 from hob.core.ids import SessionKey
-from hob.core.models import Usage
+from hob.core.models import Thinking, Usage
 from hob.core.states import TaskState, TurnState
 from hob.core.steps import ModelFailed, ModelReplied
 from hob.core.timeline import EventKind
@@ -160,7 +160,13 @@ async def test_what_was_chosen_for_a_session_is_in_the_timeline(store: Store, cl
     await clock.advance(5)
     await store.sessions.reset(SESSION, "new")
     await store.sessions.change(
-        SESSION, title="Garden", model="small", mode=QueueMode.COLLECT, paused=True, archived=True
+        SESSION,
+        title="Garden",
+        model="small",
+        mode=QueueMode.COLLECT,
+        thinking=Thinking.LOW,
+        paused=True,
+        archived=True,
     )
     await store.sessions.switch("chat", SESSION)
     events = [event for event in await store.timeline.latest(50, SESSION) if event.kind is EventKind.SESSION]
@@ -169,6 +175,7 @@ async def test_what_was_chosen_for_a_session_is_in_the_timeline(store: Store, cl
         ("reset", "2", ""),
         ("model", "small", ""),
         ("mode", "collect", ""),
+        ("thinking", "low", ""),
         ("paused", "yes", ""),
         ("archived", "yes", ""),
         ("title", "", "Garden"),

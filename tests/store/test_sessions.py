@@ -10,6 +10,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
 from hob.core.ids import ApprovalId, BlobId, CallId, SessionKey, TurnId, digest
+from hob.core.models import Thinking
 from hob.core.states import ApprovalState, TaskState
 from hob.core.turns import QueueMode, Session
 from hob.store import Approval, IllegalMove, PolicyDecision, Store, StoreSettings, open_store
@@ -30,9 +31,9 @@ async def test_a_new_session_has_defaults(store: Store) -> None:
 
 
 async def test_what_was_chosen_for_a_session_is_kept_when_it_is_used(store: Store) -> None:
-    chosen = Session(SESSION, "Title", "model", QueueMode.COLLECT, paused=True, archived=True)
+    chosen = Session(SESSION, "Title", "model", QueueMode.COLLECT, Thinking.HIGH, paused=True, archived=True)
     await store.sessions.change(SESSION, title="Title", model="model", mode=QueueMode.COLLECT)
-    await store.sessions.change(SESSION, paused=True, archived=True)
+    await store.sessions.change(SESSION, thinking=Thinking.HIGH, paused=True, archived=True)
     await put_message(store, message("hello"))
     found = await store.sessions.get(SESSION)
     assert replace(found, updated=0.0) == chosen

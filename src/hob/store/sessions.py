@@ -9,6 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Inbound
+from hob.core.models import Thinking
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import QueueMode, Session, SessionChange
 from hob.store.codec import title_of
@@ -20,10 +21,10 @@ from hob.store.writer import Writer
 
 _INSERT = "INSERT INTO sessions (key, chat, title, created, updated) VALUES (?, ?, ?, ?, ?)"
 _SELECT = (
-    "SELECT key, c.text, model, mode, paused, archived, entries, since, updated"
+    "SELECT key, c.text, model, mode, thinking, paused, archived, entries, since, updated"
     " FROM sessions s LEFT JOIN content c ON c.id = s.title"
 )
-_CHANGE = "UPDATE sessions SET title = ?, model = ?, mode = ?, paused = ?, archived = ? WHERE key = ?"
+_CHANGE = "UPDATE sessions SET title = ?, model = ?, mode = ?, thinking = ?, paused = ?, archived = ? WHERE key = ?"
 
 
 def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: SessionKey) -> SessionKey:
@@ -91,6 +92,7 @@ def _changes(old: Session, new: Session, at: float) -> tuple[TimelineEvent, ...]
     values = {
         "model": (old.model or "", new.model or ""),
         "mode": (old.mode or "", new.mode or ""),
+        "thinking": (old.thinking or "", new.thinking or ""),
         "paused": (_yes(old.paused), _yes(new.paused)),
         "archived": (_yes(old.archived), _yes(new.archived)),
     }
@@ -105,12 +107,13 @@ def _yes(value: bool) -> str:
 
 
 def _load(row: Sequence[Any]) -> Session:
-    key, title, model, mode, paused, archived, entries, since, updated = row
+    key, title, model, mode, thinking, paused, archived, entries, since, updated = row
     return Session(
         SessionKey(key),
         title or "",
         model,
         None if mode is None else QueueMode(mode),
+        None if thinking is None else Thinking(thinking),
         paused=bool(paused),
         archived=bool(archived),
         entries=entries,
@@ -152,7 +155,8 @@ class StoredSessions:
             sql = "SELECT title FROM sessions WHERE key = ?"
             title = all_rows(connection, sql, (key,))[0][0] if old.title == new.title else keep.maybe(new.title)
             mode = None if new.mode is None else new.mode.value
-            values = (title, new.model or None, mode, new.paused, new.archived)
+            thinking = None if new.thinking is None else new.thinking.value
+            values = (title, new.model or None, mode, thinking, new.paused, new.archived)
             connection.execute(_CHANGE, (*values, key))
             write_events(connection, keep, _changes(old, new, at))
 
