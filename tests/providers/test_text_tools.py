@@ -1,6 +1,9 @@
 """Calls that models write as text."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -18,9 +21,11 @@ from hob.core.models import (
     Usage,
     UserMessage,
 )
+from hob.core.ports.model import Model
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.text_tools import TextTools
 from hob.testing.model import Line, ScriptedModel
+from hob.testing.model_check import Behaviour, check_model
 
 READ = ToolSpec(
     "read",
@@ -256,3 +261,35 @@ async def test_arguments_stay_byte_for_byte() -> None:
     arguments = '{"path":  "\\u00e9",\n "lines": 1.0}'
     reply, _ = await answer(f'<tool_call>{{"arguments": {arguments}, "name": "read"}}</tool_call>')
     assert made(reply) == [("read", arguments)]
+
+
+def in_text(behaviour: Behaviour) -> Line:
+    """The behaviour of a model that writes its calls as text."""
+    if not isinstance(behaviour, ModelReply):
+        return behaviour
+    calls = "".join(
+        f'\n<tool_call>{{"name": "{call.name}", "arguments": {call.arguments}}}</tool_call>' for call in behaviour.calls
+    )
+    return replace(behaviour, text=behaviour.text + calls, calls=(), stop=Stop.END)
+
+
+class Offering:
+    """Asks with tools where the contract check names none."""
+
+    def __init__(self, model: TextTools) -> None:
+        self._model = model
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        tools = (ToolSpec("read_file", "Read a file.", READ.schema), CLOCK)
+        async with aclosing(self._model.stream(replace(request, tools=tools))) as events:
+            async for event in events:
+                yield event
+
+
+@asynccontextmanager
+async def writing(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
+    yield Offering(TextTools(ScriptedModel(*map(in_text, behaviours))))
+
+
+async def test_a_model_that_writes_its_calls_keeps_the_promises_of_the_port() -> None:
+    await check_model(writing)
