@@ -24,7 +24,7 @@ _THOUGHTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.d
 
 # Codes of a response that failed which say that asking once more would not help.
 _FAILURES = (
-    (re.compile(r"policy|flagged"), ModelFault.FILTERED),
+    (re.compile(r"_policy|usage polic|flagged"), ModelFault.FILTERED),
     (
         re.compile(r"^(?:image_|invalid_(?:prompt|image|base64)|unsupported_image|empty_image|failed_to_download)"),
         ModelFault.BAD_REQUEST,
@@ -70,10 +70,10 @@ class Decoder(decoding.Decoder):
             case {"type": "response.function_call_arguments.delta", "delta": str(piece)}:
                 if call := self._calls.get(_place(event)):
                     call.write(piece)
-            case {
-                "type": "response.reasoning_summary_text.delta" | "response.reasoning_text.delta",
-                "delta": str(text),
-            }:
+            case {"type": "response.function_call_arguments.done", "arguments": str(arguments)}:
+                if (call := self._calls.get(_place(event))) and not call.arguments:
+                    call.write(arguments)
+            case {"type": str(kind), "delta": str(text)} if kind in _THOUGHTS:
                 self._think(text)
             case {"type": "response.refusal.delta", "delta": str(text)}:
                 self._say(text)  # the model's own words, in a place of their own
