@@ -50,7 +50,11 @@ def test_deepseek_gets_its_reasoning_back_within_the_turn() -> None:
     assert sent("deepseek", ModelRequest("m", "", TALK))["messages"][1]["reasoning_content"] == "hm"
     decoder = Decoder(returns_reasoning=True)
     fragment = {"index": 0, "id": "c", "function": {"name": "clock", "arguments": "{}"}}
-    lines = [{"reasoning_content": "let me "}, {"reasoning_content": "see"}, {"tool_calls": [fragment]}]
+    lines: list[dict[str, Any]] = [
+        {"reasoning_content": "let me "},
+        {"reasoning_content": "see"},
+        {"tool_calls": [fragment]},
+    ]
     reply = heard(decoder, lines)
     assert reply.continuation == Continuation("openai_chat", '{"reasoning_content": "let me see"}')
 
@@ -108,7 +112,8 @@ def test_a_listing_tells_what_its_server_knows() -> None:
     rich, plain = listed
     assert (rich.context_tokens, rich.output_tokens) == (200_000, 64_000)
     assert (rich.images, rich.tools, rich.thinking) == (True, True, True)
-    assert (rich.input_price, rich.output_price) == (pytest.approx(3), pytest.approx(15))
+    assert rich.input_price == pytest.approx(3)
+    assert rich.output_price == pytest.approx(15)
     assert (plain.name, plain.context_tokens, plain.tools, plain.input_price) == ("plain", None, None, None)
 
 
