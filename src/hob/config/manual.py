@@ -52,7 +52,7 @@ def _entries(key: str, setting: Setting) -> Iterator[str]:
     kind, _ = without_none(setting.kind)
     within = get_args(kind)[-1] if get_origin(kind) in (dict, list) else kind
     if is_section(within):
-        prefix = f"{key}.NAME" if get_origin(kind) is dict else key
+        prefix = f"{key}.NAME" if get_origin(kind) is dict else f"{key}[]"
         for name, inner in fields_of(within).items():
             yield _row(f"{prefix}.{name}", inner, "")
 
