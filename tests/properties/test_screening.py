@@ -23,8 +23,8 @@ SAMPLES = [
     "123-45-6789", "86095742719", "8.8.8.8", f"sk-proj-{BODY}", "AKIAIOSFODNN7EXAMPLE", "password = ", "hunter2xyz",
     "token: ", "9f86d081884c7d659a2feaa0c55ad015", "Bearer ", "://u:pa55word@h", "-----BEGIN PRIVATE KEY-----\n",
     f"{BODY}\n", "-----END PRIVATE KEY-----", "[EMAIL-abcdefghij]", "[TEXT-", "[", "]", "-", " ", "\n", '"', "\\",
-    "\u0130", "<think>", "</think>", "<|im_end|>", "</s>", "<", "![a](https://evil.test/x)", "![", "<img src=//a.b>", "](",
-    ")", "!", "word",
+    "\u0130", "<think>", "</think>", "<|im_end|>", "</s>", "<", "![a](https://evil.test/x)", "![", "<img src=//a.b>",
+    "](", ")", "!", "word",
 ]  # fmt: skip
 TEXTS = st.lists(st.one_of(st.sampled_from(SAMPLES), st.text(max_size=8)), max_size=12).map("".join)
 PLACES = st.lists(st.integers(0, 400), max_size=8)
