@@ -164,7 +164,10 @@ def test_an_answer_that_was_withheld_is_none() -> None:
         ({"code": "rate_limit_exceeded", "message": "Rate limit reached"}, ModelFault.RATE_LIMIT),
         ({"code": "context_length_exceeded", "message": "x"}, ModelFault.CONTEXT_OVERFLOW),
         ({"code": "insufficient_quota", "message": "You exceeded your current quota"}, ModelFault.BILLING),
-        ({"code": "invalid_prompt", "message": "flagged as potentially violating our usage policy"}, ModelFault.FILTERED),
+        (
+            {"code": "invalid_prompt", "message": "flagged as potentially violating our usage policy"},
+            ModelFault.FILTERED,
+        ),
         ({"code": "bio_policy", "message": "x"}, ModelFault.FILTERED),
         ({"code": "image_too_large", "message": "x"}, ModelFault.BAD_REQUEST),
         ({"code": 7, "message": None}, ModelFault.OVERLOAD),
@@ -193,7 +196,7 @@ def test_an_answer_without_an_end_was_cut(kind: str) -> None:
     assert fault_of(*text(0, "A"), event(kind, response={"status": "in_progress"})) is ModelFault.CUT
 
 
-WHOLE = {
+WHOLE: Event = {
     "object": "response",
     "status": "completed",
     "model": "gpt-x",
@@ -218,7 +221,7 @@ def test_a_stream_that_tells_all_at_its_end_is_understood() -> None:
 
 
 def test_items_that_come_whole_are_understood() -> None:
-    assert reply_to(*(done(n, **item) for n, item in enumerate(WHOLE["output"])), end()).text == "I look."  # type: ignore[arg-type]
+    assert reply_to(*(done(n, **item) for n, item in enumerate(WHOLE["output"])), end()).text == "I look."
 
 
 @pytest.mark.parametrize("status", ["failed", "cancelled"])
