@@ -13,6 +13,7 @@ from hob.core.models import ModelReply, ModelRequest, Stop, Thinking, UserMessag
 from hob.core.tools import ToolSpec
 from hob.providers.anthropic.wire import AnthropicMessages
 from hob.providers.openai_chat.wire import ChatCompletions
+from hob.providers.openai_responses.wire import Responses
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
 from hob.providers.wire import Wire
@@ -109,6 +110,34 @@ async def test_openais_sdk_hears_the_same(server: ModelServer, name: str) -> Non
     assert theirs.usage is not None
     assert ours.usage is not None
     assert (ours.usage.input, ours.usage.output) == (theirs.usage.prompt_tokens, theirs.usage.completion_tokens)
+
+
+@most_replies
+async def test_openais_sdk_hears_the_same_in_responses(server: ModelServer, name: str) -> None:
+    reply = REPLIES[name]
+    ours, body = await heard_by_us(server, Responses(), server.url, reply)
+    server.script.append(reply)
+    async with openai.AsyncOpenAI(base_url=server.url, api_key="any", max_retries=0) as client:
+        del body["stream"]
+        async with client.responses.stream(**body) as stream:
+            ended = [event async for event in stream][-1]
+    assert ended.type in ("response.completed", "response.incomplete")
+    theirs = ended.response
+    assert ours.text == theirs.output_text
+    thoughts = [item for item in theirs.output if item.type == "reasoning"]
+    assert ours.reasoning == "".join(part.text for item in thoughts for part in item.summary)
+    calls = [(item.name, item.arguments) for item in theirs.output if item.type == "function_call"]
+    assert [(call.name, call.arguments) for call in ours.calls] == calls
+    assert (ours.stop is Stop.LENGTH) == (theirs.status == "incomplete")
+    assert ours.model == theirs.model
+    kept = json.loads(ours.continuation.data) if ours.continuation else []
+    sealed = [part["encrypted_content"] for part in kept if part.get("type") == "reasoning"]
+    assert sealed == [item.encrypted_content for item in thoughts if calls]
+    usage = theirs.usage
+    assert usage is not None
+    assert ours.usage is not None
+    assert (ours.usage.input, ours.usage.output) == (usage.input_tokens, usage.output_tokens)
+    assert ours.usage.reasoning == usage.output_tokens_details.reasoning_tokens
 
 
 async def test_anthropics_sdk_lists_the_same_models(server: ModelServer) -> None:
