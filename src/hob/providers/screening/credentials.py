@@ -7,11 +7,13 @@ https://docs.github.com/en/code-security/reference/secret-security/supported-sec
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from hob.providers.screening.kinds import Finding, Kind
 
-_KEYS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (tuple(beginnings.split()), re.compile(r"(?<![^\W_])" + shape))
+_compiled = cache(re.compile)  # few of them are ever needed
+_KEYS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
+    (tuple(beginnings.split()), r"(?<![^\W_])" + shape)
     for beginnings, shape in (
         ("sk-", r"sk-[A-Za-z0-9_-]{20,}"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
         ("AKIA ASIA", r"A[KS]IA[A-Z2-7]{16}(?![A-Za-z0-9])"),
@@ -42,12 +44,12 @@ _KEYS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
 _TELEGRAM = re.compile(r"(?<![\w-])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}")
 
 
-def _matches(text: str, words: Iterable[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+def _matches(text: str, words: Iterable[str], pattern: str) -> Iterator[re.Match[str]]:
     """Matches that begin with one of these words; finding the word is much faster than trying the pattern."""
     for word in words:
         at = text.find(word)
         while at >= 0:
-            match = pattern.match(text, at)
+            match = _compiled(pattern).match(text, at)
             if match:
                 yield match
             at = text.find(word, match.end() if match else at + 1)
@@ -103,8 +105,8 @@ def find_private_keys(text: str) -> Iterator[Finding]:
             yield Finding(Kind.PRIVATE_KEY, match.start(), match.end())
 
 
-_BEARER = re.compile(r"bearer[ \t]{1,4}[\"']?")
-_BASIC = re.compile(r"authorization\\?[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+\\?[\"']?basic[ \t]{1,4}")
+_BEARER = r"bearer[ \t]{1,4}[\"']?"
+_BASIC = r"authorization\\?[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+\\?[\"']?basic[ \t]{1,4}"
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{8,}")
 
 
@@ -125,15 +127,13 @@ def find_bearers(text: str, lowered: str) -> Iterator[Finding]:
 _LOGIN = re.compile(r"://[^\s/:@\"'<>]{0,64}+:[^\s/@\"'<>]{3,200}+@")
 _SIGN = r"(?:\\?[\"'`])?\s{0,3}+(?:=>|:=|==?|:)\s{0,3}+"
 _NAMES = ("pass", "pwd", "pw:", "pw=", 'pw"', "kennwort")
-_PASSWORD = re.compile(r"(?:passwor[dt]|passwd|passphrase|kennwort|(?<![a-z])(?:pass|pwd|pw))" + _SIGN)
-_PROSE = re.compile(
+_PASSWORD = r"(?:passwor[dt]|passwd|passphrase|kennwort|(?<![a-z])(?:pass|pwd|pw))" + _SIGN
+_PROSE = (
     r"(?:passwor[dt]|passphrase|kennwort)[ \t]{1,3}(?:is|ist|lautet)(?: ?:)?[ \t]{1,3}"
     r"|(?<=-)(?:password|passwd|passphrase|pass)[ \t]{1,3}"
 )
 _SECRETS = ("secret", "token", "key", "auth", "credential")
-_SECRET = re.compile(
-    r"(?<!public)(?<!public[_-])(?<!publickey)(?:secret|token|key|auth|credential)[a-z0-9_-]{0,30}+" + _SIGN
-)
+_SECRET = r"(?<!public)(?<!public[_-])(?<!publickey)(?:secret|token|key|auth|credential)[a-z0-9_-]{0,30}+" + _SIGN
 _VALUE = re.compile(r"[^\s<]{1,500}")
 _RANDOM = re.compile(r"[A-Za-z0-9+/_.~-]{16,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$")
