@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hob.agent.limits import SpendingSettings
 from hob.agent.spending import Budget, worst_cost
 from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey
-from hob.core.models import ModelRequest, Price, Usage
+from hob.core.models import ModelRequest, Price, Thinking, Usage
 from hob.core.steps import ModelAsked, ModelReplied
 from hob.core.turns import Turn
 from hob.store.settings import StoreSettings
@@ -70,6 +71,13 @@ async def test_without_limits_nothing_is_refused_and_the_worst_is_known(store: S
         assert held.worst == 1_250_000  # newly cached input is the dearest
     async with budget(store, clock, SpendingSettings()).reserved(turn, NAMELESS, 2000) as held:
         assert held.worst is None
+
+
+async def test_thinking_has_its_room_and_that_is_held_back_too(store: Store, clock: ManualClock) -> None:
+    spending = budget(store, clock, SpendingSettings())
+    thinking = replace(PRICED, thinking=Thinking.HIGH)
+    more = (spending.worst_cost(thinking, 0) or 0) - (spending.worst_cost(PRICED, 0) or 0)
+    assert more == 16_384 * 1000  # micro-dollars; a thousandth of a dollar for each token
 
 
 async def test_a_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClock) -> None:

@@ -173,8 +173,8 @@ def test_each_model_is_told_to_think_in_its_own_way(
 @pytest.mark.parametrize("level", list(Thinking))
 def test_thinking_has_its_room_beside_the_answer(level: Thinking, max_tokens: int) -> None:
     config = body_of(UserMessage("x"), thinking=level, max_tokens=max_tokens)["generationConfig"]
-    budget = config["thinkingConfig"]["thinkingBudget"]
-    assert config["maxOutputTokens"] == max(max_tokens, min(max_tokens + budget, 65_536))
+    most = ModelRequest("m", "", (), max_tokens=max_tokens, thinking=level).most_output
+    assert config["maxOutputTokens"] == max(max_tokens, min(most, 65_536))
 
 
 # -- signatures

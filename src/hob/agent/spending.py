@@ -56,7 +56,7 @@ class Budget:
     def worst_cost(self, request: ModelRequest, input_estimate: int) -> int | None:
         """What the call costs at most, in micro-dollars, whichever of its models answers. None if no price is known."""
         prices = [self._prices.find_price(model) for model in _models(request)]
-        known = [worst_cost(price, input_estimate, request.max_tokens) for price in prices if price is not None]
+        known = [worst_cost(price, input_estimate, request.most_output) for price in prices if price is not None]
         return max(known, default=None)
 
     def cost_of(self, model: str, usage: Usage | None) -> int | None:

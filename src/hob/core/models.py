@@ -1,5 +1,6 @@
 """What is said to a language model and what it answers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypedDict
@@ -146,6 +147,17 @@ class Thinking(StrEnum):
     XHIGH = "xhigh"
 
 
+THINKING_ROOM: Mapping[Thinking, int] = {
+    Thinking.OFF: 0,
+    Thinking.MINIMAL: 1_024,
+    Thinking.LOW: 4_096,
+    Thinking.MEDIUM: 8_192,
+    Thinking.HIGH: 16_384,
+    Thinking.XHIGH: 32_768,
+}
+"""Tokens of output that a level of thinking may take besides the answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One call of a model. `system` is the stable prefix; `cache_key` tells a provider which calls share it.
@@ -173,6 +185,11 @@ class ModelRequest:
     def first(self) -> str:
         """The reference that is asked first."""
         return self.models[0] if self.models else self.model
+
+    @property
+    def most_output(self) -> int:
+        """Tokens that may have to be paid for: those of the answer, and the room of the thinking that was chosen."""
+        return self.max_tokens + (THINKING_ROOM[self.thinking] if self.thinking is not None else 0)
 
 
 @dataclass(frozen=True, slots=True)

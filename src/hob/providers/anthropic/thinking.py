@@ -10,16 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hob.core.models import Thinking
+from hob.core.models import THINKING_ROOM, Thinking
 
-_ROOM: Mapping[Thinking, int] = {
-    Thinking.MINIMAL: 1_024,
-    Thinking.LOW: 4_096,
-    Thinking.MEDIUM: 8_192,
-    Thinking.HIGH: 16_384,
-    Thinking.XHIGH: 32_768,
-}
-"""Tokens that thinking gets besides the answer: the budget where there is one."""
 _LEAST_BUDGET = 1_024
 
 _EFFORT: Mapping[Thinking, str] = {
@@ -85,11 +77,11 @@ def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> Plan:
         return Plan(min(max_tokens, most))
     if level is Thinking.OFF and way.off is not None:
         return Plan(min(max_tokens, most), {"thinking": {"type": way.off}} if way.off else {}, off=True)
-    total = min(max_tokens + _ROOM.get(level, 0), most)
+    total = min(max_tokens + THINKING_ROOM[level], most)
     if way.effort:
         thinking = {"type": "adaptive", "display": "summarized"}
         return Plan(total, {"thinking": thinking, "output_config": {"effort": way.effort[level]}})
-    budget = min(_ROOM[level], total - _LEAST_BUDGET)
+    budget = min(THINKING_ROOM[level], total - _LEAST_BUDGET)
     if budget < _LEAST_BUDGET:
         return Plan(total)
     return Plan(total, {"thinking": {"type": "enabled", "budget_tokens": budget}}, budget=True)

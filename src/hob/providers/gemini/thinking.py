@@ -5,21 +5,12 @@ Facts: https://ai.google.dev/gemini-api/docs/thinking and the servers' own words
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hob.core.models import Thinking
+from hob.core.models import THINKING_ROOM, Thinking
 
-_ROOM: Mapping[Thinking, int] = {
-    Thinking.OFF: 0,
-    Thinking.MINIMAL: 1_024,
-    Thinking.LOW: 4_096,
-    Thinking.MEDIUM: 8_192,
-    Thinking.HIGH: 16_384,
-    Thinking.XHIGH: 24_576,
-}
-"""Tokens that thinking gets besides the answer: the budget where there is one."""
+_MOST_BUDGET = 24_576
 _MOST_TOKENS = 65_536
 
 
@@ -62,11 +53,10 @@ def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> dict[s
     if level is None or (way.least_budget is None and not way.levels):
         return {"maxOutputTokens": max_tokens}
     if way.least_budget is not None:
-        budget = max(way.least_budget, _ROOM[level])
-        chosen: dict[str, Any] = {"thinkingBudget": budget}
+        chosen: dict[str, Any] = {"thinkingBudget": min(max(way.least_budget, THINKING_ROOM[level]), _MOST_BUDGET)}
     else:
-        chosen, budget = {"thinkingLevel": _level(level, way.levels)}, _ROOM[level]
-    total = max(max_tokens, min(max_tokens + budget, _MOST_TOKENS))
+        chosen = {"thinkingLevel": _level(level, way.levels)}
+    total = max(max_tokens, min(max_tokens + THINKING_ROOM[level], _MOST_TOKENS))
     return {"maxOutputTokens": total, "thinkingConfig": {**chosen, "includeThoughts": level is not Thinking.OFF}}
 
 
