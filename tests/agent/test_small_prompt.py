@@ -1,18 +1,25 @@
 """What a small model is told, and how a model's own limits bound its prompt."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
+from hob.agent import Budget, SpendingSettings
+from hob.agent.compaction import Compactor
 from hob.agent.context_room import ContextRoom
 from hob.agent.prompt import Prompt, PromptBuilder
 from hob.agent.prompt.cutting import begin
 from hob.agent.prompt.few_tools import choose_tools
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
-from hob.core.models import ModelProfile
+from hob.core.models import ModelProfile, Price
 from hob.core.steps import ModelAsked, ModelReplied, Step, ToolReceived
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Summary, View
+from hob.store import StoreSettings, open_store
 from hob.testing.clock import ManualClock
+from hob.testing.model import ScriptedModel
 
 from .prompting import MODEL, WEB, Files, builder, inbound, said, texts, turn
 
@@ -32,6 +39,13 @@ class Known:
 
     def find_profile(self, model: str) -> ModelProfile:
         return self._profiles.get(model, ModelProfile())
+
+
+class Unpriced:
+    def find_price(self, model: str) -> Price | None:
+        return None
+
+    async def prepare(self, models: Sequence[str]) -> None: ...
 
 
 def prompts(settings: AgentSettings | None = None, **profiles: ModelProfile) -> PromptBuilder:
@@ -137,3 +151,23 @@ def test_a_text_is_cut_at_the_end_of_a_line() -> None:
     assert begin("one\ntwo\nthree " + "x" * 100, 45) == "one\ntwo\n[… 114 characters in all]"
     assert begin("short", 10) == "short"
     assert [len(begin("x" * 100, limit)) for limit in (0, 5, 50)] == [0, 5, 50]
+
+
+async def test_a_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: Path) -> None:
+    profiles = Known(small=SMALL, narrow=ModelProfile(context_tokens=4_000))
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        budget = Budget(SpendingSettings(), store.ledger, Unpriced(), ManualClock())
+        compactor = Compactor(
+            AgentSettings(),
+            model=ScriptedModel(),
+            transcript=store.transcript,
+            ledger=store.ledger,
+            budget=budget,
+            clock=ManualClock(),
+            context_room=ContextRoom(profiles),
+        )
+        view = View((), None, 30)
+        assert compactor.needed(view, 3_001, "small") is None
+        assert compactor.needed(view, 3_001, "narrow") == "tokens"
+        assert compactor.needed(view, 3_001, "big") is None
+        assert compactor.needed(View((), None, 41), 0, "small") == "messages"
