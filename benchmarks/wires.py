@@ -14,12 +14,14 @@ from hob.core.clock import SystemClock
 from hob.core.models import ModelRequest, UserMessage
 from hob.providers.anthropic.wire import AnthropicMessages
 from hob.providers.gemini.wire import GenerateContent
+from hob.providers.ollama.wire import OllamaChat
 from hob.providers.openai_chat.wire import ChatCompletions
+from hob.providers.openai_responses.wire import Responses
 from hob.providers.server import Server
 from hob.providers.transport import HttpModel
 from hob.providers.wire import Wire
 
-WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent())
+WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat(), Responses())
 _EVENTS = 5_000
 _REQUEST = ModelRequest("claude-x", "You are Hob.", (UserMessage("hello"),))
 

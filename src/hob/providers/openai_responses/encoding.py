@@ -13,7 +13,7 @@ from hob.core.models import AssistantMessage, Image, ModelMessage, ModelRequest,
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.images import image_type
 from hob.providers.openai_responses.replaying import Item, message_item, replay
-from hob.providers.openai_responses.thinking import efforts_of, plan_reasoning, room_for
+from hob.providers.openai_responses.thinking import efforts_of, plan_reasoning
 from hob.providers.schemas import SchemaDialect, normalise
 
 WIRE = "openai_responses"
@@ -24,19 +24,19 @@ _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 def encode_request(request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes] | None = None) -> bytes:
     """The request's body. The same request gives the same bytes, and what grows from turn to turn stands last."""
-    reasoning = plan_reasoning(model, request.thinking)
+    reasons = efforts_of(model) is not None
     body: dict[str, Any] = {
         "model": model,
         "stream": True,
         "store": False,
-        "max_output_tokens": max(_LEAST_OUTPUT, request.max_tokens + room_for(model, reasoning)),
+        "max_output_tokens": max(_LEAST_OUTPUT, request.most_output if reasons else request.max_tokens),
     }
     if request.cache_key is not None:
         body["prompt_cache_key"] = digest(request.cache_key)[:32]
-    if efforts_of(model) is not None:  # a model that does not reason refuses both
+    if reasons:  # a model that does not refuses both
         body["include"] = ["reasoning.encrypted_content"]
-        if reasoning:
-            body["reasoning"] = reasoning
+        if request.thinking is not None:
+            body["reasoning"] = plan_reasoning(model, request.thinking)
     if request.tools:
         body["tools"] = [_tool(spec) for spec in request.tools]
     if request.system:

@@ -6,15 +6,11 @@ reason refuse to be asked for it; the others each know some of the levels.
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from hob.core.models import Thinking
 
 _LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh")
 _WORDS: Mapping[Thinking, str] = {level: level.value for level in Thinking} | {Thinking.OFF: "none"}
-
-_ROOM: Mapping[str, int] = {"minimal": 1_024, "low": 4_096, "medium": 8_192, "high": 16_384, "xhigh": 32_768}
-"""Tokens that reasoning gets besides the answer, since the server counts both against one limit."""
 
 # The first that fits counts; names are in lower case. None: the model does not reason.
 _EFFORTS: tuple[tuple[re.Pattern[str], tuple[str, ...] | None], ...] = tuple(
@@ -43,18 +39,9 @@ def efforts_of(model: str) -> tuple[str, ...] | None:
     return next(levels for pattern, levels in _EFFORTS if pattern.search(name))
 
 
-def plan_reasoning(model: str, level: Thinking | None) -> Mapping[str, Any]:
+def plan_reasoning(model: str, level: Thinking) -> Mapping[str, str]:
     """What the request says about reasoning. A level that the model lacks becomes the next higher one it has."""
-    efforts = efforts_of(model)
-    if efforts is None or level is None:
-        return {}
+    efforts = efforts_of(model) or _LEVELS
     wanted = _LEVELS.index(_WORDS[level])
     effort = next((each for each in efforts if _LEVELS.index(each) >= wanted), efforts[-1])
     return {"effort": effort} if effort == "none" else {"effort": effort, "summary": "auto"}
-
-
-def room_for(model: str, reasoning: Mapping[str, Any]) -> int:
-    """Tokens to allow for reasoning."""
-    if efforts_of(model) is None:
-        return 0
-    return _ROOM.get(reasoning.get("effort", "medium"), 0)
