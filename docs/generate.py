@@ -117,9 +117,9 @@ def providers() -> str:
     lines = [
         "# Providers",
         "",
-        "What `provider` may be in `provider/model`. One that is not listed needs `[model.providers.NAME]` with a wire and",
-        "a base URL ([how](../how-to/connect-a-model.md#several-keys-and-servers-of-your-own)), or a package of its own",
-        "([sample](../../examples/hob-echo/README.md)).",
+        "What `provider` may be in `provider/model`. One that is not listed needs `[model.providers.NAME]` with a wire",
+        "and a base URL ([how](../how-to/connect-a-model.md#several-keys-and-servers-of-your-own)), or a package of its",
+        "own ([sample](../../examples/hob-echo/README.md)).",
         "",
         "| provider | also called | speaks | key | address | asked where no model is named |",
         "|---|---|---|---|---|---|",

@@ -53,7 +53,10 @@ EVENTS: Mapping[str, tuple[str, str]] = {
     "delta": ("a piece of the answer", '`{"text"}`'),
     "reasoning": ("a piece of the model's reasoning, not part of the answer", '`{"text"}`'),
     "retracted": ("what was streamed since the last round is void; it is written anew", "`{}`"),
-    "progress": ("a tool began or ended, the model is slow, the turn waits, a note (`remark`)", '`{"what", "name", "text"}`'),
+    "progress": (
+        "a tool began or ended, the model is slow, the turn waits, a note (`remark`)",
+        '`{"what", "name", "text"}`',
+    ),
     "result": ("last: what became of it", "as `GET /chat/{id}`"),
     "error": ("last: nothing was accepted, or it could not be followed", '`{"error": {"code", "message"}}`'),
 }

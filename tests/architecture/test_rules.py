@@ -110,8 +110,8 @@ def test_nothing_is_imported_for_type_checkers_only() -> None:
         for node in ast.walk(source.tree)
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         # a package's lazy exports need the names twice: once for type checkers, once at run time; the same goes for
-        # the adapter that is loaded with the first request
-        if source.path.name != "__init__.py" and source.name not in {"providers/opening.py"}
+        # the parts that are loaded with the first request
+        if source.path.name != "__init__.py" and source.name not in {"providers/screening/screening.py"}
     ]
     assert found == []
 

@@ -39,4 +39,4 @@ def test_a_page_is_what_the_code_says(generated: dict[str, str], name: str) -> N
 def test_every_page_that_says_it_is_generated_is() -> None:
     files = (ROOT / "docs" / "reference").glob("*.md")
     marked = {file.name for file in files if "Written by `make docs`" in file.read_text("utf-8")}
-    assert len(marked) == 9
+    assert len(marked) == 10

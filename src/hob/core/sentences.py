@@ -308,7 +308,7 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "Siehe `hob status`.",
     },
     Sentence.PROMPT_GUARD_WARNED: {
-        "en": "This went to the model's provider with {kinds} in it; `[prompt_guard]` in the settings can prevent that.",
+        "en": "This went to the model's provider with {kinds} in it; `[prompt_guard]` in the settings can prevent it.",
         "de": "Das ging mit {kinds} darin an den Anbieter des Modells; "
         "`[prompt_guard]` in den Einstellungen kann das verhindern.",
     },

@@ -6,7 +6,7 @@ back is cleaned and gets its withheld values again.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
@@ -69,6 +69,11 @@ class Routing:
         """The usual model; empty where there is none. Raises ModelError."""
         ref = self.choice.default()
         return "" if ref is None else self.lanes.name(await self._named(ref))
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The owner's names for models."""
+        return self.choice.aliases
 
     def check_ref(self, name: str) -> str | None:
         """What is wrong with the name, for people; None if it leads to a model that can be asked."""

@@ -214,11 +214,11 @@ def set_(
     fallback: Annotated[bool, Parameter(help="Add it to those that stand in.")] = False,
     task: Annotated[str, Parameter(help=TASKS_HELP)] = "",
     alias: Annotated[str, Parameter(help="Only give it this name.")] = "",
-    test: Annotated[bool, Parameter(help="Ask it one word before it is stored.")] = True,
+    no_test: Annotated[bool, Parameter(help="Store it without asking it first.", negative="")] = False,
 ) -> int:
     """Choose the model that is asked: written to config.toml once it has answered."""
     config = read_config()
-    if test and asyncio.run(_test(config, [model], as_json=False)):
+    if not no_test and asyncio.run(_test(config, [model], as_json=False)):
         print("Nothing was changed; `--no-test` stores it all the same.", file=sys.stderr)
         return 1
     settings = config[ModelSettings]

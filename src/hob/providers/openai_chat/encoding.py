@@ -43,7 +43,7 @@ def encode_request(
     if request.thinking is not None:
         body |= _thinking(request.thinking, dialect)
     if request.tools:
-        body["tools"] = [_tool(spec) for spec in request.tools]
+        body["tools"] = [_tool(spec, dialect) for spec in request.tools]
     messages: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
     messages += _messages(request.messages, dialect, images or {})
     if any(model.startswith(name) for name in dialect.cached_system):
@@ -62,8 +62,8 @@ def _thinking(level: Thinking, dialect: Dialect) -> dict[str, Any]:
     return {"reasoning_effort": dialect.efforts.get(level, level.value)}
 
 
-def _tool(spec: ToolSpec) -> dict[str, Any]:
-    schema = normalise(spec, SchemaDialect.OPENAI)
+def _tool(spec: ToolSpec, dialect: Dialect) -> dict[str, Any]:
+    schema = normalise(spec, SchemaDialect.GRAMMAR if dialect.grammar else SchemaDialect.OPENAI)
     return {"type": "function", "function": {"name": spec.name, "description": spec.description, "parameters": schema}}
 
 

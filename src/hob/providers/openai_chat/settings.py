@@ -33,5 +33,7 @@ class Dialect:
     """`reasoning_content` has to come back with an assistant message that called tools, while the turn goes on."""
     nine_character_ids: bool = False
     """A call's id has nine letters and digits, no more and no less."""
+    grammar: bool = False
+    """Schemas of tools are turned into a grammar, which knows less (llama.cpp and what is built on it)."""
     user_after_tool: bool = True
     """A user message may follow a tool's result at once."""
