@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,7 @@ class CliModel:
 
     async def _close(self, process: Process, ask: Ask, heard: "_Heard") -> None:
         """Let it end by itself, so that it keeps its conversation, writes its report and exits as it means to."""
-        if not heard.over or heard.stopped_short:
+        if heard.stopped_short:
             return
         await process.finish()
         report = self._cli.facts.report
@@ -173,8 +173,9 @@ class CliModel:
         self._swept = True
         long_ago = self._clock.now().timestamp() - 2 * self._settings.total_seconds
         for left in self._folder.glob("run-*"):
-            if left.stat().st_mtime < long_ago:
-                shutil.rmtree(left, ignore_errors=True)
+            with suppress(OSError):  # another Hob may have been quicker
+                if left.stat().st_mtime < long_ago:
+                    shutil.rmtree(left, ignore_errors=True)
 
     def _variables(self, ask: Ask) -> dict[str, str]:
         facts = self._cli.facts

@@ -20,7 +20,7 @@ _CUT = re.compile(
 )
 _NETWORK = re.compile(
     r"waiting for network|lookup address|error sending request|unable to connect|connection (?:error|failed|refused)"
-    r"|ECONN|ENOTFOUND|EAI_AGAIN|fetch failed|network",
+    r"|\bECONN\w+|\bENOTFOUND\b|\bEAI_AGAIN\b|fetch failed|\bnetwork\b",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(r"empty response|no response was returned|no visible output|output token maximum", re.IGNORECASE)

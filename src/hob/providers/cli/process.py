@@ -92,6 +92,7 @@ class Process:
                 await self.finish()
         finally:
             self._signal(signal.SIGKILL)  # children that outlive their parent, and whoever did not listen
+            await self.finish()
             self._transport.close()
 
     def _signal(self, number: signal.Signals) -> None:

@@ -28,8 +28,8 @@ class Facts:
 
     `lost` matches its complaint about a conversation that it does not have (any more). `workplace` are files that its
     working directory holds. `running_total` says that its usage counts the whole conversation, not the run; `report` is
-    the file in the run's folder that tells it (empty: its last line does). `exits_with_status` says that after a failure
-    the exit code is the server's status modulo 256.
+    the file in the run's folder that tells it (empty: its last line does). `exits_with_status` says that its exit code
+    after a failure is the server's status modulo 256.
     """
 
     name: str

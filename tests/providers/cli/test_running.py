@@ -1,0 +1,276 @@
+"""How a CLI is run: what it sees, what it is told, and that nothing of it is left."""
+
+import asyncio
+import os
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.ids import BlobId
+from hob.core.models import Image, ModelRequest, TextDelta, Thinking, UserMessage
+from hob.providers.cli.program import find_cli, is_installed
+from hob.providers.cli.settings import CliSettings
+from hob.testing.clock import ManualClock
+from tests.providers.cli.fake import CLIS, FakeCli, Seen, answer, ask, half, recorded
+
+ASKED = ModelRequest("", "You are Hob.", (UserMessage("Hi"),), patience=0.0)
+
+
+async def run_once(folder: Path, name: str, request: ModelRequest = ASKED, **environ: str) -> Seen:
+    cli = FakeCli(folder, name, answer(name, "Hello!"))
+    await ask(cli.model(environ=environ), request)
+    return cli.seen()[0]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return _answers(pid) if not Path("/proc").exists() else False
+    return state not in "ZX"
+
+
+def _answers(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def pids_of(cli: FakeCli, runs: int = 1) -> list[int]:
+    """The processes of its runs, once they are there."""
+    async with asyncio.timeout(20):
+        while len(cli.seen()) < runs:  # noqa: ASYNC110 - another process tells of itself in a file
+            await asyncio.sleep(0.01)
+    return [pid for seen in cli.seen() for pid in seen.pids]
+
+
+async def gone(pids: list[int]) -> bool:
+    async with asyncio.timeout(20):
+        while any(map(is_running, pids)):  # noqa: ASYNC110 - these are no children of ours to wait for
+            await asyncio.sleep(0.01)
+    return True
+
+
+@pytest.mark.parametrize("name", CLIS)
+async def test_it_sees_only_what_it_is_known_to_need(tmp_path: Path, name: str) -> None:
+    seen = await run_once(tmp_path, name, ANTHROPIC_API_KEY="a", GEMINI_API_KEY="g", LD_PRELOAD="evil")
+    assert "SECRET" not in seen.environ
+    assert "LD_PRELOAD" not in seen.environ
+    assert ("ANTHROPIC_API_KEY" in seen.environ) == (name == "claude-cli")
+    assert ("GEMINI_API_KEY" in seen.environ) == (name == "gemini-cli")
+    assert Path(seen.environ["TMPDIR"]).parent == tmp_path / "home"
+
+
+async def test_further_variables_and_arguments_are_passed_on(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "claude-cli", answer("claude-cli", "Hello!"))
+    settings = CliSettings(environment=["MY_PROXY"], arguments=["--betas", "x"], model="opus")
+    await ask(cli.model(settings, environ={"MY_PROXY": "p"}), ASKED)
+    seen = cli.seen()[0]
+    assert (seen.environ["MY_PROXY"], seen.after("--betas"), seen.after("--model")) == ("p", "x", "opus")
+
+
+@pytest.mark.parametrize("name", CLIS)
+async def test_it_works_in_a_folder_of_its_own_and_leaves_nothing_of_the_run(tmp_path: Path, name: str) -> None:
+    seen = await run_once(tmp_path, name)
+    assert Path(seen.cwd) == tmp_path / "home" / "work"
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["work"]
+    assert (tmp_path / "home").stat().st_mode & 0o77 == 0
+
+
+@pytest.mark.parametrize("name", CLIS)
+async def test_the_system_text_is_told_through_a_file(tmp_path: Path, name: str) -> None:
+    seen = await run_once(tmp_path, name)
+    assert any("You are Hob." in text for text in seen.files.values())
+    assert not any("You are Hob." in argument for argument in seen.arguments)
+
+
+@pytest.mark.parametrize("name", CLIS)
+async def test_a_long_conversation_fits(tmp_path: Path, name: str) -> None:
+    text = "ü" * 300_000
+    seen = await run_once(tmp_path, name, ModelRequest("", text, (UserMessage(text),)))
+    assert seen.stdin == text
+    assert sum(map(len, seen.arguments)) < 5_000
+
+
+@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.parametrize("text", ["/clear", "  /etc", "!ls", "#remember", "@file", "--help", "$skill"])
+async def test_what_somebody_writes_is_no_command(tmp_path: Path, name: str, text: str) -> None:
+    seen = await run_once(tmp_path, name, ModelRequest("", "", (UserMessage(text),)))
+    assert seen.stdin.startswith("> ")
+
+
+async def test_gemini_reads_no_file_that_a_message_names(tmp_path: Path) -> None:
+    seen = await run_once(tmp_path, "gemini-cli", ModelRequest("", "", (UserMessage(r"mail a@b.de \@c @~/.ssh/x"),)))
+    assert seen.stdin == r"mail a\@b.de \@c \@~/.ssh/x"
+    assert r"`\@`" in seen.files["system.md"]
+
+
+async def test_claude_is_given_no_tools_files_settings_or_servers(tmp_path: Path) -> None:
+    seen = await run_once(tmp_path, "claude-cli")
+    assert (seen.after("--tools"), seen.after("--setting-sources")) == ("", "")
+    assert "--strict-mcp-config" in seen.arguments
+    assert seen.environ["CLAUDE_CODE_DISABLE_ATTACHMENTS"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "wanted"),
+    [
+        ("claude-cli", Thinking.HIGH, "high"),
+        ("claude-cli", Thinking.MINIMAL, "low"),
+        ("codex-cli", Thinking.MEDIUM, 'model_reasoning_effort="medium"'),
+        ("copilot-cli", Thinking.OFF, "none"),
+    ],
+)
+async def test_how_long_to_think_is_passed_on(tmp_path: Path, name: str, level: Thinking, wanted: str) -> None:
+    seen = await run_once(tmp_path, name, ModelRequest("", "", (UserMessage("Hi"),), thinking=level))
+    assert wanted in seen.arguments
+
+
+async def test_claude_without_thinking_keeps_to_the_limit_of_the_answer(tmp_path: Path) -> None:
+    asked = ModelRequest("", "", (UserMessage("Hi"),), thinking=Thinking.OFF, max_tokens=700)
+    seen = await run_once(tmp_path, "claude-cli", asked)
+    assert (seen.environ["MAX_THINKING_TOKENS"], seen.environ["CLAUDE_CODE_MAX_OUTPUT_TOKENS"]) == ("0", "700")
+
+
+async def test_a_picture_is_told_to_be_missing(tmp_path: Path) -> None:
+    said = UserMessage("Look!", (Image(BlobId("b"), "image/png"),))
+    seen = await run_once(tmp_path, "codex-cli", ModelRequest("", "", (said,)))
+    assert seen.stdin == "Look!\n[A picture stood here; it cannot be shown to you.]"
+
+
+@pytest.mark.parametrize("name", CLIS)
+async def test_what_is_not_installed_says_how_to_install_it(tmp_path: Path, name: str) -> None:
+    cli = FakeCli(tmp_path, name)
+    model = cli.model(environ={"PATH": str(tmp_path / "empty")})
+    with pytest.raises(ModelError, match=r"is not installed: npm install -g @") as failed:
+        await ask(model, ASKED)
+    assert failed.value.fault is ModelFault.SETTINGS
+
+
+async def test_a_program_that_cannot_be_run_is_told_as_that(tmp_path: Path) -> None:
+    broken = tmp_path / "claude"
+    broken.write_bytes(b"\x7fELFnot really")
+    broken.chmod(0o755)
+    model = FakeCli(tmp_path / "cli", "claude-cli").model(CliSettings(command=str(broken)))
+    with pytest.raises(ModelError, match="cannot be run") as failed:
+        await ask(model, ASKED)
+    assert failed.value.fault is ModelFault.SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("run", "fault"),
+    [
+        ({"lines": ["Hello, I am another program."]}, ModelFault.GARBAGE),
+        ({"lines": []}, ModelFault.GARBAGE),
+        ({"lines": ["[1, 2]", "{", '{"type": "system"}']}, ModelFault.CUT),
+        ({"lines": ["x" * (9 * 1024 * 1024)]}, ModelFault.GARBAGE),
+        ({"lines": ["[" * 100_000]}, ModelFault.GARBAGE),
+        ({"lines": [], "exit": 3, "stderr": "Segmentation fault"}, ModelFault.CUT),
+        ({"lines": [], "exit": 1, "stderr": "error: unknown option '--tools'"}, ModelFault.SETTINGS),
+    ],
+)
+async def test_whatever_a_program_says_is_an_honest_error(
+    tmp_path: Path, run: dict[str, object], fault: ModelFault
+) -> None:
+    with pytest.raises(ModelError) as failed:
+        await ask(FakeCli(tmp_path, "claude-cli", run).model(), ASKED)
+    assert failed.value.fault is fault
+
+
+async def test_an_error_shows_no_key_and_no_end_of_words(tmp_path: Path) -> None:
+    run = {"exit": 1, "stderr": f"authentication failed for sk-ant-api03-abcdefgh {'x' * 5000}"}
+    with pytest.raises(ModelError) as failed:
+        await ask(FakeCli(tmp_path, "claude-cli", run).model(), ASKED)
+    assert "abcdefgh" not in str(failed.value)
+    assert len(str(failed.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["claude-cli", "copilot-cli"])
+async def test_retries_of_the_cli_are_waited_for_as_long_as_somebody_waits(tmp_path: Path, name: str) -> None:
+    lines = recorded(name)["overload"]["lines"]
+    first = next(number for number, line in enumerate(lines) if "retry" in line.get("subtype", line["type"]))
+    run = {"lines": [*lines[: first + 1], *answer(name, "At last.")["lines"]]}
+    cli = FakeCli(tmp_path, name, run)
+    reply = await ask(cli.model(), ModelRequest("", "", (UserMessage("Hi"),), patience=30.0))
+    assert (reply.text, reply.attempts) == ("At last.", 2)
+
+
+async def test_after_text_was_shown_a_retry_is_a_cut_answer(tmp_path: Path) -> None:
+    lines = recorded("claude-cli")["overload"]["lines"]
+    begun = answer("claude-cli", "Half")["lines"][:3]
+    run = {"lines": [*begun, next(line for line in lines if line.get("subtype") == "api_retry")], "exit": None}
+    cli = FakeCli(tmp_path, "claude-cli", run)
+    with pytest.raises(ModelError) as failed:
+        await ask(cli.model(), ModelRequest("", "", (UserMessage("Hi"),), patience=30.0))
+    assert failed.value.fault is ModelFault.CUT
+
+
+async def test_a_limit_that_resets_says_when(tmp_path: Path) -> None:
+    clock = ManualClock()
+    at = int(clock.now().timestamp()) + 3600
+    limited = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": at}}
+    told = {"type": "result", "subtype": "success", "is_error": True, "result": "You've hit your limit"}
+    cli = FakeCli(tmp_path, "claude-cli", {"lines": [limited, told], "exit": 1})
+    with pytest.raises(ModelError) as failed:
+        await ask(cli.model(clock=clock), ASKED)
+    assert failed.value.fault is ModelFault.RATE_LIMIT
+    assert failed.value.retry_after == pytest.approx(3600, abs=2)
+
+
+async def test_who_is_silent_for_too_long_is_ended(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "claude-cli", {**half("claude-cli", "Half"), "exit": None, "child": True})
+    model = cli.model(CliSettings(idle_seconds=0.5))
+    with pytest.raises(ModelError) as failed:
+        await ask(model, ASKED)
+    assert failed.value.fault is ModelFault.TIMEOUT
+    assert await gone(await pids_of(cli))
+
+
+async def test_a_closed_stream_leaves_no_process(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "claude-cli", {**half("claude-cli", "Half"), "exit": None, "child": True})
+    async with aclosing(cli.model().stream(ASKED)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    pids = await pids_of(cli)
+    assert len(pids) == 2
+    assert await gone(pids)
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["work"]
+
+
+async def test_a_cancelled_request_leaves_no_process(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "codex-cli", {"exit": None, "child": True})
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(ask(cli.model(), ASKED))
+        pids = await pids_of(cli)
+        asking.cancel()
+    assert await gone(pids)
+
+
+async def test_a_program_that_has_ended_is_not_waited_for_because_of_its_children(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "gemini-cli", {"exit": 1, "stderr": "not logged in", "child": True})
+    with pytest.raises(ModelError) as failed:
+        await ask(cli.model(), ASKED)
+    assert failed.value.fault is ModelFault.AUTH
+    assert await gone(await pids_of(cli))
+
+
+@pytest.mark.full
+async def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "claude-cli", {**half("claude-cli", "Half"), "exit": None, "child": True, "deaf": True})
+    with pytest.raises(ModelError):
+        await ask(cli.model(CliSettings(idle_seconds=0.5)), ASKED)
+    assert await gone(await pids_of(cli))
+
+
+def test_a_cli_is_found_without_being_run(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "claude-cli")
+    path = str(tmp_path / "bin")
+    assert find_cli("claude-cli", path) == str(tmp_path / "bin" / "claude")
+    assert is_installed("claude-cli", path)
+    assert not is_installed("codex-cli", path)
+    assert cli.seen() == []
