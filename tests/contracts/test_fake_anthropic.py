@@ -113,6 +113,22 @@ async def test_thinking_that_was_changed_is_refused(client: anthropic.AsyncAnthr
         await client.messages.create(model="m", max_tokens=5000, messages=messages, tools=TOOLS, thinking=THINKING)
 
 
+async def test_newer_models_refuse_what_they_thought_after_another_beginning(client: anthropic.AsyncAnthropic) -> None:
+    thinking: Any = {"type": "adaptive"}
+    asked = await client.messages.create(
+        model="claude-opus-5-5", max_tokens=9, messages=ASK, tools=TOOLS, thinking=thinking
+    )
+    rest = [cast(MessageParam, asked.to_param()), results_of(asked)]
+    same = await client.messages.create(
+        model="claude-opus-5-5", max_tokens=9, messages=[*ASK, *rest], tools=TOOLS, thinking=thinking
+    )
+    assert same.stop_reason == "end_turn"
+    with pytest.raises(anthropic.BadRequestError, match="bound to a different conversation"):
+        await client.messages.create(
+            model="claude-opus-5-5", max_tokens=9, system="New.", messages=[*ASK, *rest], tools=TOOLS, thinking=thinking
+        )
+
+
 async def test_omitted_thinking_is_signed_all_the_same(client: anthropic.AsyncAnthropic) -> None:
     omitted: Any = {**THINKING, "display": "omitted"}
     asked = await client.messages.create(model="m", max_tokens=5000, messages=ASK, tools=TOOLS, thinking=omitted)

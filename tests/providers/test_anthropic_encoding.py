@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from hob.core.models import (
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.anthropic.encoding import encode_request
 from hob.providers.anthropic.wire import AnthropicMessages
+from hob.providers.prefixes import digest_of
 from hob.providers.wire import Listed
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
@@ -244,6 +246,29 @@ def test_a_tool_loop_that_another_model_began_is_not_asked_for_its_thoughts() ->
     assert "thinking" not in body_of(*said, **budget)
     assert "thinking" in body_of(*own, **budget)
     assert "thinking" in body_of(*said, AssistantMessage("so"), UserMessage("y"), **budget)
+
+
+def test_what_was_signed_after_another_beginning_is_left_out_with_all_that_followed() -> None:
+    steps = [AssistantMessage("", (call(str(n)),)) for n in range(3)]
+    results = [ToolMessage(said.calls[0].id, "x") for said in steps]
+
+    def told(opening: str, *parts: ModelMessage) -> ModelRequest:
+        return ModelRequest("claude-opus-5-5", "", (UserMessage(opening), *parts))
+
+    def sealed(step: int, before: ModelRequest) -> AssistantMessage:
+        return replace(steps[step], continuation=replace(kept(SEALED, None), prefix=digest_of(before)))
+
+    first = sealed(0, told("at nine"))
+    second = sealed(1, told("at nine", first, results[0]))
+    later = told("at ten", steps[0], results[0], steps[1], results[1])
+
+    def thoughts(opening: str) -> list[bool]:
+        parts = (first, results[0], second, results[1], sealed(2, later), results[2])
+        body = json.loads(encode_request(told(opening, *parts), model="claude-opus-5-5"))
+        return ["thinking" in str(message) for message in body["messages"][1::2]]
+
+    assert thoughts("at nine") == [True, True, False]
+    assert thoughts("at ten") == [False, False, True]  # what came after the change was sealed with it
 
 
 # -- the wire

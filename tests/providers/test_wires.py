@@ -164,6 +164,20 @@ async def test_a_tool_loop_goes_on_with_what_was_signed(
         assert (await ask(model, *said, name=name, thinking=thinking)).text.startswith("The tool said: result")
 
 
+async def test_a_tool_loop_goes_on_after_its_beginning_has_changed(
+    server: ModelServer, model: HttpModel, wire: Wire
+) -> None:
+    for name in MODELS[wire.name]:
+        said: list[ModelMessage] = []
+        for step in range(4):
+            server.script.append(Reply("", CALLS, "I think."))
+            opening = UserMessage(f"It is {step // 2} o'clock.")
+            reply = await ask(model, opening, *said, name=name, thinking=Thinking.HIGH)
+            assert reply.continuation is None or reply.continuation.prefix
+            said.append(AssistantMessage(reply.text, reply.calls, reply.continuation))
+            said += [ToolMessage(call.id, "result") for call in reply.calls]
+
+
 async def test_a_turn_that_another_wire_began_goes_on_here(model: HttpModel, wire: Wire) -> None:
     calls = (ToolCall(CallId("ü|1"), "read", "{"), ToolCall(CallId("call_2"), "clock", ""))
     said: list[ModelMessage] = [UserMessage("Look."), AssistantMessage("", calls)]

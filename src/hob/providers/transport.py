@@ -11,6 +11,7 @@ from hob.core.ids import BlobId
 from hob.core.models import AssistantMessage, Beat, CallStarted, ModelEvent, ModelReply, ModelRequest, UserMessage
 from hob.core.ports.tools import Blobs
 from hob.providers.connection import Connection, bytes_of, drain
+from hob.providers.prefixes import digest_of
 from hob.providers.schemas import ToolNames, safe_names
 from hob.providers.server import Server
 from hob.providers.wire import Listed, Wire
@@ -48,7 +49,7 @@ class HttpModel:
                 async with aclosing(bytes_of(response)) as pieces:
                     async for data in pieces:
                         for event in decoder.feed(data):
-                            yield event if names is None else _renamed(event, names)
+                            yield _told(event, request, names)
                         if decoder.done:
                             await drain(pieces)
                             return
@@ -57,7 +58,7 @@ class HttpModel:
                 raise
             broken = True
         for event in decoder.finish(broken=broken):
-            yield event if names is None else _renamed(event, names)
+            yield _told(event, request, names)
 
     async def list_models(self) -> tuple[Listed, ...]:
         """The models the server has. Raises ModelError."""
@@ -118,9 +119,13 @@ def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]
     return replace(request, tools=tools, messages=messages), names
 
 
-def _renamed(event: ModelEvent, names: ToolNames) -> ModelEvent:
-    if isinstance(event, CallStarted):
+def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None) -> ModelEvent:
+    """The event with our names of the tools, and a reply's sealed reasoning with what it follows on."""
+    if isinstance(event, CallStarted) and names is not None:
         return CallStarted(names.to_tool(event.name))
     if isinstance(event, ModelReply):
-        return replace(event, calls=tuple(replace(call, name=names.to_tool(call.name)) for call in event.calls))
+        if names is not None:
+            event = replace(event, calls=tuple(replace(call, name=names.to_tool(call.name)) for call in event.calls))
+        if event.continuation is not None:
+            event = replace(event, continuation=replace(event.continuation, prefix=digest_of(request)))
     return event

@@ -23,6 +23,7 @@ from hob.providers.anthropic.sealing import unseal
 from hob.providers.anthropic.thinking import plan_thinking
 from hob.providers.arguments import read_arguments
 from hob.providers.images import image_type
+from hob.providers.prefixes import valid_messages
 from hob.providers.schemas import SchemaDialect, normalise
 
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
@@ -35,11 +36,12 @@ def encode_request(request: ModelRequest, *, model: str, images: Mapping[BlobId,
     """The request's body. The same request gives the same bytes, and what grows from turn to turn stands last."""
     plan = plan_thinking(model, request.thinking, request.max_tokens)
     fields, off = plan.fields, plan.off
-    if plan.budget and _began_elsewhere(request.messages):  # it would be refused
+    said = valid_messages(request)
+    if plan.budget and _began_elsewhere(said):  # it would be refused
         fields, off = {}, True
     tools = [_tool(spec) for spec in request.tools]
     system = [{"type": "text", "text": request.system}] if request.system.strip() else []
-    messages = _messages(request.messages, images or {}, keep_sealed=not off)
+    messages = _messages(said, images or {}, keep_sealed=not off)
     mark(tools, system, messages)
     body = {
         "model": model,

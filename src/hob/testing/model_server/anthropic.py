@@ -214,7 +214,8 @@ def _blocks(answer: Answer) -> Iterator[dict[str, Any]]:
             yield {"type": "redacted_thinking", "data": seal(reply.reasoning)}
         else:
             shown = reply.reasoning if prompt.shows else ""
-            yield {"type": "thinking", "thinking": shown, "signature": sign(shown)}
+            bound = f".{rules.binding(prompt.segments)}" if rules.binds_thinking(prompt.model) else ""
+            yield {"type": "thinking", "thinking": shown, "signature": f"{sign(shown)}{bound}"}
     if reply.text:
         yield {"type": "text", "text": reply.text}
     for n, (name, arguments) in enumerate(reply.calls):

@@ -4,12 +4,13 @@ https://platform.claude.com/docs/en/api/errors, .../agents-and-tools/tool-use/im
 .../build-with-claude/extended-thinking, .../build-with-claude/prompt-caching
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server.hypertext import Asked
-from hob.testing.model_server.signatures import is_signed, unseal
+from hob.testing.model_server.signatures import is_signed, sign, unseal
 from hob.testing.model_server.wire import bad, words
 
 _FIELDS = words(
@@ -22,6 +23,7 @@ _FIELDS = words(
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+_BINDING = re.compile(r"claude-(?:(?:fable|mythos)-5-\d|(?:opus|sonnet|haiku)-5-5)\b")
 _MOST_MARKS = 4
 
 
@@ -78,6 +80,8 @@ def check(asked: Asked, request: Mapping[str, Any]) -> None:
     _check_tools(request.get("tools") or ())
     _check_messages(request["messages"])
     _check_thinking(request)
+    if binds_thinking(request["model"]):
+        _check_bindings(request)
     marks = segments(request)[1]
     if len(marks) > _MOST_MARKS:
         raise bad(f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}.")
@@ -158,12 +162,40 @@ def _check_block(block: Mapping[str, Any], role: str, where: str) -> None:
                 raise bad(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
             if not isinstance(block["input"], dict):
                 raise bad(f"{where}.tool_use.input: Input should be a valid dictionary")
-        case "thinking" if not is_signed(block["thinking"], block["signature"]):
+        case "thinking" if not is_signed(block["thinking"], str(block["signature"]).partition(".")[0]):
             raise bad(f"{where}: Invalid `signature` in `thinking` block")
         case "redacted_thinking" if unseal(block["data"]) is None:
             raise bad(f"{where}: Invalid `data` in `redacted_thinking` block")
         case "image":
             _check_source(block["source"], where)
+
+
+def binds_thinking(model: str) -> bool:
+    """Is what the model thought worth nothing after another beginning?
+
+    https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+    """
+    return bool(_BINDING.search(model))
+
+
+def binding(before: Sequence[object]) -> str:
+    """What a signature says of all that was told before the thought."""
+    return sign(json.dumps(before, sort_keys=True))
+
+
+def _check_bindings(request: Mapping[str, Any]) -> None:
+    """Nothing before a thought may have changed since."""
+    for number, message in enumerate(request["messages"]):
+        for place, block in enumerate(blocks_of(message["content"])):
+            if block["type"] != "thinking":
+                continue
+            before, _ = segments({**request, "messages": request["messages"][:number]})
+            if block["signature"].partition(".")[2] != binding(before):
+                raise bad(
+                    f"messages.{number}.content.{place}: Invalid `signature` in `thinking` block. The block is bound "
+                    "to a different conversation. Remove the block, or set `thinking.block_binding."
+                    'prefix_mismatch_behavior` to "drop_block".'
+                )
 
 
 def _check_source(source: Mapping[str, Any], where: str) -> None:
