@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.limits import SpendingSettings
+from hob.agent.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
 from hob.agent.spending import Budget, worst_cost
 from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound, Sender
 from hob.core.models import ModelRequest, Price, Thinking, Usage
+from hob.core.sentences import Sentence
 from hob.core.steps import ModelAsked, ModelReplied
 from hob.core.turns import Turn
 from hob.store.settings import StoreSettings
@@ -24,8 +27,13 @@ from hob.testing.clock import ManualClock
 from hob.testing.turns import make_turn
 
 DOLLAR = 1_000_000
+_, MEMBER, STRANGER = SenderClass
 PRICED = ModelRequest("priced", "", (), max_tokens=1000)
 NAMELESS = ModelRequest("nameless", "", (), max_tokens=1000)
+
+
+def by(cls: SenderClass) -> Inbound:
+    return replace(message("hi"), sender=Sender("somebody", cls=cls))
 
 
 class Known:
@@ -142,6 +150,123 @@ async def test_the_refusal_names_the_setting_and_the_sums(store: Store, clock: M
     with pytest.raises(BudgetExceeded, match=r"`spending\.daily` is \$1\.20, \$0\.50 of it is spent.*cost \$1\.00"):
         async with budget(store, clock, SpendingSettings(daily=1.2)).reserved(turn, PRICED, 0):
             pass
+
+
+async def test_a_models_limit_counts_that_model_alone(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    limited = budget(store, clock, SpendingSettings(models={"pri*": PeriodLimits(daily=1.5)}, on_unknown="allow"))
+    await spend(store, turn, 1)
+    assert not await may(limited, turn)
+    assert await may(limited, turn, NAMELESS)
+
+
+async def test_what_may_be_answered_by_several_models_keeps_the_limits_of_all(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    chain = replace(NAMELESS, models=("nameless", "priced"))
+    limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=1.5)}))
+    async with limited.reserved(turn, chain, 0) as held:
+        assert held.worst == DOLLAR  # the dearest whose price is known
+        asked = ModelAsked("nameless", "h", 1, held.worst, models=chain.models)
+        await store.journal.append(turn.id, [asked])
+    assert not await may(limited, turn)  # the first call may yet be answered by the model with the limit
+
+
+async def test_a_sender_class_has_limits_of_its_own(store: Store, clock: ManualClock) -> None:
+    limits = SenderClasses(member=SenderLimits(daily=1.5, per_turn=1.2), stranger=SenderLimits(monthly=0))
+    limited = budget(store, clock, SpendingSettings(senders=limits))
+    member, other, stranger = [await make_turn(store, by(cls)) for cls in (MEMBER, MEMBER, STRANGER)]
+    await spend(store, member, 0.4)
+    assert [await may(limited, turn) for turn in (member, other, stranger)] == [False, True, False]
+    await spend(store, other, 0.2)
+    assert not await may(limited, await make_turn(store, by(MEMBER)))
+    assert await may(limited, await make_turn(store, message("the owner's")))
+
+
+async def test_a_turn_counts_for_the_least_known_of_its_senders(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    limited = budget(store, clock, SpendingSettings(senders=SenderClasses(stranger=SenderLimits(daily=0))))
+    assert await may(limited, turn)
+    with pytest.raises(BudgetExceeded, match=r"spending\.senders\.stranger\.daily"):
+        async with limited.reserved(turn, PRICED, 0, [by(STRANGER)]):
+            pass
+
+
+async def test_calls_outside_turns_keep_the_limits_and_count_while_they_are_made(
+    store: Store, clock: ManualClock
+) -> None:
+    turn = await make_turn(store, message("a"))
+    limited = budget(store, clock, SpendingSettings(daily=1.5))
+    async with limited.held(turn.session, SenderClass.OWNER, PRICED, 0):
+        assert not await may(limited, turn)
+        with pytest.raises(BudgetExceeded):
+            async with limited.held(turn.session, SenderClass.OWNER, PRICED, 0):
+                pass
+    assert await may(limited, turn)
+
+
+async def test_where_nothing_is_left_an_unknown_price_is_refused(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    assert not await may(budget(store, clock, SpendingSettings(daily=0)), turn, NAMELESS)
+
+
+async def test_unknown_prices_are_refused_for_stand_ins_too(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    limited = budget(store, clock, SpendingSettings(daily=5, on_unknown="refuse"))
+    with pytest.raises(BudgetExceeded, match="nameless"):
+        async with limited.reserved(turn, replace(PRICED, models=("priced", "nameless")), 0):
+            pass
+
+
+async def told(limited: Budget, turn: Turn) -> list[str]:
+    async with limited.reserved(turn, replace(PRICED, max_tokens=1), 0) as held:
+        return [remark.sentence for remark in held.remarks]
+
+
+async def test_the_owner_is_told_once_when_most_of_a_limit_is_spent(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    settings = SpendingSettings(daily=1, monthly=10, warn_at=0.8)
+    limited = budget(store, clock, settings)
+    await spend(store, turn, 0.79)
+    assert await told(limited, turn) == []
+    await spend(store, turn, 0.02)
+    assert await told(limited, turn) == [Sentence.BUDGET_NEARLY_REACHED]
+    assert await told(limited, turn) == []
+    assert await told(budget(store, clock, settings), turn) == []  # after a restart
+    await clock.advance(36 * 3600)
+    await spend(store, turn, 0.9)
+    assert await told(limited, turn) == [Sentence.BUDGET_NEARLY_REACHED]
+
+
+async def test_nobody_but_the_owner_is_told_of_limits(store: Store, clock: ManualClock) -> None:
+    limited = budget(store, clock, SpendingSettings(daily=1))
+    turn = await make_turn(store, by(MEMBER))
+    await spend(store, turn, 0.9)
+    assert await told(limited, turn) == []
+    assert await told(limited, await make_turn(store, message("hi"))) == [Sentence.BUDGET_NEARLY_REACHED]
+
+
+async def test_what_is_merely_held_back_is_not_told_as_spent(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, 900_000)])
+    assert await told(budget(store, clock, SpendingSettings(daily=1)), turn) == []
+
+
+async def test_standings_tell_each_limit_with_what_is_spent(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    settings = SpendingSettings(daily=1, per_session=3, models={"x/*": PeriodLimits(monthly=2)})
+    await spend(store, turn, 0.5)
+    found = await budget(store, clock, settings).standings(turn.session)
+    assert [(each.limit.key, each.limit.most, each.spent.cost) for each in found] == [
+        ("spending.per_session", 3 * DOLLAR, 500_000),
+        ("spending.daily", DOLLAR, 500_000),
+        ('spending.models."x/*".monthly', 2 * DOLLAR, 0),
+    ]
+
+
+def test_long_input_is_reckoned_at_its_dearer_price_a_little_early() -> None:
+    price = Price(100, 1000, 10, 100, above=((200_000, Price(200, 1000, 20, 200)),))
+    assert worst_cost(price, 150_000, 0) == 15
+    assert worst_cost(price, 170_000, 0) == 34
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 4096), st.data())

@@ -1,0 +1,251 @@
+"""Whatever is asked at once, by whom, of which models, at which prices: no limit is ever exceeded."""
+
+import asyncio
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.agent.limits import MICRO, PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
+from hob.agent.spending import Budget
+from hob.core.errors import BudgetExceeded
+from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import SenderClass
+from hob.core.messages import Sender
+from hob.core.models import ModelRequest, Price, Usage
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Turn
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.turns import make_turn
+
+MODELS = ("a/one", "a/two", "b/one")
+SESSIONS = (SessionKey("s"), SessionKey("t"))
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+# A call costs a few tens of cents at most, a limit has room for a few calls: so every run comes to its limits.
+rates = st.sampled_from([0, 20, 100, 200]).map(lambda dollars: dollars * MICRO)
+prices = st.builds(
+    lambda plain, output, write, dear, call: Price(
+        plain, output, plain // 10, write, call=call,
+        above=((500, Price(plain * dear, output, plain // 10, write * dear, call=call)),),
+    ),
+    rates, rates, rates, st.integers(1, 3), st.sampled_from([0, 100_000]),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Question:
+    """One call of a model and what will come of it, as parts of what it may be at most."""
+
+    chain: tuple[str, ...]
+    estimate: int
+    most: int
+    answers: int
+    parts: tuple[float, float, float, float]
+    fails: bool
+
+
+parts = st.sampled_from([0.0, 0.5, 1.0, 1.0])
+questions = st.builds(
+    Question,
+    st.lists(st.sampled_from(MODELS), min_size=1, max_size=3, unique=True).map(tuple),
+    st.sampled_from([100, 500, 600, 1000]),
+    st.sampled_from([100, 1000]),
+    st.integers(0, 2),
+    st.tuples(parts, parts, parts, parts),
+    st.sampled_from([False, False, False, True]),
+)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A turn of somebody, or a summary of their session."""
+
+    session: SessionKey
+    sender: SenderClass
+    questions: tuple[Question, ...]
+    is_turn: bool
+
+
+asked_by = st.sampled_from(SenderClass)
+asks = st.lists(questions, min_size=1, max_size=4).map(tuple)
+works = st.builds(Work, st.sampled_from(SESSIONS), asked_by, asks, st.sampled_from([True, True, False]))
+most = st.sampled_from([0.3, 0.5, 1.0])
+one_limit = st.one_of(
+    st.builds(lambda most: SpendingSettings(daily=most), most),
+    st.builds(lambda most: SpendingSettings(monthly=most), most),
+    st.builds(lambda most: SpendingSettings(per_session=most), most),
+    st.builds(lambda most: SpendingSettings(per_turn=most), most),
+    st.builds(lambda most: SpendingSettings(models={"a/*": PeriodLimits(daily=most)}), most),
+    st.builds(lambda most: SpendingSettings(models={"b/one": PeriodLimits(monthly=most)}), most),
+    st.builds(lambda most: SpendingSettings(senders=SenderClasses(member=SenderLimits(daily=most))), most),
+    st.builds(lambda most: SpendingSettings(senders=SenderClasses(stranger=SenderLimits(per_turn=most))), most),
+)
+spending = one_limit | st.builds(
+    lambda first, second: replace(
+        first, daily=first.daily or second.daily, per_session=first.per_session or second.per_session,
+        models={**first.models, **second.models}, warn_at=0.5,
+    ),
+    one_limit, one_limit,
+)  # fmt: skip
+
+
+@dataclass
+class World:
+    store: Store
+    clock: ManualClock
+    budget: Budget
+    prices: Mapping[str, Price]
+    spent: dict[tuple[str, ...], int] = field(default_factory=lambda: defaultdict(int))
+    """Micro-dollars by what they count for, summed beside the store."""
+    asked: int = 0
+
+    async def perform(self, work: Work) -> None:
+        turn = await self._turn(work) if work.is_turn else None
+        for question in work.questions:
+            try:
+                if turn is not None:
+                    await self._ask(work, turn, question)
+                else:
+                    await self._summarise(work, question)
+            except BudgetExceeded:
+                continue
+
+    async def _turn(self, work: Work) -> Turn:
+        inbound = replace(message("hello"), sender=Sender("somebody", cls=work.sender))
+        return await make_turn(self.store, inbound, session=work.session)
+
+    async def _ask(self, work: Work, turn: Turn, question: Question) -> None:
+        request = ModelRequest(question.chain[0], "", (), max_tokens=question.most, models=question.chain)
+        async with self.budget.reserved(turn, request, question.estimate) as held:
+            asked = ModelAsked(request.first, "h", question.estimate, held.worst, models=question.chain)
+            await self.store.journal.append(turn.id, [asked])
+        await self._think()
+        if question.fails:
+            await self.store.journal.append(turn.id, [ModelFailed("auth", "no")])
+            return
+        model, usage, cost = self._answer(question)
+        self._count(work, model, cost, turn.id)
+        await self.store.journal.append(turn.id, [ModelReplied("yes", usage=usage, cost=cost, ref=model)])
+
+    async def _summarise(self, work: Work, question: Question) -> None:
+        request = ModelRequest(question.chain[0], "", (), max_tokens=question.most, models=question.chain)
+        async with self.budget.held(work.session, work.sender, request, question.estimate):
+            await self._think()
+            model, usage, cost = self._answer(question)
+            self._count(work, model, cost, "")
+            event = TimelineEvent(
+                new_event_id(), new_trace_id(), new_span_id(), None, self.clock.now().timestamp(), EventKind.MODEL,
+                model, session=work.session, classification=f"{work.sender}/summary", usage=usage, cost=cost,
+            )  # fmt: skip
+            await self.store.ledger.record(event)
+
+    async def _think(self) -> None:
+        """Time in which the others go on."""
+        for _ in range(3):
+            await self.store.ledger.spent()
+
+    def _answer(self, question: Question) -> tuple[str, Usage, int]:
+        """Any answer that stays within the estimate and the request's most tokens."""
+        model = question.chain[question.answers % len(question.chain)]
+        plain, output, read, written = question.parts
+        tokens = int(question.estimate * plain)
+        cached = int(tokens * read)
+        usage = Usage(tokens, int(question.most * output), cached, int((tokens - cached) * written))
+        return model, usage, self.prices[model].cost(usage)
+
+    def _count(self, work: Work, model: str, cost: int, turn: str) -> None:
+        self.asked += 1
+        day = str(self.clock.now().astimezone().date())
+        for period in (day, day[:7]):
+            self.spent[period, "all"] += cost
+            self.spent[period, "model", model[:2]] += cost
+            self.spent[period, "model", model] += cost
+            self.spent[period, "sender", work.sender] += cost
+        self.spent["session", work.session] += cost
+        if turn:
+            self.spent["turn", turn, work.sender] += cost
+
+    def broken(self, limits: SpendingSettings) -> list[tuple[str, ...]]:
+        """The limits that were exceeded."""
+        return [key for key, cost in self.spent.items() for most in _limits_of(limits, key) if cost > most * MICRO]
+
+
+def _limits_of(limits: SpendingSettings, key: tuple[str, ...]) -> Sequence[float]:
+    period, *what = key
+
+    def chosen(section: SpendingSettings | PeriodLimits | SenderLimits) -> float | None:
+        return section.daily if len(period) == len("2026-01-01") else section.monthly
+
+    match what:
+        case ["all"]:
+            found = [chosen(limits)]
+        case ["model", "a/"]:
+            found = [chosen(limits.models.get("a/*", PeriodLimits()))]
+        case ["model", "b/one"]:
+            found = [chosen(limits.models.get("b/one", PeriodLimits()))]
+        case ["sender", cls]:
+            found = [chosen(getattr(limits.senders, cls))]
+        case [_, cls] if period == "turn":
+            found = [limits.per_turn, getattr(limits.senders, cls).per_turn]
+        case _ if period == "session":
+            found = [limits.per_session]
+        case _:
+            found = []
+    return [most for most in found if most is not None]
+
+
+class Listed:
+    """Implements `Prices`."""
+
+    def __init__(self, prices: Mapping[str, Price]) -> None:
+        self._prices = prices
+
+    def find_price(self, model: str) -> Price | None:
+        return self._prices.get(model)
+
+    async def prepare(self, models: Sequence[str]) -> None: ...
+
+
+async def play(days: list[list[Work]], limits: SpendingSettings, priced: Mapping[str, Price], home: Path) -> World:
+    """Each day's works at once, then a night."""
+    clock = ManualClock()
+    async with open_store(home, StoreSettings(), clock) as store:
+        world = World(store, clock, Budget(limits, store.ledger, Listed(priced), clock), priced)
+        for works in days:
+            async with asyncio.TaskGroup() as group:
+                for work in works:
+                    group.create_task(world.perform(work))
+            clock.set_wall(clock.now() + timedelta(days=1))
+        total = await store.ledger.spent()
+        assert (total.cost, total.reserved) == (sum(c for key, c in world.spent.items() if key[0] == "session"), 0)
+        return world
+
+
+days = st.lists(st.lists(works, min_size=2, max_size=6), min_size=1, max_size=2)
+
+
+@given(days, spending, st.tuples(prices, prices, prices))
+def test_no_limit_is_exceeded(days: list[list[Work]], limits: SpendingSettings, priced: tuple[Price, ...]) -> None:
+    with tempfile.TemporaryDirectory(prefix="hob-", dir=MEMORY) as home:
+        world = asyncio.run(play(days, limits, dict(zip(MODELS, priced, strict=True)), Path(home)))
+    assert world.broken(limits) == []
+
+
+def test_the_limits_are_used_up_and_not_shunned() -> None:
+    """The property would hold for a budget that refuses everything."""
+    question = Question(("a/one",), 1000, 1000, 0, (1.0, 1.0, 0.0, 0.0), fails=False)
+    work = Work(SESSIONS[0], SenderClass.OWNER, (question,) * 4, is_turn=True)
+    price = Price(100 * MICRO, 100 * MICRO, 0, 0)  # each call costs 0.2 dollars
+    with tempfile.TemporaryDirectory(prefix="hob-", dir=MEMORY) as home:
+        world = asyncio.run(play([[work] * 3], SpendingSettings(daily=1.0), {"a/one": price}, Path(home)))
+    assert (world.asked, world.spent["session", SESSIONS[0]]) == (5, MICRO)
