@@ -169,7 +169,24 @@ def answer(name: str, text: str, reasoning: str = "", pieces: Iterable[str] = ()
 
 def half(name: str, text: str) -> Run:
     """A run that ends in the middle of its answer."""
-    return {"lines": answer(name, text)["lines"][: -2 if name != "claude-cli" else -3], "exit": 1}
+    return {"lines": answer(name, text)["lines"][: -3 if name == "claude-cli" else -1], "exit": 1}
+
+
+def overflow(name: str) -> Run:
+    """A run that ends since the conversation is too long."""
+    said = "prompt is too long: 250000 tokens > 200000 maximum"
+    match name:
+        case "claude-cli":
+            return {"lines": [{"type": "result", "is_error": True, "api_error_status": 400, "result": said}], "exit": 1}
+        case "codex-cli":
+            return recorded(name)["overflow"]
+        case "gemini-cli":
+            told = "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576)."
+            message = f"[API Error: {json.dumps({'error': {'code': 400, 'message': told}})}]"
+            return {"lines": [{"type": "result", "status": "error", "error": {"message": message}}], "exit": 144}
+        case _:
+            error = {"type": "session.error", "data": {"message": said, "statusCode": 400}}
+            return {"lines": [error, {"type": "result", "exitCode": 1}], "exit": 1}
 
 
 def _stream(event: Mapping[str, Any]) -> Mapping[str, Any]:
