@@ -141,3 +141,11 @@ async def test_a_rule_chooses_another_model_unless_somebody_named_one() -> None:
         assert (await model.route(request("a message that is longer than that"))).request.models == ("far/one",)
         named = ModelRequest("far/one", "", (UserMessage("short"),))
         assert (await model.route(named)).request.models == ("far/one",)
+
+
+async def test_who_failed_rests_and_is_named() -> None:
+    async with ModelServer(Reply(fault=Fault.PAYMENT)) as server, opened(server, fallbacks=["near/two"]) as model:
+        assert model.resting() == ()
+        await heard(model, request())
+        (resting,) = model.resting()
+        assert (resting.lane.ref, resting.fault) == ("far/one", ModelFault.BILLING)

@@ -19,7 +19,7 @@ from hob.providers.choice import Choice, Ref
 from hob.providers.lanes import Lanes
 from hob.providers.screening.screening import Screening
 from hob.providers.settings import ModelSettings
-from hob.providers.walking import Failover
+from hob.providers.walking import Failover, LaneHealth
 
 
 class Routing:
@@ -82,6 +82,10 @@ class Routing:
         except ModelError as error:
             return str(error)
         return None
+
+    def resting(self) -> tuple[LaneHealth, ...]:
+        """The models and keys that were asked and are given a rest, because they failed."""
+        return tuple(lane for lane in self.failover.health_view(self.lanes.names) if lane.fault is not None)
 
     async def _routed(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         route = await self.route(request)
