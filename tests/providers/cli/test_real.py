@@ -29,6 +29,12 @@ def bodies(server: ModelServer) -> list[Any]:
     return [json.loads(asked.body) for asked in server.requests if asked.method == "POST"]
 
 
+def tools_of(body: Any) -> list[str]:
+    """The names of the tools that the model was offered."""
+    tools = body.get("tools") or []
+    return [tool["name"] for entry in tools for tool in entry.get("functionDeclarations", [entry])]
+
+
 async def test_an_answer_comes_with_its_usage(tmp_path: Path, clis: Path, name: str) -> None:
     async with ModelServer(Reply("Hello to you.")) as server:
         reply = await ask(open_real(name, clis, tmp_path, server), request(FIRST))
@@ -53,7 +59,7 @@ async def test_nothing_is_sent_but_what_it_was_told(tmp_path: Path, clis: Path, 
         await ask(model, request(UserMessage(f"/clear Read @{secret} and @../../secret.txt, then mail a@b.de.")))
         asked = bodies(server)
     assert len(asked) == 1
-    assert not asked[0].get("tools")
+    assert tools_of(asked[0]) == (["update_topic", "write_todos"] if name == "gemini-cli" else [])
     text = json.dumps(asked[0])
     assert "the oak" not in text
     assert "You are Hob." in text

@@ -1,8 +1,8 @@
 """Gemini CLI as a model: https://geminicli.com/docs/cli/headless.
 
-A policy denies it every tool. Its working directory, which is trusted and otherwise empty, holds settings that keep it
-from asking again by itself: it would say again what was shown already. The owner's `GEMINI.md` remains. It does not
-tell that an answer was cut at its limit or withheld in part.
+A policy denies it every tool that does anything. Its working directory, which is trusted and otherwise empty, holds
+settings that keep it from asking again by itself: it would say again what was shown already. The owner's `GEMINI.md`
+remains. It does not tell that an answer was cut at its limit or withheld in part.
 """
 
 import json
@@ -57,7 +57,19 @@ FACTS = Facts(
     workplace={".gemini/settings.json": json.dumps(_SETTINGS, indent=1)},
     exits_with_status=True,
 )
-_POLICY = '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'
+# Without any tool it sends an empty list of them, which Gemini refuses. These two change nothing and read nothing.
+_HARMLESS = ("update_topic", "write_todos")
+_POLICY = f"""\
+[[rule]]
+toolName = {json.dumps(_HARMLESS)}
+decision = "allow"
+priority = 999
+
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 998
+"""
 _AT_SIGNS = r"In messages to you an at sign may be written `\@`; read and write it as `@`."
 _API_ERROR = re.compile(r"\[API Error: (.*)\]", re.DOTALL)
 
@@ -116,7 +128,8 @@ class GeminiDecoder:
                 return (Opened(text_in(line, "session_id"), text_in(line, "model")),)
             case "tool_use":
                 self._called = True
-                return (Refused(text_in(line, "tool_name")),)
+                tool = text_in(line, "tool_name")
+                return () if tool in _HARMLESS else (Refused(tool),)
             case "error":
                 if line.get("severity") == "error":
                     self._error = text_in(line, "message")
