@@ -1,4 +1,4 @@
-"""What models give besides answers: vectors and transcripts."""
+"""What models give besides answers: vectors, transcripts, descriptions."""
 
 from dataclasses import dataclass
 
@@ -21,3 +21,14 @@ class Transcript:
     text: str
     language: str = ""
     seconds: float = 0.0
+    model: str = ""
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a picture shows, in words. They are untrusted: what stands in the picture may be in them."""
+
+    text: str
+    model: str = ""
+    usage: Usage | None = None

@@ -17,6 +17,7 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.providers.addresses import is_loopback, with_scheme
 from hob.providers.faults import describe, read_failure
+from hob.providers.forms import Form
 from hob.providers.server import Server
 
 _MOST_ERROR_BODY = 64 * 1024
@@ -67,6 +68,7 @@ class Connection:
         *,
         headers: Mapping[str, str],
         content: bytes | None = None,
+        form: Form | None = None,
         patience: float = 10.0,
         read_seconds: float | None = None,
         secret: str = "",
@@ -81,6 +83,8 @@ class Connection:
                 method,
                 url,
                 content=content,
+                data=None if form is None else form.fields,
+                files=None if form is None else {"file": form.file},
                 headers={"user-agent": f"hob/{__version__}", "accept-encoding": "identity", **headers}
                 | dict(self._server.headers),
                 timeout=self._timeout(patience, read),

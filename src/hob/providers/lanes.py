@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from hob.core.clock import Clock
-from hob.core.errors import ModelError, ModelFault
+from hob.core.errors import ModelError
 from hob.core.models import ModelEvent, ModelRequest
 from hob.core.ports.model import Model, Profiles
 from hob.core.ports.tools import Blobs
@@ -19,7 +19,7 @@ from hob.providers.catalogue import CLI_WIRES
 from hob.providers.choice import Choice, Connected, Ref
 from hob.providers.health import Lane
 from hob.providers.plugins import open_plugin
-from hob.providers.server import Server
+from hob.providers.server import server_of
 from hob.providers.settings import ModelSettings
 from hob.providers.wire import Listed, Wire
 
@@ -50,6 +50,11 @@ class Lanes:
         """The reference as a text that `of` understands."""
         self._refs[str(ref)] = ref
         return str(ref)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every reference that was spoken of."""
+        return tuple(self._refs)
 
     def of(self, name: str) -> tuple[Lane, ...]:
         """The lanes of a reference, in the order of its provider's keys. Raises ModelError."""
@@ -105,21 +110,11 @@ class Lanes:
         return model
 
     def _open(self, connected: Connected, key: Secret | None) -> Model:
-        provider, own = connected.provider, connected.settings
         if connected.how == "plug-in":
-            return open_plugin(provider.id, own, self._clock, self._blobs)
-        if provider.wire in CLI_WIRES:
+            return open_plugin(connected.provider.id, connected.settings, self._clock, self._blobs)
+        if connected.provider.wire in CLI_WIRES:
             return self._open_cli(connected)
-        server = Server(
-            base_url=connected.base_url,
-            api_key=key,
-            headers={**provider.headers, **own.headers},
-            connect_seconds=self._settings.connect_seconds,
-            read_seconds=self._settings.read_seconds,
-            advice=connected.advice,
-        )
-        if not server.base_url:
-            raise ModelError(ModelFault.SETTINGS, f"{provider.id} has no address; set {connected.advice}")
+        server = server_of(connected, key, self._settings)
         from hob.providers.transport import HttpModel  # 80 ms of imports that a command without a model never pays
 
         return HttpModel(open_wire(connected), server, self._clock, self._blobs)

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from hob.core.media import Embeddings, Transcript
+from hob.core.media import Description, Embeddings, Transcript
 
 
 class Embedder(Protocol):
@@ -35,6 +35,6 @@ class Speaker(Protocol):
 class Describer(Protocol):
     """Tells what a picture shows, for models that cannot see."""
 
-    async def describe(self, image: bytes, media_type: str, question: str = "") -> str:
-        """What it shows, in words; with a question, its answer. The words are untrusted."""
+    async def describe(self, image: bytes, media_type: str, question: str = "") -> Description:
+        """What it shows, in words; with a question, its answer."""
         ...

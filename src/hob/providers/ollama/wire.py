@@ -24,11 +24,11 @@ class OllamaChat:
 
     def chat_url(self, base_url: str, model: str) -> str:
         """As `Wire.chat_url`."""
-        return f"{_root(base_url)}/api/chat"
+        return f"{server_root(base_url)}/api/chat"
 
     def models_url(self, base_url: str) -> str:
         """As `Wire.models_url`."""
-        return f"{_root(base_url)}/api/tags"
+        return f"{server_root(base_url)}/api/tags"
 
     def headers(self, key: str) -> Mapping[str, str]:
         """As `Wire.headers`."""
@@ -51,5 +51,6 @@ class OllamaChat:
         return tuple(Listed(name) for name in names if isinstance(name, str) and name)
 
 
-def _root(base_url: str) -> str:
+def server_root(base_url: str) -> str:
+    """Where the server is, for a base URL written with or without scheme, `/v1`, `/api` and trailing slash."""
     return with_scheme(base_url).rstrip("/").removesuffix("/v1").removesuffix("/api")

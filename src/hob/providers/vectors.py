@@ -1,0 +1,72 @@
+"""Texts to vectors, whoever makes them: in batches that a server takes, checked and of unit length."""
+
+import math
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.media import Embeddings
+from hob.core.models import Usage
+
+MOST_TEXTS = 256
+"""Texts of one request. OpenAI takes 2,048, an answer of tens of megabytes that nothing else could run beside."""
+MOST_BYTES = 600_000
+"""UTF-8 bytes of one request's texts: what fits surely into the 300,000 tokens that OpenAI takes."""
+_CLOSE = 1e-6
+
+Batch = tuple[list[Sequence[float]], str, Usage | None]
+"""Vectors, the model that made them, what it counted."""
+
+
+async def embed_all(texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Batch]], host: str) -> Embeddings:
+    """The vectors of all texts, batch by batch. Raises ModelError."""
+    vectors: list[tuple[float, ...]] = []
+    model, usage = "", None
+    for batch in _batches(texts):
+        try:
+            found, model, counted = await embed(batch)
+        except ModelError as error:
+            if error.fault is not ModelFault.CONTEXT_OVERFLOW:
+                raise
+            words = f"a text is too long for the model that model.embedding names ({error})"
+            raise ModelError(error.fault, words) from error
+        if len(found) != len(batch):
+            raise _garbage(host, f"{len(found)} vectors for {len(batch)} texts")
+        vectors += (_unit(vector, host) for vector in found)
+        if counted is not None:
+            usage = counted if usage is None else usage + counted
+    if len({len(vector) for vector in vectors}) > 1:
+        raise _garbage(host, "vectors of different lengths")
+    return Embeddings(tuple(vectors), model, usage)
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        needs = len(text.encode("utf-8", "replace"))
+        if batch and (len(batch) >= MOST_TEXTS or size + needs > MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(text or " ")  # an empty text is refused
+        size += needs
+    if batch:
+        yield batch
+
+
+def _unit(vector: Sequence[float], host: str) -> tuple[float, ...]:
+    length = math.hypot(*vector)
+    if not math.isfinite(length) or not length:
+        raise _garbage(host, "a vector without direction")
+    return tuple(vector) if abs(length - 1) < _CLOSE else tuple(value / length for value in vector)
+
+
+def numbers_of(value: Any, host: str) -> list[float]:
+    """A list of numbers as JSON has it. Raises ModelError."""
+    if not isinstance(value, list) or not value or not all(type(each) in (float, int) for each in value):
+        raise _garbage(host, "a vector that is none")
+    return value
+
+
+def _garbage(host: str, what: str) -> ModelError:
+    return ModelError(ModelFault.GARBAGE, f"{host} sent {what}; check the model that model.embedding names")
