@@ -7,7 +7,9 @@ from typing import cast
 import pytest
 
 from hob.agent.commands import Desk, SlashCommands
+from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
+from hob.agent.spending import Budget
 from hob.core.ids import SessionKey
 from hob.core.models import ModelRequest, Route, Thinking
 from hob.store import Store
@@ -16,6 +18,7 @@ from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import SESSION
 
+from .test_driver import Known
 from .test_routes import Router
 
 
@@ -51,8 +54,8 @@ class Bench:
 
 def bench(store: Store, model: Router, default: str = "a/one") -> Bench:
     desk, settings, clock = Compactions(), AgentSettings(), ManualClock()
-    whole = cast("Desk", desk)
-    commands = SlashCommands(whole, store.sessions, store.ledger, clock, settings, lambda: default, model)
+    whole, budget = cast("Desk", desk), Budget(SpendingSettings(), store.ledger, Known(), clock)
+    commands = SlashCommands(whole, store.sessions, budget, clock, settings, lambda: default, model)
     return Bench(store, commands, model, desk)
 
 

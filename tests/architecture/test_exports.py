@@ -21,8 +21,9 @@ EXPORTS = {
         open_model open_prices
     """,
     "hob.store": """
-        Approval Approvals Compared Decisions Erasure FileBlobs Health IllegalMove Inbox InboxCounts InboxLimits Outbox
-        OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store StoreSettings StoredChannelState
+        Approval Approvals Compared Decisions Division Erasure FileBlobs Health IllegalMove Inbox InboxCounts
+        InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store StoreSettings
+        StoredChannelState
         StoredJournal StoredLedger StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts
         TurnRow TurnRows Waiting check_projections open_store rebuild_projections restore
     """,

@@ -10,6 +10,7 @@ from hob.agent.naming import chain_of, chosen_name
 from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import thread_session
 from hob.agent.settings import AgentSettings
+from hob.agent.spending import Budget, Standing, dollars
 from hob.core.answers import Answer, answer
 from hob.core.clock import Clock
 from hob.core.errors import HobError, ModelError
@@ -17,7 +18,7 @@ from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
 from hob.core.models import Spent, Thinking
-from hob.core.ports.journal import Ledger, Sessions
+from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
 from hob.core.turns import QueueMode
 
@@ -81,7 +82,7 @@ class SlashCommands:
         self,
         desk: Desk,
         sessions: Sessions,
-        ledger: Ledger,
+        budget: Budget,
         clock: Clock,
         settings: AgentSettings,
         default_model: Callable[[], str],
@@ -89,7 +90,7 @@ class SlashCommands:
     ) -> None:
         self._desk = desk
         self._sessions = sessions
-        self._ledger = ledger
+        self._budget = budget
         self._clock = clock
         self._language = settings.language
         self._default_model = default_model
@@ -178,17 +179,18 @@ class SlashCommands:
         return answer(Answer.TASKS, call.language, lines="\n".join(lines))
 
     async def _usage(self, call: Call) -> str:
-        now = self._clock.now().timestamp()
+        now, ledger = self._clock.now().timestamp(), self._budget.ledger
         scopes = {
-            call.session: await self._ledger.spent(session=call.session),
-            "24 h": await self._ledger.spent(since=now - DAY_SECONDS),
-            "30 d": await self._ledger.spent(since=now - 30 * DAY_SECONDS),
+            call.session: await ledger.spent(session=call.session),
+            "24 h": await ledger.spent(since=now - DAY_SECONDS),
+            "30 d": await ledger.spent(since=now - 30 * DAY_SECONDS),
         }
         named = (await self._sessions.get(call.session)).model or self._default_model()
         if named and (model := await self._asked(named)):
-            scopes[model] = await self._ledger.spent(model=model)
-        lines = "\n".join(self._usage_line(scope, spent, call.language) for scope, spent in scopes.items())
-        return answer(Answer.USAGE, call.language, lines=lines)
+            scopes[model] = await ledger.spent(model=model)
+        lines = [self._usage_line(scope, spent, call.language) for scope, spent in scopes.items()]
+        lines += [_limit_line(standing, call.language) for standing in await self._budget.standings(call.session)]
+        return answer(Answer.USAGE, call.language, lines="\n".join(lines))
 
     def _usage_line(self, scope: str, spent: Spent, language: str) -> str:
         cost = f"${spent.cost / 1_000_000:.4f}"
@@ -348,3 +350,11 @@ class SlashCommands:
             levels = ", ".join(Thinking)
             return answer(Answer.THINKING, call.language, level=session.thinking or "default", levels=levels)
         return answer(Answer.THINKING_SET, call.language, level=wanted)
+
+
+def _limit_line(standing: Standing, language: str) -> str:
+    limit, spent = standing.limit, standing.spent.cost
+    left = dollars(max(0, limit.most - spent))
+    return answer(
+        Answer.LIMIT_LINE, language, key=limit.key, spent=dollars(spent), limit=dollars(limit.most), left=left
+    )

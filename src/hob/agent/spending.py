@@ -44,7 +44,7 @@ class Budget:
         self, settings: SpendingSettings, ledger: Ledger, prices: Prices, clock: Clock, language: str = "en"
     ) -> None:
         self._settings = settings
-        self._ledger = ledger
+        self.ledger = ledger
         self._prices = prices
         self._clock = clock
         self._language = language
@@ -97,7 +97,7 @@ class Budget:
         limits = list(general_limits(self._settings, self._clock.now()))
         if session is not None and self._settings.per_session is not None:
             limits.insert(0, session_limit(self._settings.per_session, session))
-        return [Standing(limit, await self._ledger.spent(**limit.scope)) for limit in limits]
+        return [Standing(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
 
     @asynccontextmanager
     async def _room(self, caller: Caller, request: ModelRequest, input_estimate: int) -> AsyncIterator[Held]:
@@ -117,8 +117,10 @@ class Budget:
             yield Held(worst, tuple(remarks))
 
     async def _check(self, limit: Limit, worst: int | None) -> Standing:
-        spent = await self._ledger.spent(**limit.scope)
-        used = spent.cost + sum(cost for caller, cost in self._outside if limit.counts(caller))
+        # before the ledger is read: what ends meanwhile is counted twice rather than not at all
+        outside = sum(cost for caller, cost in self._outside if limit.counts(caller))
+        spent = await self.ledger.spent(**limit.scope)
+        used = spent.cost + outside
         # of an unknown price nobody knows whether it fits, but where nothing is left it does not
         if used + (worst or 0) > limit.most or (worst is None and used >= limit.most):
             text = say(
@@ -141,7 +143,7 @@ class Budget:
         if caller.sender is not SenderClass.OWNER or "turn" in limit.scope:
             return None
         mark = f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)
-        if mark in self._noted or not await self._ledger.note_once(*mark):
+        if mark in self._noted or not await self.ledger.note_once(*mark):
             self._noted.add(mark)
             return None
         self._noted.add(mark)

@@ -16,6 +16,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("ask", "ask:ask", "Ask one question; the answer goes to stdout."),
     ("serve", "serve:serve", "Run the daemon."),
     ("status", "status:status", "How Hob is: running, waiting, owed, spent."),
+    ("usage", "usage:usage", "What was spent, on what, and what is left."),
     ("tasks", "tasks:tasks", "What is being done and what was."),
     ("timeline", "timeline:timeline", "What happened, by trace."),
     ("retry", "retry:retry", "Bring back what failed or was set aside."),
@@ -30,7 +31,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
-PLAIN = frozenset({"chat", "serve", "status", "tasks", "timeline", "prompt"})
+PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "prompt"})
 """Commands that their name alone says all about, so that there is nothing to parse."""
 
 

@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from hob import __version__
 from hob.agent import Compacted, Compactor, Inspector, named_key
+from hob.app.accounts import Accounts
 from hob.bus import Bus
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey
+from hob.providers import Routing
+from hob.providers.walking import LaneHealth
 from hob.store import Store
 
 
@@ -21,13 +25,15 @@ class Desk:
         store: Store,
         compactor: Compactor,
         inspector: Inspector,
-        model_shown: str,
+        accounts: Accounts,
+        models: Routing,
         on_hand_over: Callable[[], None] | None,
     ) -> None:
         self._store = store
         self._compactor = compactor
         self._inspector = inspector
-        self._model_shown = model_shown
+        self._accounts = accounts
+        self._models = models
         self._on_hand_over = on_hand_over
         self._bus: Bus | None = None
 
@@ -59,10 +65,14 @@ class Desk:
             ],
             "unread": outbox.unread,
             "oldest_owed_seconds": outbox.oldest_age,
-            "model": self._model_shown,
+            "model": self._models.choice.line(),
+            "resting": [_resting(lane, until) for lane in self._models.resting() if (until := lane.until) is not None],
             "store": health.problem or "ok",
             "store_health": asdict(health),
         }
+
+    async def usage(self, days: int, by: str) -> Mapping[str, Any]:
+        return await self._accounts.report(days, by)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)
@@ -115,3 +125,7 @@ class Desk:
         if self._on_hand_over is None:
             raise NotAllowed("this is the daemon; stop it with SIGTERM")
         self._on_hand_over()
+
+
+def _resting(lane: LaneHealth, until: datetime) -> Mapping[str, Any]:
+    return {"model": lane.lane.ref, "key": lane.lane.key + 1, "reason": lane.fault, "until": until.timestamp()}

@@ -23,6 +23,7 @@ from hob.agent import (
     SlashCommands,
     SpendingSettings,
 )
+from hob.app.accounts import Accounts
 from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
 from hob.app.afterwards import open_afterwards
 from hob.app.desk import Desk
@@ -43,7 +44,7 @@ from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
-from hob.providers import Choice, ModelProfiles, ModelSettings, open_model, open_prices
+from hob.providers import Choice, ModelProfiles, ModelSettings, Routing, open_model, open_prices
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.store import Store, StoreSettings, open_store
@@ -92,7 +93,7 @@ class _Peers:
 
 @dataclass(frozen=True, slots=True)
 class _Models:
-    model: Model
+    model: Routing
     prices: Prices
     profiles: Profiles
 
@@ -187,8 +188,9 @@ async def _open_peers(
         )
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model, model)
-    desk = Desk(store, compactor, inspector, choice.line(), on_hand_over)
-    commands = SlashCommands(desk, store.sessions, store.ledger, clock, settings, default_model, model)
+    accounts = Accounts(store.ledger, budget, clock)
+    desk = Desk(store, compactor, inspector, accounts, models.model, on_hand_over)
+    commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model)
     return _Peers(driver, desk, commands)
 
 

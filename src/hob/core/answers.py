@@ -32,6 +32,7 @@ class Answer(StrEnum):
     THINKING_SET = auto()
     USAGE = auto()
     USAGE_LINE = auto()
+    LIMIT_LINE = auto()
     PRICE_UNKNOWN = auto()
     CONTEXT = auto()
     CONTEXT_LINE = auto()
@@ -113,6 +114,10 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
     Answer.USAGE_LINE: (
         "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",
         "  {scope}: {cost}, {calls} Aufrufe, {input} Token hinein ({cached} aus dem Cache), {output} heraus",
+    ),
+    Answer.LIMIT_LINE: (
+        "  {key}: ${spent} of ${limit}, ${left} left",
+        "  {key}: {spent} $ von {limit} $, noch {left} $",
     ),
     Answer.PRICE_UNKNOWN: ("{cost} + {calls} calls of unknown price", "{cost} + {calls} Aufrufe mit unbekanntem Preis"),
     Answer.CONTEXT: (

@@ -35,6 +35,13 @@ class Operations(Protocol):
         """How Hob is."""
         ...
 
+    async def usage(self, days: int, by: str) -> Mapping[str, Any]:
+        """What was spent in the last days, told apart by day, model, session, sender or task; and each limit.
+
+        Raises InvalidRequest.
+        """
+        ...
+
     async def prompt(self, session: str) -> Mapping[str, Any]:
         """What the next request of a session would hold, in bytes and tokens by section."""
         ...

@@ -23,6 +23,7 @@ ROUTES = (
     Route("/chat/{id}", chat.get, methods=["GET"]),
     Route("/health", state.health, methods=["GET"]),
     Route("/status", state.status, methods=["GET"]),
+    Route("/usage", state.usage, methods=["GET"]),
     Route("/tasks", state.tasks, methods=["GET"]),
     Route("/timeline", state.timeline, methods=["GET"]),
     Route("/prompt", state.prompt, methods=["GET"]),

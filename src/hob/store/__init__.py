@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.inbox import Result as Result
     from hob.store.inbox import Waiting as Waiting
     from hob.store.journal import StoredJournal as StoredJournal
+    from hob.store.ledger import Division as Division
     from hob.store.ledger import StoredLedger as StoredLedger
     from hob.store.moves import IllegalMove as IllegalMove
     from hob.store.outbox import Outbox as Outbox
@@ -51,7 +52,7 @@ _HOMES = {
     "erasure": ("Erasure",),
     "inbox": ("Inbox", "InboxCounts", "InboxLimits", "Result", "Waiting"),
     "journal": ("StoredJournal",),
-    "ledger": ("StoredLedger",),
+    "ledger": ("Division", "StoredLedger"),
     "moves": ("IllegalMove",),
     "outbox": ("Outbox", "OutboxCounts", "OutboxRow"),
     "rebuild": ("Compared", "Rebuilt", "check_projections", "rebuild_projections"),

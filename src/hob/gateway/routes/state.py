@@ -27,6 +27,12 @@ async def status(request: Request) -> Response:
     return json_response(await api_of(request).operations.status())
 
 
+async def usage(request: Request) -> Response:
+    """What was spent in the last `?days=`, told apart `?by=` day, model, session, sender or task; and each limit."""
+    days = _number(request, "days", 30, 3660)
+    return json_response(await api_of(request).operations.usage(days, request.query_params.get("by", "day")))
+
+
 async def tasks(request: Request) -> Response:
     """The newest tasks; `?all=1` shows ended ones too."""
     everything = request.query_params.get("all", "") not in {"", "0"}
@@ -83,7 +89,11 @@ async def hand_over(request: Request) -> Response:
 
 
 def _limit(request: Request, default: int) -> int:
-    text = request.query_params.get("limit", str(default))
-    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1000:
-        raise InvalidRequest("limit must be a number from 1 to 1000")
+    return _number(request, "limit", default, 1000)
+
+
+def _number(request: Request, name: str, default: int, most: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= most:
+        raise InvalidRequest(f"{name} must be a number from 1 to {most}")
     return int(text)

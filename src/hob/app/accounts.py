@@ -1,0 +1,101 @@
+"""What was spent, on what, and what is left: one report for the command, the API and whoever else shows it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Literal, cast, get_args
+
+from hob.agent import Budget
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest
+from hob.core.models import Spent, Usage
+from hob.store import Division, StoredLedger
+
+By = Literal["day", "model", "session", "sender", "task"]
+MOST_DAYS = 3_660
+_HOUR = 3600
+_NOTHING = Spent(0, 0, Usage(), 0)
+
+
+class Accounts:
+    """Reads the sums of the ledger and the budget's limits."""
+
+    def __init__(self, ledger: StoredLedger, budget: Budget, clock: Clock) -> None:
+        self._ledger = ledger
+        self._budget = budget
+        self._clock = clock
+
+    async def report(self, days: int, by: str) -> Mapping[str, Any]:
+        """The spending of the last so many local days, today included, and each limit. Raises InvalidRequest.
+
+        An hour counts for the day in which it begins: where the clock is half an hour off, so is the day's end.
+        """
+        if not 1 <= days <= MOST_DAYS:
+            raise InvalidRequest(f"days must be a number from 1 to {MOST_DAYS}")
+        if by not in get_args(By):
+            raise InvalidRequest(f"by must be one of {', '.join(get_args(By))}")
+        today = self._clock.now().astimezone().date()
+        first = today - timedelta(days=days - 1)
+        since = datetime.combine(first, time()).timestamp()
+        if by == "day":
+            rows = _by_day(await self._ledger.sums("hour", since), first, today)
+        else:
+            sums = await self._ledger.sums(cast(Division, by), since)
+            rows = dict(sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0])))
+        return {
+            "days": days,
+            "by": by,
+            "since": since,
+            "total": _spent_view(_sum(rows.values())),
+            "rows": [{"key": key, **_spent_view(spent)} for key, spent in rows.items()],
+            "limits": [
+                {
+                    "key": standing.limit.key,
+                    "limit_usd": _usd(standing.limit.most),
+                    "spent_usd": _usd(standing.spent.cost - standing.spent.reserved),
+                    "held_usd": _usd(standing.spent.reserved),
+                    "left_usd": _usd(max(0, standing.limit.most - standing.spent.cost)),
+                }
+                for standing in await self._budget.standings()
+            ],
+        }
+
+
+def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date) -> dict[str, Spent]:
+    """Each day from the first that has spent anything, those that spent nothing too."""
+    days: dict[date, list[Spent]] = {}
+    for hour, spent in hours:
+        day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone().date()
+        days.setdefault(min(max(day, first), today), []).append(spent)
+    begin = min(days, default=today)
+    every = (begin + timedelta(days=number) for number in range((today - begin).days + 1))
+    return {day.isoformat(): _sum(days.get(day, ())) for day in every}
+
+
+def _sum(parts: Iterable[Spent]) -> Spent:
+    total = _NOTHING
+    for part in parts:
+        total = Spent(
+            total.cost + part.cost,
+            total.unknown_calls + part.unknown_calls,
+            total.usage + part.usage,
+            total.calls + part.calls,
+            total.reserved + part.reserved,
+        )
+    return total
+
+
+def _spent_view(spent: Spent) -> dict[str, Any]:
+    """`cost_usd` is what is known of the cost; `unknown_calls` are not in it."""
+    return {
+        "cost_usd": _usd(spent.cost - spent.reserved),
+        "held_usd": _usd(spent.reserved),
+        "calls": spent.calls,
+        "unknown_calls": spent.unknown_calls,
+        "input_tokens": spent.usage.input,
+        "cached_tokens": spent.usage.cache_read,
+        "output_tokens": spent.usage.output,
+    }
+
+
+def _usd(micro: int) -> float:
+    return micro / 1_000_000

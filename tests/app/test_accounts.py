@@ -1,0 +1,110 @@
+"""The report of what was spent."""
+
+import os
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from hob.agent import Budget, SpendingSettings
+from hob.app.accounts import Accounts
+from hob.core.errors import InvalidRequest
+from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
+from hob.core.models import Price, Usage
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store import Store
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+class Unpriced:
+    """Implements `Prices`."""
+
+    def find_price(self, model: str) -> Price | None:
+        return None
+
+    async def prepare(self, models: Sequence[str]) -> None: ...
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(os.environ, "TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store(ManualClock(NOON)) as store:
+        yield store
+
+
+def accounts(store: Store, settings: SpendingSettings | None = None) -> Accounts:
+    clock = ManualClock(NOON)
+    return Accounts(store.ledger, Budget(settings or SpendingSettings(), store.ledger, Unpriced(), clock), clock)
+
+
+async def spend(store: Store, at: datetime, cost: int | None, *, model: str = "m", whose: str = "owner") -> None:
+    event = TimelineEvent(
+        new_event_id(), new_trace_id(), SpanId("s"), None, at.timestamp(), EventKind.MODEL, model,
+        session=SessionKey("s"), classification=whose, usage=Usage(1000, 10, 500), cost=cost,
+    )  # fmt: skip
+    await store.ledger.record(event)
+
+
+@pytest.mark.usefixtures("berlin")
+async def test_days_are_local_and_those_without_spending_stand_between(store: Store) -> None:
+    await spend(store, datetime(2026, 3, 6, 23, 30, tzinfo=UTC), 1_000_000)  # the seventh in Berlin
+    await spend(store, datetime(2026, 3, 9, 22, 30, tzinfo=UTC), 2_000_000)
+    await spend(store, datetime(2026, 3, 9, 23, 30, tzinfo=UTC), 3_000_000)
+    seen = await accounts(store).report(30, "day")
+    assert [(row["key"], row["cost_usd"]) for row in seen["rows"]] == [
+        ("2026-03-07", 1.0), ("2026-03-08", 0.0), ("2026-03-09", 2.0), ("2026-03-10", 3.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("berlin")
+async def test_one_day_is_today(store: Store) -> None:
+    await spend(store, datetime(2026, 3, 9, 22, 59, tzinfo=UTC), 1)
+    await spend(store, datetime(2026, 3, 9, 23, 1, tzinfo=UTC), 2_000_000)
+    seen = await accounts(store).report(1, "day")
+    assert [(row["key"], row["cost_usd"]) for row in seen["rows"]] == [("2026-03-10", 2.0)]
+
+
+async def test_what_cost_most_stands_first(store: Store) -> None:
+    for model, cost in (("a", 1), ("b", 3), ("c", None), ("d", 2)):
+        await spend(store, NOON, cost, model=model)
+    seen = await accounts(store).report(7, "model")
+    assert [row["key"] for row in seen["rows"]] == ["b", "d", "a", "c"]
+    assert (seen["total"]["calls"], seen["total"]["unknown_calls"], seen["total"]["cost_usd"]) == (4, 1, 6e-06)
+
+
+@pytest.mark.parametrize(("by", "keys"), [("sender", {"owner", "member"}), ("task", {"chat", "summary"})])
+async def test_senders_and_tasks_are_told_apart(store: Store, by: str, keys: set[str]) -> None:
+    await spend(store, NOON, 1)
+    await spend(store, NOON, 1, whose="member/summary")
+    assert {row["key"] for row in (await accounts(store).report(7, by))["rows"]} == keys
+
+
+async def test_each_limit_says_what_is_left_and_never_less_than_nothing(store: Store) -> None:
+    await spend(store, NOON, 1_500_000)
+    seen = await accounts(store, SpendingSettings(daily=1, monthly=2)).report(1, "day")
+    assert [(each["key"], each["limit_usd"], each["left_usd"]) for each in seen["limits"]] == [
+        ("spending.daily", 1.0, 0.0), ("spending.monthly", 2.0, 0.5),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("days", "by"), [(0, "day"), (5000, "day"), (1, "hour"), (1, "x; DROP TABLE usage")])
+async def test_a_wrong_question_is_refused(store: Store, days: int, by: str) -> None:
+    with pytest.raises(InvalidRequest):
+        await accounts(store).report(days, by)
+
+
+async def test_a_home_that_spent_nothing_says_so(store: Store) -> None:
+    seen = await accounts(store).report(30, "day")
+    assert (seen["total"]["calls"], [row["key"] for row in seen["rows"]]) == (0, [seen["rows"][0]["key"]])
