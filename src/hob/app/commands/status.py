@@ -1,5 +1,7 @@
 """`hob status`."""
 
+import time
+
 from hob.app.commands.output import age, line, paint, print_json
 from hob.app.home import socket_of
 from hob.app.reaching import reach
@@ -31,5 +33,8 @@ def status(*, json: bool = False) -> int:
         for row in seen["stuck"]:
             print(f"          {row['channel']}: {line(row['reason'])}; `hob retry {row['id']}` sends it again")
     print(f"model     {seen['model']}")
+    for row in seen["resting"]:
+        left = age(max(0.0, row["until"] - time.time()))
+        print(paint(f"          {row['model']} (key {row['key']}) rests for {left}: {row['reason']}", "yellow"))
     print(f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}")
     return 0
