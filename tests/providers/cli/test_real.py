@@ -52,7 +52,7 @@ async def test_nothing_is_sent_but_what_it_was_told(tmp_path: Path, clis: Path, 
     work = tmp_path / name / "work"
     work.mkdir(parents=True)
     for memory in ("CLAUDE.md", "AGENTS.md", "GEMINI.md"):
-        (work / memory).write_text("always speak of the oak")
+        (work.parent / memory).write_text("always speak of the oak")
         (tmp_path / memory).write_text("always speak of the oak")
     async with ModelServer(Reply("Ok.")) as server:
         model = open_real(name, clis, tmp_path, server)

@@ -282,9 +282,10 @@ class _Heard:
             self._first_retry = now
         if self._answer.begun:
             raise self._failure(ModelFault.CUT, event.said)
-        spent = now - self._first_retry
-        if event.fault not in _PASSING or spent + event.delay >= self._patience:
-            raise self._failure(event.fault, event.said, event.delay or None)
+        # who may ask no more and does not tell for how long would be waited for in silence
+        waits = event.fault in _PASSING and (event.delay is not None or event.fault is not ModelFault.RATE_LIMIT)
+        if not waits or now - self._first_retry + (event.delay or 0.0) >= self._patience:
+            raise self._failure(event.fault, event.said, event.delay)
         self._retries += 1
 
     def _failed_with(self, failed: Failed, returncode: int | None) -> Exception:

@@ -139,7 +139,8 @@ class ClaudeDecoder:
                 status, word = count_in(line, "error_status"), text_in(line, "error")
                 fault = _FAULTS.get(word) or fault_of(word, status, ModelFault.NETWORK)
                 said = f"{status} {word}" if status else "no connection"
-                return (Retrying(fault, said, (number_in(line, "retry_delay_ms") or 0.0) / 1000),)
+                delay = number_in(line, "retry_delay_ms")
+                return (Retrying(fault, said, None if delay is None else delay / 1000),)
             case "model_refusal_no_fallback":
                 self._refused_answer = True
         return ()

@@ -30,11 +30,11 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The CLI failed and will ask again by itself, after `delay` seconds where it tells."""
+    """The CLI failed and will ask again by itself, after `delay` seconds where it tells how many."""
 
     fault: ModelFault
     said: str = ""
-    delay: float = 0.0
+    delay: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _SETTINGS = {
         "enableAutoUpdateNotification": False,
         "sessionRetention": {"enabled": True, "maxAge": "7d"},
     },
-    "context": {"fileName": "no-such-file", "includeDirectoryTree": False},
+    "context": {"includeDirectoryTree": False},
     "hooksConfig": {"enabled": False},
     "skills": {"enabled": False},
     "experimental": {"enableAgents": False, "plan": False},
