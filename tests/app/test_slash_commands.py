@@ -141,6 +141,14 @@ async def test_usage_tells_dollars_where_the_price_is_known(tmp_path: Path) -> N
         assert "$0.0000" not in text
 
 
+async def test_usage_tells_what_is_left_of_each_limit(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_SPENDING_DAILY="2", HOB_SPENDING_PER_SESSION="5") as hob:
+        await say(hob, "hi")
+        text = await say(hob, "/usage")
+        assert "spending.daily: $0.00 of $2.00, $2.00 left" in text
+        assert "spending.per_session: $0.00 of $5.00, $5.00 left" in text
+
+
 async def test_the_queue_mode_is_chosen_by_session(hob: Machine) -> None:
     assert "collect" in await say(hob, "/queue collect")
     assert "collect" in await say(hob, "/queue")

@@ -43,7 +43,7 @@ def test_a_question_without_options_loads_no_command_line_library() -> None:
     assert found.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("command", ["ask", "status", "tasks", "timeline", "retry", "prompt", "backup"])
+@pytest.mark.parametrize("command", ["ask", "status", "usage", "tasks", "timeline", "retry", "prompt", "backup"])
 def test_a_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
     found = loaded(f"import hob.app.commands.{command}")
     assert found.isdisjoint({"asyncio", "httpx2", "apsw", "starlette", "uvicorn", "hob.app.opening"})

@@ -108,3 +108,18 @@ async def test_health_says_when_messages_are_no_longer_taken(hob: Machine) -> No
     await hob.app.bus.drain(0)
     response = await hob.tcp.get("/health")
     assert (response.status_code, response.json()["problem"]) == (503, "stopping")
+
+
+async def test_usage_is_told_apart_as_asked(tmp_path: Path) -> None:
+    prices = "{ scripted = { input = 1000000.0, output = 0.0 } }"
+    async with machine(tmp_path, HOB_MODEL_PRICES=prices, HOB_SPENDING_DAILY="1000000") as hob:
+        await hob.tcp.post("/chat", json={"message": "hi"})
+        seen = (await hob.tcp.get("/usage", params={"days": "7", "by": "session"})).json()
+        assert [(row["key"], row["calls"]) for row in seen["rows"]] == [("api:main", 1)]
+        (daily,) = seen["limits"]
+        assert daily["left_usd"] == pytest.approx(daily["limit_usd"] - seen["total"]["cost_usd"])
+
+
+@pytest.mark.parametrize("query", [{"days": "0"}, {"days": "4000"}, {"days": "x"}, {"by": "hour"}, {"by": ""}])
+async def test_a_wrong_question_about_usage_is_refused(hob: Machine, query: dict[str, str]) -> None:
+    assert (await hob.tcp.get("/usage", params=query)).status_code == 400

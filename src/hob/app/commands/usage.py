@@ -11,7 +11,8 @@ from hob.config import find_home, process_environment
 
 _MOST_KEY = 44
 _MOST_BAR = 30
-_FEWEST = 8
+_FEWEST = 4
+_NEARLY = 0.8
 
 
 def usage(
@@ -37,46 +38,65 @@ def usage(
     if json:
         print_json(seen)
         return 0
-    print(f"Spent in {'one day' if days == 1 else f'{days} days'}: {paint(_sums(seen['total']), 'bold')}")
-    if seen["total"]["calls"]:
+    total = seen["total"]
+    print(f"Spent in {'one day' if days == 1 else f'{days} days'}: {paint(_usd(total['cost_usd']), 'bold')}")
+    if total["unknown_calls"]:
+        calls = total["unknown_calls"]
+        print(f"and {calls} call{'s' * (calls > 1)} of unknown price, which no limit counts")
+    if total["calls"]:
         print()
-        _show_rows(seen["rows"])
+        _show_rows(by, seen["rows"], total)
     if seen["limits"]:
         print()
         _show_limits(seen["limits"])
     return 0
 
 
-def _show_rows(rows: list[Mapping[str, Any]]) -> None:
+def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any]) -> None:
+    """A table; columns in which nothing stands are left out."""
+    columns = {"dollars": [_usd(row["cost_usd"]) for row in rows]}
+    if total["held_usd"]:
+        columns["held back"] = [_usd(row["held_usd"]) for row in rows]
+    columns["calls"] = [str(row["calls"]) for row in rows]
+    if total["unknown_calls"]:
+        columns["unknown"] = [str(row["unknown_calls"] or "") for row in rows]
+    columns["in"] = [_count(row["input_tokens"]) for row in rows]
+    if total["cached_tokens"]:
+        columns["cached"] = [_percent(row["cached_tokens"], row["input_tokens"]) for row in rows]
+    columns["out"] = [_count(row["output_tokens"]) for row in rows]
     keys = [line(row["key"], _MOST_KEY) or "-" for row in rows]
-    width = max(map(len, keys))
+    widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
+    width = max(len(by), *map(len, keys))
+    room = _room(width + sum(widths.values()) + 2 * len(widths) + 2)
+    head = "".join(f"  {name.rjust(widths[name])}" for name in columns)
+    print(paint(by.ljust(width + (room + 2 if room else 0)) + head, "dim"))
     most = max(row["cost_usd"] for row in rows)
-    texts = [_sums(row) for row in rows]
-    room = _room(width + max(map(len, texts)) + 6)
-    for key, row, text in zip(keys, rows, texts, strict=True):
+    for place, (key, row) in enumerate(zip(keys, rows, strict=True)):
         bar = _bar(row["cost_usd"] / most if most else 0.0, room, "cyan")
-        print(f"  {key.ljust(width)}  {bar}{text}")
+        print(
+            key.ljust(width) + bar + "".join(f"  {cells[place].rjust(widths[name])}" for name, cells in columns.items())
+        )
 
 
 def _show_limits(limits: list[Mapping[str, Any]]) -> None:
-    width = max(len(line(limit["key"], _MOST_KEY)) for limit in limits)
-    room = _room(width + 50)
-    for limit in limits:
+    keys = [line(limit["key"], _MOST_KEY) for limit in limits]
+    texts = [_left(limit) for limit in limits]
+    width = max(map(len, keys))
+    room = _room(width + max(map(len, texts)) + 4)
+    for key, text, limit in zip(keys, texts, limits, strict=True):
         used = limit["spent_usd"] + limit["held_usd"]
         part = min(1.0, used / limit["limit_usd"]) if limit["limit_usd"] else 1.0
-        colour = "red" if part >= 1 else "yellow" if part >= 0.8 else "green"
-        held = f" and {_usd(limit['held_usd'])} held back" if limit["held_usd"] else ""
-        text = f"{_usd(limit['spent_usd'])}{held} of {_usd(limit['limit_usd'])}, {_usd(limit['left_usd'])} left"
-        print(f"  {line(limit['key'], _MOST_KEY).ljust(width)}  {_bar(part, room, colour, rest=True)}{text}")
+        colour = "red" if part >= 1 else "yellow" if part >= _NEARLY else "green"
+        print(f"{key.ljust(width)}{_bar(part, room, colour, rest=True)}  {text}")
 
 
-def _sums(row: Mapping[str, Any]) -> str:
-    unknown = f" ({row['unknown_calls']} of unknown price)" if row["unknown_calls"] else ""
-    held = f" + {_usd(row['held_usd'])} held back" if row["held_usd"] else ""
-    cached = f" ({round(100 * row['cached_tokens'] / row['input_tokens'])} % cached)" if row["cached_tokens"] else ""
-    calls = "1 call" if row["calls"] == 1 else f"{row['calls']} calls"
-    tokens = f"{_count(row['input_tokens'])} in{cached}, {_count(row['output_tokens'])} out"
-    return f"{_usd(row['cost_usd'])}{held}  {calls}{unknown}  {tokens}"
+def _left(limit: Mapping[str, Any]) -> str:
+    held = f", {_usd(limit['held_usd'])} held back" if limit["held_usd"] else ""
+    return f"{_usd(limit['left_usd'])} of {_usd(limit['limit_usd'])} left{held}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{round(100 * part / whole)} %" if whole else ""
 
 
 def _usd(amount: float) -> str:
@@ -97,9 +117,9 @@ def _room(used: int) -> int:
 
 
 def _bar(part: float, room: int, colour: str, *, rest: bool = False) -> str:
-    """The bar and a gap after it; empty where there is no room."""
+    """A gap and the bar; empty where there is no room."""
     if not room:
         return ""
     full, empty = ("█", "░") if (sys.stdout.encoding or "").lower().startswith("utf") else ("#", ".")
     length = max(1, round(part * room)) if part > 0 else 0
-    return f"{paint(full * length, colour)}{paint((empty if rest else ' ') * (room - length), 'dim')}  "
+    return f"  {paint(full * length, colour)}{paint((empty if rest else ' ') * (room - length), 'dim')}"
