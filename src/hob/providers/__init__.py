@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hob.providers.choice import Choice
+    from hob.providers.media import Media, open_media
     from hob.providers.opening import load_libraries, open_model
     from hob.providers.price_table import PriceTable
     from hob.providers.prices import PriceList, open_prices
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Choice": "choice",
+    "Media": "media",
     "ModelProfiles": "profiles",
     "ModelSettings": "settings",
     "PriceList": "prices",
@@ -22,12 +24,14 @@ _HOMES = {
     "ProviderSettings": "settings",
     "Routing": "routing",
     "load_libraries": "opening",
+    "open_media": "media",
     "open_model": "opening",
     "open_prices": "prices",
 }
 
 __all__ = [
     "Choice",
+    "Media",
     "ModelProfiles",
     "ModelSettings",
     "PriceList",
@@ -36,6 +40,7 @@ __all__ = [
     "ProviderSettings",
     "Routing",
     "load_libraries",
+    "open_media",
     "open_model",
     "open_prices",
 ]

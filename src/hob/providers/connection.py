@@ -117,7 +117,8 @@ class Connection:
 
     def garbage(self, what: str) -> ModelError:
         """The error of a server that sent what it should not."""
-        return ModelError(ModelFault.GARBAGE, describe(ModelFault.GARBAGE, self.host, f"it sent {what}"))
+        said = describe(ModelFault.GARBAGE, self.host, f"it sent {what}", advice=self._server.advice)
+        return ModelError(ModelFault.GARBAGE, said)
 
     async def aclose(self) -> None:
         """Close all connections."""

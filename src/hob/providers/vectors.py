@@ -55,7 +55,10 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _unit(vector: Sequence[float], host: str) -> tuple[float, ...]:
-    length = math.hypot(*vector)
+    try:
+        length = math.hypot(*vector)
+    except OverflowError:  # an integer that no float can hold
+        length = math.inf
     if not math.isfinite(length) or not length:
         raise _garbage(host, "a vector without direction")
     return tuple(vector) if abs(length - 1) < _CLOSE else tuple(value / length for value in vector)

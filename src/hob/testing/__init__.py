@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from hob.testing.channel_check import check_channel as check_channel
     from hob.testing.clock import ManualClock as ManualClock
     from hob.testing.faulty_vfs import FaultyDisk as FaultyDisk
+    from hob.testing.media_check import check_describer as check_describer
+    from hob.testing.media_check import check_embedder as check_embedder
+    from hob.testing.media_check import check_speaker as check_speaker
+    from hob.testing.media_check import check_transcriber as check_transcriber
     from hob.testing.memory_store import memory_store as memory_store
     from hob.testing.model import Cut as Cut
     from hob.testing.model import ScriptedModel as ScriptedModel
@@ -34,6 +38,7 @@ _HOMES = {
     "channel_check": ("check_channel",),
     "clock": ("ManualClock",),
     "faulty_vfs": ("FaultyDisk",),
+    "media_check": ("check_describer", "check_embedder", "check_speaker", "check_transcriber"),
     "memory_store": ("memory_store",),
     "model": ("Cut", "ScriptedModel", "Silence", "calls"),
     "model_check": ("check_model",),

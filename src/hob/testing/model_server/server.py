@@ -27,7 +27,8 @@ _CHATS = ("/chat/completions", "/responses", "/messages", ":generateContent", ":
 class ModelServer:
     """Serves all wires on one port between `__aenter__` and `__aexit__`.
 
-    `script` is used up one reply per chat request; then `by_key` answers (by the API key that was sent), then
+    `script` is used up one reply per chat request; then `by_key` answers (by the API key that was sent; its faults
+    hold for all else too), then
     `otherwise` (a reply or a function of the request's JSON, `model` included), then the convention of this package.
     `key` makes it refuse every other key; `most_bytes` makes longer requests overflow the context. A beginning of a
     prompt is cached from `cache_from` tokens on; `capabilities` are Ollama's word for what the models can.
@@ -109,7 +110,7 @@ class ModelServer:
             if asked.method == "POST" and path.endswith(_CHATS):
                 actions = self._chat(asked, wire, key)
             else:
-                actions = self._serve(asked, path, wire)
+                actions = self._serve(asked, path, wire, key)
         except Refused as refused:
             return [wire.refuse(refused.refusal, self._name, asked)]
         return [self._delay, *actions] if self._delay else actions
@@ -132,13 +133,14 @@ class ModelServer:
             case _:
                 return whole(404, b"{}")
 
-    def _serve(self, asked: Asked, path: str, wire: Wire) -> Sequence[Action]:
+    def _serve(self, asked: Asked, path: str, wire: Wire, key: str) -> Sequence[Action]:
         """All that is no chat."""
         with _readable():
             side = find_side(asked, path, wire, self._models)
         if side is None:
             raise Refused(Refusal(Cause.NO_PATH, f"Unknown request URL: {asked.method} {path}.", code="unknown_url"))
-        return perform_side(wire, side, self._convention.fault_in(side.asks), self._name, asked)
+        spoilt = self._convention.fault_in(side.asks) or self._by_key.get(key)
+        return perform_side(wire, side, spoilt, self._name, asked)
 
     def _chat(self, asked: Asked, wire: Wire, key: str) -> Sequence[Action]:
         with _readable():
