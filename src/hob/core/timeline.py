@@ -34,7 +34,7 @@ class TimelineEvent:
     `at` is when it began (Unix seconds, UTC), `seconds` how long it took by the monotonic clock, `cost` in
     micro-dollars (None where unknown or none). `name` is the tool, model, channel or command it is about; `status`
     is `ok` or a machine-readable reason. `classification` is how an inbound was classed, the state that a turn went to,
-    or the new value of what changed about a session.
+    the new value of what changed about a session, or the sender class that a model's call counts for and its task.
     """
 
     id: EventId
