@@ -17,8 +17,8 @@ EXPORTS = {
         reference set_value unset_value
     """,
     "hob.providers": """
-        Choice ModelProfiles ModelSettings PriceList PriceSetting PriceTable ProviderSettings Routing load_libraries
-        open_model open_prices
+        Choice Media ModelProfiles ModelSettings PriceList PriceSetting PriceTable ProviderSettings Routing
+        load_libraries open_media open_model open_prices
     """,
     "hob.store": """
         Approval Approvals Compared Decisions Division Erasure FileBlobs Health IllegalMove Inbox InboxCounts
@@ -29,7 +29,8 @@ EXPORTS = {
     """,
     "hob.testing": """
         AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer Reply
-        ScriptedModel Silence SpoolChannel calls check_channel check_model check_toolset memory_store message tool
+        ScriptedModel Silence SpoolChannel calls check_channel check_describer check_embedder check_model check_speaker
+        check_toolset check_transcriber memory_store message tool
     """,
     "hob.workspace": """
         BootstrapFiles WorkspaceSettings seed

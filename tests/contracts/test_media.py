@@ -1,6 +1,6 @@
 """Every adapter for vectors, hearing, speaking and seeing keeps its port's promises, and does what the SDK does."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -79,10 +79,11 @@ async def test_describers_keep_their_promises(provider: str) -> None:
 
 async def test_the_check_notices_vectors_in_the_wrong_order() -> None:
     class Turned:
-        def __init__(self, embedder: Embedder) -> None:
+        def __init__(self, embedder: Embedder | None) -> None:
+            assert embedder is not None
             self._embedder = embedder
 
-        async def embed(self, texts: list[str]) -> Embeddings:
+        async def embed(self, texts: Sequence[str]) -> Embeddings:
             found = await self._embedder.embed(texts)
             return Embeddings(found.vectors[::-1], found.model)
 
