@@ -160,8 +160,8 @@ async def test_a_models_failure_is_told_and_never_kept_as_an_answer(desk: Desk, 
 
 async def test_without_a_model_the_sender_learns_how_to_connect_one(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts(ModelError(ModelFault.NOT_CONFIGURED))).run(turn, desk.control)
-    assert "OPENAI_API_KEY" in await desk.reply(turn)
+    await Driver(desk.parts(ModelError(ModelFault.NOT_CONFIGURED, "set THE_KEY"))).run(turn, desk.control)
+    assert "set THE_KEY" in await desk.reply(turn)
     assert f"hob retry {turn.id}" in await desk.reply(turn)
 
 

@@ -36,11 +36,11 @@ def test_every_way_of_being_busy_has_a_sentence_that_says_when_to_try_again() ->
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_a_model_two_lines_say_how_to_connect_one(language: str) -> None:
-    lines = say(Sentence.NO_MODEL, language, id="t_1").splitlines()
+    lines = say(Sentence.NO_MODEL, language, id="t_1", detail="set THE_KEY").splitlines()
     assert len(lines) == 2
-    assert "OPENAI_API_KEY" in lines[0]
-    assert "OPENAI_BASE_URL" in lines[0]
-    assert "hob config set model." in lines[1]
+    assert "set THE_KEY" in lines[0]
+    assert "hob models" in lines[1]
+    assert "hob retry t_1" in lines[1]
 
 
 def test_values_stand_in_the_sentence_as_they_are() -> None:

@@ -153,14 +153,10 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "oder wähle mit `/model` ein anderes Modell.",
     },
     Sentence.NO_MODEL: {
-        "en": "No model is connected yet; your message is kept. Set OPENAI_API_KEY (and OPENAI_BASE_URL for another "
-        "server) and start Hob again,\n"
-        "or run `hob config set model.base_url URL` and `hob config set model.api_key env:NAME`; "
-        "then `hob retry {id}` answers it.",
-        "de": "Noch ist kein Modell verbunden; deine Nachricht bleibt erhalten. Setze OPENAI_API_KEY (und "
-        "OPENAI_BASE_URL für einen anderen Server) und starte Hob neu,\n"
-        "oder nimm `hob config set model.base_url URL` und `hob config set model.api_key env:NAME`; "
-        "danach beantwortet `hob retry {id}` sie.",
+        "en": "No model can be asked yet, so your message is kept ({detail}).\n"
+        "`hob models` shows what there is. Connect one, start Hob again, and `hob retry {id}` answers it.",
+        "de": "Noch kann kein Modell gefragt werden; deine Nachricht bleibt erhalten ({detail}).\n"
+        "`hob models` zeigt, was da ist. Verbinde eines, starte Hob neu, dann beantwortet `hob retry {id}` sie.",
     },
     Sentence.MODEL_SETTINGS: {
         "en": "The model cannot be asked as it is set up, so there is no answer ({detail}). `hob config check` looks "

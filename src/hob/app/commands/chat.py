@@ -37,7 +37,7 @@ def chat(*, session: str | None = None, model: str | None = None) -> int:
         connection = Connection(home, stack)
         connection.open()
         if sys.stdin.isatty():
-            print(paint("Hob listens. /help lists commands, Ctrl-D ends.", "dim"))
+            print(paint(f"Hob listens. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
         return _talk(connection, body)
 
 
@@ -189,6 +189,13 @@ class Connection:
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.1)
+
+    def model(self) -> str:
+        """Which model answers and why that one; how to connect one where there is none."""
+        with suppress(NobodyThere, ConnectionLost):
+            line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
+            return tame(line) if line and line != "none" else "none yet; `hob models` tells how to connect one"
+        return "not known"
 
     def send(self, body: dict[str, Any]) -> Iterator[Event]:
         """Send a message and follow it."""

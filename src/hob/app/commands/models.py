@@ -34,7 +34,7 @@ _TOOL = ToolSpec(
 )
 _CALL = "Call the tool report with the word ready. Say nothing else."
 
-app = App(name="models", help="What there is to ask, whether it works, and which model is asked.")
+app = App(name="models", help="What there is to ask, and which model is asked.")
 
 
 @dataclass(frozen=True, slots=True)
