@@ -1,0 +1,163 @@
+"""A typed function is a tool: its schema, its checks, its promises."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from hob.core.errors import ToolFailed
+from hob.core.ids import CallId
+from hob.core.labels import HOB_LABEL, Label, Origin, Trust
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall
+from hob.testing.toolset_check import check_toolset
+from hob.tools import Output, Tools, tool
+from hob.tools.schemas import Bounds, shape_of
+from tests.tools.calling import context, made
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass(frozen=True)
+class Stop:
+    town: Annotated[str, "Where to."]
+    nights: int = 1
+
+
+@tool(tier=Tier.READ, effects=frozenset({Effect.READS_PRIVATE}), restart=Restart.AGAIN, parallel=True, timeout=5)
+async def travel(
+    stops: Annotated[list[Stop], "Where to go.", Bounds(at_least=1, at_most=3)],
+    by: Literal["train", "boat"] = "train",
+    colour: Colour | None = None,
+    factor: Annotated[float, Bounds(at_least=0)] = 1,
+    quickly: bool = False,
+    notes: dict[str, str] | None = None,
+) -> str:
+    """Plan a journey."""
+    return f"{stops} {by} {colour!r} {factor} {quickly} {notes}"
+
+
+@tool()
+async def named(word: str, call: ToolCall, context: CallContext) -> Output:
+    """Say who called."""
+    return Output(f"{word} {call.id} {context.turn.id}", HOB_LABEL)
+
+
+def test_the_schema_says_what_the_signature_says() -> None:
+    (spec,) = Tools(travel).specs()
+    assert spec.schema == {
+        "type": "object",
+        "properties": {
+            "stops": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "town": {"type": "string", "description": "Where to."},
+                        "nights": {"type": "integer"},
+                    },
+                    "required": ["town"],
+                    "additionalProperties": False,
+                },
+                "description": "Where to go.",
+                "minItems": 1,
+                "maxItems": 3,
+            },
+            "by": {"type": "string", "enum": ["train", "boat"]},
+            "colour": {"type": "string", "enum": ["red", "blue"]},
+            "factor": {"type": "number", "minimum": 0},
+            "quickly": {"type": "boolean"},
+            "notes": {"type": ["object", "null"], "additionalProperties": {"type": "string"}},
+        },
+        "required": ["stops"],
+        "additionalProperties": False,
+    }
+    assert (spec.name, spec.description, spec.tier, spec.timeout) == ("travel", "Plan a journey.", Tier.READ, 5)
+    assert spec.parallel
+    assert spec.restart is Restart.AGAIN
+
+
+async def test_values_arrive_as_the_types_they_were_declared() -> None:
+    result = await made(Tools(travel), "travel", stops=[{"town": "Rome", "nights": 2.0}], colour="red", factor=2)
+    assert result.text == "[Stop(town='Rome', nights=2)] train <Colour.RED: 'red'> 2.0 False None"
+
+
+async def test_everything_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(ToolFailed) as told:
+        await made(
+            Tools(travel),
+            "travel",
+            stops=[{"town": 5, "nigths": 1}],
+            by="plane",
+            quickly=1,
+            factor=-1,
+            color="red",
+        )
+    assert str(told.value) == (
+        "color is not a parameter; did you mean colour; "
+        "stops[0].nigths is not a parameter; did you mean stops[0].nights; "
+        "stops[0].town must be a text, not a number (5); "
+        'by must be one of "train", "boat"; '
+        "factor must be at least 0, not -1; "
+        "quickly must be true or false, not a number (1). "
+        "travel takes stops, by (optional), colour (optional), factor (optional), quickly (optional), notes (optional)."
+    )
+
+
+@pytest.mark.parametrize("arguments", ["{", "[]", "null", '"x"', "{" * 100_000])
+async def test_what_is_no_object_is_refused(arguments: str) -> None:
+    with pytest.raises(ToolFailed, match="arguments"):
+        await Tools(travel).call(ToolCall(CallId("c"), "travel", arguments), context())
+
+
+async def test_too_few_are_too_few() -> None:
+    with pytest.raises(ToolFailed, match="stops must have a length of at least 1, not 0"):
+        await made(Tools(travel), "travel", stops=[])
+
+
+async def test_the_call_and_its_context_are_handed_in() -> None:
+    tools = Tools(named)
+    assert list(tools.specs()[0].schema["properties"]) == ["word"]
+    result = await made(tools, "named", word="hi")
+    assert (result.text, result.label) == ("hi c t_here", HOB_LABEL)
+
+
+async def test_undeclared_is_the_worst() -> None:
+    (spec,) = Tools(named).specs()
+    assert (spec.tier, spec.effects, spec.restart, spec.parallel) == (
+        Tier.HIGH_RISK,
+        ALL_EFFECTS,
+        Restart.NEVER,
+        False,
+    )
+    assert (await made(Tools(travel), "travel", stops=[{"town": "x"}])).label == Label(Origin.TOOL, Trust.UNTRUSTED)
+
+
+@pytest.mark.parametrize("hint", [bytes, set[str], dict[int, str], tuple[int, str], object])
+def test_a_type_that_json_has_no_place_for_is_found_at_once(hint: Any) -> None:
+    with pytest.raises(TypeError, match="cannot be a parameter"):
+        shape_of(hint)
+
+
+def test_a_function_without_words_is_no_tool() -> None:
+    @tool()
+    async def silent(text: str) -> str:
+        return text
+
+    with pytest.raises(TypeError, match="no docstring"):
+        Tools(silent)
+
+
+@asynccontextmanager
+async def declared() -> AsyncIterator[Toolset]:
+    yield Tools(travel, named)
+
+
+async def test_declared_tools_keep_the_contract() -> None:
+    await check_toolset(declared, {"travel": {"stops": [{"town": "Rome"}]}, "named": {"word": "hi"}})
