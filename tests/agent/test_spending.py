@@ -245,6 +245,15 @@ async def test_nobody_but_the_owner_is_told_of_limits(store: Store, clock: Manua
     assert await told(limited, await make_turn(store, message("hi"))) == [Sentence.BUDGET_NEARLY_REACHED]
 
 
+async def test_the_owner_is_told_of_other_peoples_limits(store: Store, clock: ManualClock) -> None:
+    limits = SpendingSettings(senders=SenderClasses(member=SenderLimits(monthly=1)))
+    limited = budget(store, clock, limits)
+    turn = await make_turn(store, by(MEMBER))
+    await spend(store, turn, 0.9)
+    assert await told(limited, turn) == []
+    assert await told(limited, await make_turn(store, message("hi"))) == [Sentence.BUDGET_NEARLY_REACHED]
+
+
 async def test_what_is_merely_held_back_is_not_told_as_spent(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, 900_000)])

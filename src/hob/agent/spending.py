@@ -1,7 +1,7 @@
 """Money: what a call may cost at worst is held back before it is made, and limits stop it before it is spent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -105,7 +105,7 @@ class Budget:
         worst = self.worst_cost(request, input_estimate)
         limits = limits_for(self._settings, caller, self._clock.now())
         if not limits:
-            yield Held(worst)
+            yield Held(worst, await self._remarks(caller, ()))
             return
         if self._settings.on_unknown == "refuse":
             for model in caller.models:
@@ -113,8 +113,7 @@ class Budget:
                     raise BudgetExceeded(say(Sentence.PRICE_UNKNOWN, self._language, model=model or "this model"))
         async with self._gate:
             standings = [await self._check(limit, worst) for limit in limits]
-            remarks = [remark for standing in standings if (remark := await self._warn(caller, standing)) is not None]
-            yield Held(worst, tuple(remarks))
+            yield Held(worst, await self._remarks(caller, standings))
 
     async def _check(self, limit: Limit, worst: int | None) -> Standing:
         # before the ledger is read: what ends meanwhile is counted twice rather than not at all
@@ -134,19 +133,27 @@ class Budget:
             raise BudgetExceeded(text)
         return Standing(limit, spent)
 
-    async def _warn(self, caller: Caller, standing: Standing) -> Remark | None:
-        """The line for the owner where most of a limit is spent, once in its time."""
+    async def _remarks(self, caller: Caller, standings: Sequence[Standing]) -> tuple[Remark, ...]:
+        """What the owner is told with an answer: of which limits most is spent, those of others too."""
+        if caller.sender is not SenderClass.OWNER or caller.turn is None or self._settings.warn_at >= 1:
+            return ()
+        others = [limit for limit in general_limits(self._settings, self._clock.now()) if not limit.counts(caller)]
+        all_standings = (*standings, *[Standing(limit, await self.ledger.spent(**limit.scope)) for limit in others])
+        remarks = [await self._warn(standing) for standing in all_standings if "turn" not in standing.limit.scope]
+        return tuple(remark for remark in remarks if remark is not None)
+
+    async def _warn(self, standing: Standing) -> Remark | None:
+        """The line where most of a limit is spent, once in its time."""
         limit, settled = standing.limit, standing.spent.cost - standing.spent.reserved
-        threshold = self._settings.warn_at * limit.most
-        if not settled or settled < threshold or self._settings.warn_at >= 1:
-            return None
-        if caller.sender is not SenderClass.OWNER or "turn" in limit.scope:
+        if not settled or settled < self._settings.warn_at * limit.most:
             return None
         mark = f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)
-        if mark in self._noted or not await self.ledger.note_once(*mark):
-            self._noted.add(mark)
+        if mark in self._noted:
             return None
+        is_first = await self.ledger.note_once(*mark)
         self._noted.add(mark)
+        if not is_first:
+            return None
         values = {"key": limit.key, "spent": dollars(settled), "limit": dollars(limit.most)}
         return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
 
