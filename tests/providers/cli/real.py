@@ -5,15 +5,16 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import ModelReply
+from hob.core.models import ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
 from hob.providers.cli.backend import CliModel
 from hob.providers.cli.settings import CliSettings
@@ -66,10 +67,34 @@ def real_cli(name: str, programs: Path, folder: Path) -> Make:
 
     @asynccontextmanager
     async def make(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
-        async with ModelServer(*map(_on_the_wire, behaviours)) as server:
-            yield open_real(name, programs, folder, server)
+        async with ModelServer() as server:
+            yield _InStep(open_real(name, programs, folder, server), server, behaviours)
 
     return make
+
+
+class _InStep:
+    """A model whose server has the replies to open requests only: a request may end before it got to the server."""
+
+    def __init__(self, model: Model, server: ModelServer, behaviours: Iterable[Behaviour]) -> None:
+        self._model = model
+        self._server = server
+        self._behaviours = iter(behaviours)
+        self._open = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        if not self._open:
+            self._server.script.clear()
+        self._open += 1
+        behaviour = next(self._behaviours)
+        times = 20 if isinstance(behaviour, ModelError) else 1  # some ask again before they say anything
+        self._server.script.extend([_on_the_wire(behaviour)] * times)
+        try:
+            async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(request))) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._open -= 1
 
 
 def open_real(name: str, programs: Path, folder: Path, server: ModelServer) -> CliModel:
