@@ -104,8 +104,12 @@ def _read(data: str) -> list[Item]:
 
 
 def _is_part(part: Item) -> bool:
-    return part.get("call") is True or (type(part.get("said")) is int and part["said"] >= 0) or _is_reasoning(part)
-
-
-def _is_reasoning(part: Item) -> bool:
-    return part.get("type") == "reasoning" and isinstance(part.get("encrypted_content"), str)
+    match part:
+        case {"call": _, "said": _}:
+            return False
+        case {"call": called}:
+            return called is True
+        case {"said": said}:
+            return type(said) is int and said >= 0
+        case _:
+            return part.get("type") == "reasoning" and isinstance(part.get("encrypted_content"), str)
