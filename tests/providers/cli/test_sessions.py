@@ -48,6 +48,16 @@ async def test_it_resumes_the_conversation_that_it_was_given_a_name_for(tmp_path
         assert second.after("--resume") == "s"  # what it said its conversation is
 
 
+async def test_a_note_about_the_moment_makes_no_other_conversation(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "claude-cli", answer("claude-cli", "Hello!"), answer("claude-cli", "Wait."))
+    model = cli.model()
+    await ask(model, request(UserMessage("Hello.\n\n<context>\nNow: noon\n</context>")))
+    await ask(model, request(FIRST, SAID, UserMessage("What now?\n\n<context>\nNow: one\n</context>")))
+    second = cli.seen()[1]
+    assert resumed(second.arguments, "claude-cli")
+    assert second.stdin == "What now?\n\n<context>\nNow: one\n</context>"
+
+
 @pytest.mark.parametrize(
     ("later", "why"),
     [

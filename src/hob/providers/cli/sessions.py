@@ -12,6 +12,7 @@ from hob.core.ids import SessionKey
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, Usage, UserMessage
 
 _MOST = 512
+_NOTE, _END_OF_NOTE = "\n\n<context>\n", "\n</context>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,5 +67,11 @@ def _digest(request: ModelRequest, messages: Sequence[ModelMessage]) -> bytes:
     for said in messages:
         kind = type(said).__name__
         images = ",".join(image.blob for image in said.images) if isinstance(said, UserMessage) else ""
-        digest.update(f"\0{kind}\0{images}\0{''.join(said.text.split())}".encode("utf-8", "replace"))
+        text = "".join(_lasting(said.text).split())
+        digest.update(f"\0{kind}\0{images}\0{text}".encode("utf-8", "replace"))
     return digest.digest()
+
+
+def _lasting(text: str) -> str:
+    """The text without Hob's note about the moment, which ends the newest message and is gone from later requests."""
+    return text[: text.rfind(_NOTE)] if text.endswith(_END_OF_NOTE) and _NOTE in text else text
