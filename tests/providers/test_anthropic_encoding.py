@@ -9,6 +9,7 @@ import pytest
 
 from hob.core.ids import BlobId, CallId
 from hob.core.models import (
+    UNCHOSEN_ROOM,
     AssistantMessage,
     Continuation,
     Image,
@@ -60,7 +61,7 @@ def test_a_request_as_documented() -> None:
     assert list(body) == ["model", "max_tokens", "stream", "tools", "system", "messages"]
     assert unmarked(body) == {
         "model": "claude-sonnet-5-5",
-        "max_tokens": 7,
+        "max_tokens": 7 + UNCHOSEN_ROOM,
         "stream": True,
         "tools": [{"name": "clock", "description": "Tells the time.", "input_schema": CLOCK.schema}],
         "system": [{"type": "text", "text": "Be brief."}],

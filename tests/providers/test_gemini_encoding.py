@@ -7,6 +7,7 @@ import pytest
 
 from hob.core.ids import BlobId, CallId
 from hob.core.models import (
+    UNCHOSEN_ROOM,
     AssistantMessage,
     Continuation,
     Image,
@@ -54,7 +55,7 @@ def test_a_request_as_documented() -> None:
     read = {"name": "read", "description": "Reads."}
     read_parameters = {"type": "object", "properties": {"path": {"type": "string"}}}
     assert body == {
-        "generationConfig": {"maxOutputTokens": 7},
+        "generationConfig": {"maxOutputTokens": 7 + UNCHOSEN_ROOM},
         "tools": [
             {
                 "functionDeclarations": [

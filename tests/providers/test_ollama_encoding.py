@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from hob.core.ids import BlobId, CallId
-from hob.core.models import AssistantMessage, Image, ModelMessage, ModelRequest, Thinking, ToolMessage, UserMessage
+from hob.core.models import (
+    UNCHOSEN_ROOM,
+    AssistantMessage,
+    Image,
+    ModelMessage,
+    ModelRequest,
+    Thinking,
+    ToolMessage,
+    UserMessage,
+)
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.ollama.encoding import encode_request
 from hob.providers.ollama.wire import OllamaChat
@@ -36,7 +45,7 @@ def test_a_request_as_documented() -> None:
         ToolMessage(CallId("b"), "no such zone", is_error=True),
     )
     body = body_of(*said, system="Be brief.", tools=(CLOCK,), max_tokens=77)
-    assert body["options"]["num_predict"] == 77
+    assert body["options"]["num_predict"] == 77 + UNCHOSEN_ROOM
     assert body["tools"][0]["function"]["name"] == "clock"
     assert "think" not in body
     assert body["messages"] == [

@@ -158,6 +158,8 @@ THINKING_ROOM: Mapping[Thinking, int] = {
     Thinking.XHIGH: 32_768,
 }
 """Tokens of output that a level of thinking may take besides the answer."""
+UNCHOSEN_ROOM = THINKING_ROOM[Thinking.LOW]
+"""The same where no level was chosen: many models think all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +192,8 @@ class ModelRequest:
 
     @property
     def most_output(self) -> int:
-        """Tokens that may have to be paid for: those of the answer, and the room of the thinking that was chosen."""
-        return self.max_tokens + (THINKING_ROOM[self.thinking] if self.thinking is not None else 0)
+        """Tokens that may have to be paid for: those of the answer, and the room for thinking."""
+        return self.max_tokens + (UNCHOSEN_ROOM if self.thinking is None else THINKING_ROOM[self.thinking])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,22 @@
 """The ways to ask: each key of each provider, opened when it is first asked."""
 
 import os
-import re
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from hob.core.clock import Clock
-from hob.core.errors import ModelError
-from hob.core.models import ModelEvent, ModelRequest
+from hob.core.models import ModelEvent, ModelProfile, ModelRequest
 from hob.core.ports.model import Model, Profiles
 from hob.core.ports.tools import Blobs
 from hob.core.settings import Secret
+from hob.providers.adapting import Adapting, Unthinking, lacks_sight, lacks_thinking, lacks_tools
 from hob.providers.catalogue import CLI_WIRES
 from hob.providers.choice import Choice, Connected, Ref
 from hob.providers.health import Lane
 from hob.providers.plugins import open_plugin
+from hob.providers.seeing import Seeing, Sight
 from hob.providers.server import server_of
 from hob.providers.settings import ModelSettings
 from hob.providers.wire import Listed, Wire
@@ -35,12 +33,14 @@ class Lanes:
         blobs: Blobs | None,
         profiles: Profiles | None = None,
         folder: Path | None = None,
+        sight: Callable[[], Sight] | None = None,
     ) -> None:
         self._choice = choice
         self._settings = settings
         self._clock = clock
         self._blobs = blobs
         self._profiles = profiles
+        self._sight = sight
         self._folder = folder or Path(tempfile.gettempdir()) / f"hob-{os.getuid()}"
         self._refs: dict[str, Ref] = {}
         self._models: dict[tuple[str, int], Model] = {}
@@ -67,7 +67,11 @@ class Lanes:
         model = self._named.get(lane)
         if model is None:
             ref = self.ref(lane.ref)
-            model = self._named[lane] = _Named(self._with_tools(ref, self._provider(ref.provider, lane.key)), ref.model)
+            connected = self._choice.connect(ref.provider)
+            profile = self._profiles.find_profile(lane.ref) if self._profiles is not None else ModelProfile()
+            served: Model = Adapting(self._provider(ref.provider, lane.key), Unthinking, lacks_thinking)
+            served = self._with_tools(connected, profile, served)
+            model = self._named[lane] = _Named(self._with_sight(connected, profile, served), ref.model)
         return model
 
     async def list_models(self, id: str) -> tuple[Listed, ...]:
@@ -90,17 +94,27 @@ class Lanes:
             ref = self._refs[name] = self._choice.resolve(name)
         return ref
 
-    def _with_tools(self, ref: Ref, model: Model) -> Model:
-        connected = self._choice.connect(ref.provider)
+    def _with_tools(self, connected: Connected, profile: ModelProfile, model: Model) -> Model:
         how = connected.settings.tools
         if how == "auto":
-            native = self._profiles.find_profile(str(ref)).tools if self._profiles is not None else None
-            if native is not False and connected.provider.wire not in CLI_WIRES:
-                return TextWhereNeeded(model)
+            if profile.tools is not False and connected.provider.wire not in CLI_WIRES:
+                return Adapting(model, in_text, lacks_tools)
             how = "text"
         if how == "text":
             return in_text(model)
         return _Without(model) if how == "none" else model
+
+    def _with_sight(self, connected: Connected, profile: ModelProfile, model: Model) -> Model:
+        sight = self._sight
+        if sight is None or profile.images is True:
+            return model
+
+        def seeing(model: Model) -> Model:
+            return Seeing(model, sight())
+
+        if profile.images is False or connected.provider.wire in CLI_WIRES:
+            return seeing(model)
+        return Adapting(model, seeing, lacks_sight)
 
     def _provider(self, id: str, key: int) -> Model:
         model = self._models.get((id, key))
@@ -164,37 +178,6 @@ class _Named:
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         return self._model.stream(replace(request, model=self._name, models=()))
-
-
-class TextWhereNeeded:
-    """A model that is shown tools in text once its server has said that it takes none."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._in_text: Model | None = None
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """As the model; a request that was refused for its tools is made again in the other form."""
-        if self._in_text is None:
-            try:
-                async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(request))) as events:
-                    async for event in events:
-                        yield event
-                return
-            except ModelError as error:
-                if not request.tools or not _NO_TOOLS.search(str(error)):
-                    raise
-            self._in_text = in_text(self._model)
-        async with aclosing(cast("AsyncGenerator[ModelEvent]", self._in_text.stream(request))) as events:
-            async for event in events:
-                yield event
-
-
-# Ollama, vLLM, llama.cpp and OpenRouter, each in its own words
-_NO_TOOLS = re.compile(
-    r"(?:not|n't) support (?:tools?|functions?)\b|tool choice requires|tools param requires|support tool use",
-    re.IGNORECASE,
-)
 
 
 def in_text(model: Model) -> Model:

@@ -3,6 +3,7 @@
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from hob.core.ports.model import Profiles
 from hob.core.ports.tools import Blobs
 from hob.providers.choice import Choice
 from hob.providers.lanes import Lanes
+from hob.providers.media import Media, open_media
 from hob.providers.routing import Routing
 from hob.providers.screening.screening import Screening
+from hob.providers.seeing import Sight
 from hob.providers.settings import ModelSettings
 from hob.providers.walking import Failover
 
@@ -38,12 +41,18 @@ async def open_model(
     left while others can be asked.
     """
     choice = choice or Choice(settings, environ or {})
-    lanes = Lanes(choice, settings, clock, blobs, profiles, folder)
-    failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
-    try:
-        yield Routing(choice, lanes, failover, settings, screening)
-    finally:
-        await lanes.aclose()
+    async with open_media(settings, choice, clock, draw=draw) as media:
+        sight = None if blobs is None else cache(partial(_open_sight, media, blobs))
+        lanes = Lanes(choice, settings, clock, blobs, profiles, folder, sight)
+        failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
+        try:
+            yield Routing(choice, lanes, failover, settings, screening)
+        finally:
+            await lanes.aclose()
+
+
+def _open_sight(media: Media, blobs: Blobs) -> Sight:
+    return Sight(media.describer, blobs)
 
 
 def load_libraries(choice: Choice) -> None:

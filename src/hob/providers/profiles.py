@@ -63,6 +63,7 @@ class ModelProfiles:
         listed = None if at_home else find_listed(self._table, ref, connected)
         profile = ModelProfile(
             context_tokens=None if listed is None else listed.context_tokens,
+            images=connected.settings.images,
             tools=_tools(connected),
             small=_is_small(ref, connected),
         )

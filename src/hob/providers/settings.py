@@ -34,6 +34,7 @@ class ProviderSettings:
     tools: str = setting(
         "auto", "How tools are called: by the wire's own means, or in text.", one_of=("auto", "native", "text", "none")
     )
+    images: bool | None = setting(None, "Whether its models see pictures; empty: they are tried.")
     small: bool | None = setting(None, "Whether its models get a short prompt and few tools; empty: by name.")
     command: str = setting("", "The program of a CLI provider; empty: its usual name.")
     arguments: list[str] = setting([], "Further arguments for a CLI provider's program.")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hob.core.models import THINKING_ROOM, Thinking
+from hob.core.models import THINKING_ROOM, UNCHOSEN_ROOM, Thinking
 
 _LEAST_BUDGET = 1_024
 
@@ -73,6 +73,8 @@ def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> Plan:
     name = model.lower().replace(".", "-")
     way = next(way for pattern, way in _WAYS if pattern.search(name))
     most = way.most_tokens or 10**9
+    if level is None and way.effort:  # these may think without being told to
+        return Plan(min(max_tokens + UNCHOSEN_ROOM, most))
     if level is None or not (way.budget or way.effort):
         return Plan(min(max_tokens, most))
     if level is Thinking.OFF and way.off is not None:

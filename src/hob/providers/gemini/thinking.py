@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from hob.core.models import THINKING_ROOM, Thinking
+from hob.core.models import THINKING_ROOM, UNCHOSEN_ROOM, Thinking
 
 _MOST_BUDGET = 24_576
 _MOST_TOKENS = 65_536
@@ -50,8 +50,10 @@ def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> dict[s
     `max_tokens` is for the answer alone: thinking gets its room besides.
     """
     way = next(way for pattern, way in _WAYS if pattern.search(model.lower()))
-    if level is None or (way.least_budget is None and not way.levels):
+    if way.least_budget is None and not way.levels:
         return {"maxOutputTokens": max_tokens}
+    if level is None:  # it thinks as much as it likes
+        return {"maxOutputTokens": max(max_tokens, min(max_tokens + UNCHOSEN_ROOM, _MOST_TOKENS))}
     if way.least_budget is not None:
         chosen: dict[str, Any] = {"thinkingBudget": min(max(way.least_budget, THINKING_ROOM[level]), _MOST_BUDGET)}
     else:

@@ -39,8 +39,8 @@ def encode_request(
         "model": model,
         "stream": True,
         "options": {
-            "num_predict": request.max_tokens,
-            "num_ctx": context_tokens or _room(size // _CHARACTERS_PER_TOKEN + request.max_tokens),
+            "num_predict": request.most_output,
+            "num_ctx": context_tokens or _room(size // _CHARACTERS_PER_TOKEN + request.most_output),
         },
     }
     if request.thinking is not None:

@@ -37,7 +37,8 @@ def encode_request(
         body["stream_options"] = {"include_usage": True}
     if dialect.usage_object:
         body["usage"] = {"include": True}
-    body[dialect.max_tokens] = request.max_tokens
+    thinks = dialect.effort or dialect.reasoning_object
+    body[dialect.max_tokens] = request.most_output if thinks else request.max_tokens
     if dialect.cache_key and request.cache_key is not None:
         body["prompt_cache_key"] = digest(request.cache_key)[:32]
     if request.thinking is not None:

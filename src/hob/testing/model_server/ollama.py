@@ -47,6 +47,8 @@ class Ollama:
         think = request.get("think")
         if think not in (None, True, False, "low", "medium", "high", "max"):
             raise bad(f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)')
+        if "vision" not in self.capabilities and any(message.get("images") for message in messages):
+            raise bad("this model is missing data required for image input")
         tools = request.get("tools")
         if tools and "tools" not in self.capabilities:
             raise bad(f"registry.ollama.ai/library/{request['model']}:latest does not support tools")
