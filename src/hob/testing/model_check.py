@@ -20,6 +20,7 @@ Make = Callable[[tuple[Behaviour, ...]], AbstractAsyncContextManager[Model]]
 """Opens a model that behaves like this, request after request."""
 
 _SECONDS: Final = 30.0
+_TO_BE_HEARD: Final = 0.5  # seconds in which even a busy machine has taken the request in
 _REQUEST: Final = ModelRequest("check", "You are being checked.", (UserMessage("Hi."),), patience=0.0)
 _TEXT: Final = ModelReply('Grüß Gott, "Welt"\n\n- 你好 😀\n')
 _CALLS: Final = ModelReply(
@@ -101,7 +102,7 @@ async def _check_early_close(make: Make) -> None:
 async def _check_cancelling(make: Make) -> None:
     async with make((Silence(), _TEXT)) as model:
         try:
-            async with asyncio.timeout(0.1):
+            async with asyncio.timeout(_TO_BE_HEARD):
                 await _collect(model)
         except TimeoutError:
             pass
