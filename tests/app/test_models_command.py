@@ -104,3 +104,14 @@ def test_a_model_is_stored_only_if_it_answers(environ: dict[str, str]) -> None:
         ("stands in", "ollama/small-1"),
         ("for summary", "groq/x"),
     ]
+
+
+def test_what_embeds_speaks_hears_and_sees_is_tried_too(environ: dict[str, str], server: ModelServer) -> None:
+    environ["HOB_MODEL_PROVIDERS"] = f'{{openai = {{base_url = "{server.url}", api_key = "k"}}}}'
+    rows = {row["kind"]: row for row in json.loads(hob(environ, "test", "--media", "--json").stdout)}
+    assert {kind: row["ok"] for kind, row in rows.items()} == dict.fromkeys(
+        ("embedding", "speech", "transcription", "vision"), True
+    )
+    without = hob(environ | {"HOB_MODEL_PROVIDERS": "{}"}, "test", "--media")
+    assert without.returncode == 1
+    assert "set model.speech" in without.stdout

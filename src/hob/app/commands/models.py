@@ -3,22 +3,21 @@
 import asyncio
 import json
 import sys
-import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from hob.app.commands.output import line, paint, tame
 from hob.app.sections import SECTIONS, choose_models, read_config
+from hob.app.trials import try_media, try_model
 from hob.config import Config, process_environment, set_value
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
-from hob.core.models import ModelReply, ModelRequest, Price, ReasoningDelta, TextDelta, UserMessage
-from hob.core.tools import ToolSpec
-from hob.providers import Choice, ModelSettings, Routing, open_model
+from hob.core.models import ModelRequest, Price
+from hob.providers import Choice, ModelSettings, Routing, open_media, open_model
 from hob.providers.choice import Connected
 from hob.providers.prices import PriceList, open_prices
 from hob.providers.profiles import ModelProfiles
@@ -26,13 +25,6 @@ from hob.providers.wire import Listed
 
 MILLION = 1_000_000
 TASKS_HELP = "Use it for this task only: chat, summary, ..."
-_QUESTION = "Reply with the one word: ready"
-_TOOL = ToolSpec(
-    "report",
-    "Reports that the test went well.",
-    {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
-)
-_CALL = "Call the tool report with the word ready. Say nothing else."
 
 app = App(name="models", help="What there is to ask, and which model is asked.")
 
@@ -240,10 +232,26 @@ def set_(
 def check(
     models: Annotated[list[str] | None, Parameter(help="Which; the usual one and its stand-ins, if none.")] = None,
     *,
+    media: Annotated[bool, Parameter(help="What embeds, speaks, hears and sees instead.", negative="")] = False,
     json: Annotated[bool, Parameter(help="As JSON.")] = False,
 ) -> int:
     """Ask for one word and one tool call: who answers, how fast, at what cost. Exit status 1 if one fails."""
+    if media:
+        return asyncio.run(_test_media(read_config(), as_json=json))
     return asyncio.run(_test(read_config(), models or [], as_json=json))
+
+
+async def _test_media(config: Config, *, as_json: bool) -> int:
+    rows = []
+    async with open_media(config[ModelSettings], choose_models(config), SystemClock()) as media:
+        async for row in try_media(media):
+            rows.append(row)
+            if not as_json:
+                mark = paint("✓", "green") if row["ok"] else paint("✗", "red")
+                print(f"{mark} {row['kind']:<14} {tame(row['model']):<36} {tame(row['told'])}", flush=True)
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    return 0 if all(row["ok"] for row in rows) else 1
 
 
 async def _test(config: Config, names: Sequence[str], *, as_json: bool) -> int:
@@ -253,50 +261,13 @@ async def _test(config: Config, names: Sequence[str], *, as_json: bool) -> int:
         if not refs:
             refs = (await here.model.route(ModelRequest("", "", ()))).request.models
         for name in refs:
-            row = await _try(here, name)
+            row = await try_model(here.model, here.prices, name)
             rows.append(row)
             if not as_json:
                 print(_tested(row), flush=True)
     if as_json:
         print(json.dumps(rows, indent=2))
     return 0 if rows and all(row["ok"] for row in rows) else 1
-
-
-async def _try(here: _Here, name: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"model": name, "ok": False, "tools": None, "trouble": ""}
-    try:
-        routed = (await here.model.route(ModelRequest(name, "", (UserMessage(_QUESTION),), max_tokens=256))).request
-        request = ModelRequest(routed.model, "", routed.messages, max_tokens=256, models=routed.models[:1])
-        row["model"] = request.model
-        await here.prices.prepare((request.model,))
-        reply, first, whole = await _ask(here.model, request)
-        price = here.prices.find_price(request.model)
-        cost = reply.cost
-        if cost is None and price is not None and reply.usage is not None:
-            cost = price.cost(reply.usage)
-        row |= {"ok": True, "first": first, "seconds": whole, "cost": cost, "answer": reply.text.strip()}
-        tools = ModelRequest(
-            request.model, "", (UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512, models=request.models
-        )
-        called, _, _ = await _ask(here.model, tools)
-        row["tools"] = any(call.name == _TOOL.name for call in called.calls)
-    except ModelError as error:
-        row["trouble"] = str(error)
-    return row
-
-
-async def _ask(model: Routing, request: ModelRequest) -> tuple[ModelReply, float, float]:
-    """The reply, seconds to its first piece, seconds in all. Raises ModelError."""
-    began, first = time.monotonic(), 0.0
-    reply: ModelReply | None = None
-    async with aclosing(cast(Any, model.stream(request))) as events:
-        async for event in events:
-            if not first and isinstance(event, (TextDelta, ReasoningDelta)):
-                first = time.monotonic() - began
-            if isinstance(event, ModelReply):
-                reply = event
-    assert reply is not None  # noqa: S101 - the last event of every stream that raises nothing
-    return reply, first, time.monotonic() - began
 
 
 def _tested(row: dict[str, Any]) -> str:
