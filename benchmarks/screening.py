@@ -9,8 +9,8 @@ from statistics import median
 from benchmarks.bench import Bench
 from benchmarks.rows import Row
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
-from hob.providers.screening.detectors import find
-from hob.providers.screening.kinds import PII, SECRETS
+from hob.core.screening.detectors import find
+from hob.core.screening.kinds import PII, SECRETS
 from hob.providers.screening.prompt_guard import PromptGuard, restored
 from hob.providers.screening.sanitizer import Sanitizer
 from hob.providers.screening.settings import Action, PromptGuardSettings, SanitizerSettings

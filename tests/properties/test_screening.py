@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
+from hob.core.screening.detectors import find
+from hob.core.screening.kinds import Kind
 from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts
-from hob.providers.screening.detectors import find
-from hob.providers.screening.kinds import Kind
 from hob.providers.screening.placeholders import Placeholders, Restorer, put_back
 from hob.providers.screening.prompt_guard import PromptGuard
 from hob.providers.screening.sanitizer import Sanitizer

@@ -19,9 +19,9 @@ from hob.core.models import (
     ToolMessage,
     UserMessage,
 )
+from hob.core.screening.kinds import Finding
 from hob.core.sentences import Sentence, say
 from hob.core.tools import ToolCall
-from hob.providers.screening.kinds import Finding
 from hob.providers.screening.placeholders import SHAPE, Restorer, put_back
 from hob.providers.screening.prompt_guard import PromptGuard, Screened, refusal, restore_reply, restored
 from hob.providers.screening.settings import Action, PromptGuardSettings

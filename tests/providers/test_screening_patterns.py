@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from hob.providers.screening import cleaning, credentials, numbers, own_words, personal, placeholders
-from hob.providers.screening.detectors import find
-from hob.providers.screening.kinds import Kind
-from hob.providers.screening.patterns import MOST_STEPS, compile_pattern, compile_words, count_steps
+from hob.core.screening import credentials, numbers, personal
+from hob.core.screening.detectors import find
+from hob.core.screening.kinds import Kind
+from hob.core.screening.patterns import MOST_STEPS, compile_pattern, compile_words, count_steps
+from hob.providers.screening import cleaning, own_words, placeholders
 
 MODULES = (cleaning, credentials, numbers, own_words, personal, placeholders)
 

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 
 from hob.core.models import ModelRequest, Thinking, UserMessage
+from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.providers.screening.own_words import own_words, without_context
-from hob.providers.screening.patterns import compile_pattern, compile_words
 from hob.providers.screening.settings import ClassifierRule, ClassifierSettings
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection
 from typing import Protocol
 
-from hob.providers.screening.detectors import find, lower, merge
-from hob.providers.screening.kinds import Finding
+from hob.core.screening.detectors import find, lower, merge
+from hob.core.screening.kinds import Finding
 
 
 class Stage(Protocol):

@@ -10,8 +10,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 
-from hob.providers.screening.detectors import merge
-from hob.providers.screening.kinds import Finding, Kind
+from hob.core.screening.detectors import merge
+from hob.core.screening.kinds import Finding, Kind
 
 SHAPE = re.compile(r"\[[A-Z_]{2,16}-[a-p]{10}\]")
 _UNFINISHED = re.compile(r"\[(?:[A-Z_]{0,16}|[A-Z_]{2,16}-[a-p]{0,10})$")

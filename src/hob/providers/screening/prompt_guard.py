@@ -28,12 +28,12 @@ from hob.core.models import (
     TextDelta,
     UserMessage,
 )
+from hob.core.screening.detectors import find, merge
+from hob.core.screening.kinds import PII, SECRETS, Finding, Kind, describe
+from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.sentences import Sentence
 from hob.core.tools import ToolCall
 from hob.providers.screening.arguments import change_texts
-from hob.providers.screening.detectors import find, merge
-from hob.providers.screening.kinds import PII, SECRETS, Finding, Kind, describe
-from hob.providers.screening.patterns import compile_pattern, compile_words
 from hob.providers.screening.placeholders import Placeholders, Restorer, put_back
 from hob.providers.screening.settings import Action, PromptGuardSettings
 

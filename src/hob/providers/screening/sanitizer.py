@@ -7,13 +7,13 @@ from typing import cast
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta
+from hob.core.screening.detectors import find
+from hob.core.screening.kinds import PII, SECRETS
+from hob.core.screening.patterns import compile_pattern
 from hob.core.tools import ToolCall
 from hob.providers.screening.arguments import change_texts
 from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts, removed
-from hob.providers.screening.detectors import find
-from hob.providers.screening.kinds import PII, SECRETS
 from hob.providers.screening.own_words import all_own_words
-from hob.providers.screening.patterns import compile_pattern
 from hob.providers.screening.settings import Images as ImageRule
 from hob.providers.screening.settings import SanitizerSettings
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.models import Thinking
+from hob.core.screening.kinds import Kind
+from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.settings import setting
-from hob.providers.screening.kinds import Kind
-from hob.providers.screening.patterns import compile_pattern, compile_words
 
 _KINDS = tuple(kind.value for kind in Kind)
 

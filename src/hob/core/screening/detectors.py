@@ -6,7 +6,7 @@ to the rules of `patterns`: no text makes them slow.
 
 from collections.abc import Collection, Iterator
 
-from hob.providers.screening.credentials import (
+from hob.core.screening.credentials import (
     find_api_keys,
     find_bearers,
     find_jwts,
@@ -14,9 +14,9 @@ from hob.providers.screening.credentials import (
     find_private_keys,
     find_secrets,
 )
-from hob.providers.screening.kinds import SECRETS, Finding, Kind
-from hob.providers.screening.numbers import find_numbers
-from hob.providers.screening.personal import find_emails, find_ibans, find_ipv6
+from hob.core.screening.kinds import SECRETS, Finding, Kind
+from hob.core.screening.numbers import find_numbers
+from hob.core.screening.personal import find_emails, find_ibans, find_ipv6
 
 _MOST_LOOKS = 3
 _NUMBERS = frozenset({Kind.CARD, Kind.SSN, Kind.TAX_ID, Kind.NATIONAL_ID, Kind.IP_ADDRESS, Kind.PHONE})

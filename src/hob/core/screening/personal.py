@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from hob.providers.screening import checksums
-from hob.providers.screening.kinds import Finding, Kind
+from hob.core.screening import checksums
+from hob.core.screening.kinds import Finding, Kind
 
 _MOST_LOCAL = 64  # RFC 5321, 4.5.3.1
 _LOCAL = re.compile(r"[\w.+%'-]+")

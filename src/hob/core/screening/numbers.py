@@ -7,9 +7,9 @@ what can be checked of it: issuer, country, check digit, grouping. A bare run of
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from hob.providers.screening import checksums
-from hob.providers.screening.kinds import Finding, Kind
-from hob.providers.screening.personal import goes_on
+from hob.core.screening import checksums
+from hob.core.screening.kinds import Finding, Kind
+from hob.core.screening.personal import goes_on
 
 _REGION = re.compile(r"[+(0-9][0-9 ()./\u00a0\u2013-]{6,}")
 _ALONE = r"(?<![\w.+-])"

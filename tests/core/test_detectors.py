@@ -2,9 +2,9 @@
 
 import pytest
 
-from hob.providers.screening import checksums
-from hob.providers.screening.detectors import find, lower, merge
-from hob.providers.screening.kinds import PII, SECRETS, Finding, Kind
+from hob.core.screening import checksums
+from hob.core.screening.detectors import find, lower, merge
+from hob.core.screening.kinds import PII, SECRETS, Finding, Kind
 
 ALL = frozenset(Kind)
 JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"

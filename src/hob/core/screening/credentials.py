@@ -1,6 +1,6 @@
 """Secrets: keys with a known beginning, key blocks, tokens, and what is assigned to a name such as `password`.
 
-`lowered` is the text in lower case with every character in its place, see `hob.providers.screening.detectors`.
+`lowered` is the text in lower case with every character in its place, see `hob.core.screening.detectors`.
 Shapes are those the vendors document, most of them collected at
 https://docs.github.com/en/code-security/reference/secret-security/supported-secret-scanning-patterns
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from hob.providers.screening.kinds import Finding, Kind
+from hob.core.screening.kinds import Finding, Kind
 
 _compiled = cache(re.compile)  # few of them are ever needed
 _KEYS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
