@@ -34,6 +34,7 @@ inbounds = st.builds(
     hops=st.integers(0, 9),
     background=st.booleans(),
     group=st.booleans(),
+    mentioned=st.booleans(),
 )
 entries = st.builds(
     Entry,

@@ -47,7 +47,10 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that came with a message: a stored blob, or a link to be fetched later."""
+    """A file that came with a message: a stored blob, or a link to be fetched later.
+
+    `media_type` is told by the bytes where there are any (`hob.core.screening.media`), never by the name.
+    """
 
     media_type: str
     name: str = ""
@@ -71,7 +74,8 @@ class Inbound:
     `key` is the platform's id of the message, unique in (channel, account); the same key twice makes one turn.
     `session` is the session the sender asked for by name, if any; otherwise the address decides.
     `hops` counts how many self-made messages lie between this one and a person's. `group` says that others than the
-    sender read the answer too: such a chat never sees what is the owner's alone.
+    sender read the answer too: such a chat never sees what is the owner's alone. `mentioned` says that the platform
+    itself tells that Hob is meant: a mention of its account, or a reply to one of its messages.
     """
 
     id: InboundId
@@ -89,6 +93,7 @@ class Inbound:
     hops: int = 0
     background: bool = False
     group: bool = False
+    mentioned: bool = False
 
 
 class OutboundKind(StrEnum):

@@ -48,6 +48,8 @@ def dump_inbound(inbound: Inbound) -> str:
         data["background"] = True
     if inbound.group:
         data["group"] = True
+    if inbound.mentioned:
+        data["mentioned"] = True
     return dump_json(data)
 
 
@@ -79,6 +81,7 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
         hops=data.get("hops", 0),
         background=data.get("background", False),
         group=data.get("group", False),
+        mentioned=data.get("mentioned", False),
     )
 
 

@@ -45,10 +45,11 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The message may come in, from this sender, with this classification."""
+    """The message may come in, from this sender, so classified; `inbound` is how, where it had to be changed."""
 
     sender: Sender
     classification: str = ""
+    inbound: Inbound | None = None
 
 
 @dataclass(frozen=True, slots=True)
