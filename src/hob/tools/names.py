@@ -1,6 +1,7 @@
 """Names of files as people and models spell them, and the nearest ones that exist."""
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from hob.core.errors import ToolFailed
 
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
+_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _LONGEST = 4095  # PATH_MAX without its NUL
 _LISTED = 5_000  # entries of a folder looked at for a similar name
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007", " "))  # in the names of macOS's screenshots, for one
@@ -77,3 +80,15 @@ def shown(name: str) -> str:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).translate(_SPACES)
+
+
+def unquoted(name: str) -> str:
+    """A name as git writes it in a diff: in quotes, with the escapes of C, where it holds odd characters."""
+    if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
+        return name
+    return _ESCAPE.sub(_unescaped, name[1:-1].encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    one = found[1]
+    return bytes((int(one, 8) & 0xFF,)) if one[:1].isdigit() else _LETTERS.get(one, one)

@@ -1,0 +1,36 @@
+"""Documents as text, by a process that may fail."""
+
+import asyncio
+import sys
+
+from hob.core.errors import ToolFailed
+from hob.tools.document_text import MISSING, SECONDS
+from hob.tools.kinds import DOCUMENTS
+
+_SAFELY = ("-I", "-m")  # isolated: neither the folder nor the environment of the caller decides what is imported
+
+
+async def document_text(data: bytes, kind: str) -> str:
+    """The text of a document of one of `DOCUMENTS`. Raises ToolFailed where there is none to be had."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, *_SAFELY, "hob.tools.document_text"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={},
+        cwd="/",
+    )
+    try:
+        text, said = await process.communicate(data)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode == MISSING:
+        raise ToolFailed(
+            f"a {DOCUMENTS[kind]} is read with a library that is not installed; the owner can: pip install hob[docs]"
+        )
+    if process.returncode != 0:
+        why = said.decode("utf-8", "replace")[-200:].strip() or f"gave up after {SECONDS} s or for want of memory"
+        raise ToolFailed(f"the {DOCUMENTS[kind]} cannot be read: {why}")
+    return text.decode("utf-8", "replace")

@@ -1,0 +1,88 @@
+"""A passage is replaced where it fits, and nowhere else."""
+
+import pytest
+
+from hob.core.errors import ToolFailed
+from hob.tools.edits import edit
+
+CODE = "def one():\n    if x:\n        return 1\n\n\ndef two():\n    return 2\n"
+
+
+def test_what_fits_to_the_letter_is_replaced() -> None:
+    done = edit(CODE, "return 2", "return 3")
+    assert (done.text, done.lines, done.tolerance) == (CODE.replace("2", "3"), (7,), "")
+
+
+def test_several_places_are_an_error_that_names_them() -> None:
+    with pytest.raises(ToolFailed, match=r"2 places \(lines 3, 7\); .* or use replace_all"):
+        edit(CODE, "return", "yield")
+    assert edit(CODE, "return", "yield", everywhere=True).text == CODE.replace("return", "yield")
+
+
+def test_places_that_overlap_are_several() -> None:
+    with pytest.raises(ToolFailed, match="2 places"):
+        edit("aaa", "aa", "b")
+    assert edit("aaaa", "aa", "b", everywhere=True).text == "bb"
+
+
+def test_typographic_quotes_are_found_by_plain_ones_and_stay() -> None:
+    text = "He said \u201chello\u201d \u2013 \u2018now\u2019.\n"
+    done = edit(text, "He said \"hello\" - 'now'.", "She said \"hello\" - 'later'.")
+    assert done.text == "She said \u201chello\u201d \u2013 \u2018later\u2019.\n"
+    assert done.tolerance == "quotes, dashes or spaces"
+
+
+def test_quotes_that_are_to_be_changed_are_changed() -> None:
+    assert edit("say \u201chi\u201d now\n", 'say "hi" now', "say 'hi' now").text == "say 'hi' now\n"
+
+
+def test_spaces_at_the_ends_of_lines_do_not_matter_and_stay() -> None:
+    done = edit("a = 1  \nb = 2\t\nc = 3\n", "a = 1\nb = 2\nc = 3\n", "a = 1\nb = 5\nc = 3\n")
+    assert (done.text, done.tolerance) == ("a = 1  \nb = 5\nc = 3\n", "spaces at the ends of lines")
+
+
+def test_a_passage_indented_otherwise_takes_the_files_indentation() -> None:
+    done = edit(CODE, "if x:\n    return 1", "if x:\n    y()\n    return 1")
+    assert done.text == CODE.replace("        return 1", "        y()\n        return 1")
+    assert done.tolerance == "indentation"
+    assert edit("a\n  b\n", "    a\n      b\n", "    a\n      c\n").text == "a\n  c\n"
+    assert edit("\tif x:\n\t\ty\n", "if x:\n\ty\n", "if x:\n\tz\n").text == "\tif x:\n\t\tz\n"
+
+
+def test_lines_that_are_not_all_shifted_by_the_same_are_other_lines() -> None:
+    with pytest.raises(ToolFailed, match="not in the file"):
+        edit("if a:\n        b\n", "  if a:\n    b\n", "x")
+
+
+def test_a_tolerant_find_in_two_places_is_an_error_too() -> None:
+    with pytest.raises(ToolFailed, match=r"fits 2 places \(lines 1, 3\); add lines around it until it fits one\."):
+        edit("  a\n  b\n    a\n    b\n", "a\nb\n", "c\n", everywhere=True)
+
+
+def test_the_last_line_keeps_having_no_end() -> None:
+    assert edit("a \nb ", "a\nb\n", "a\nc\n").text == "a \nc"
+    assert edit("a\nb", "b", "c").text == "a\nc"
+
+
+def test_lines_can_be_taken_away() -> None:
+    assert edit("a \nb\nc\n", "a\nb\n", "").text == "c\n"
+    assert edit("a\nb\nc\n", "b\n", "").text == "a\nc\n"
+
+
+def test_crlf_in_the_arguments_is_the_same_as_lf() -> None:
+    assert edit("a\nb\n", "a\r\nb", "a\r\nc").text == "a\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [("", "x", "use write"), ("x", "x", "the same"), ("nothing like it", "x", "nothing in it is like that")],
+)
+def test_what_cannot_be_done_is_told(old: str, new: str, why: str) -> None:
+    with pytest.raises(ToolFailed, match=why):
+        edit(CODE, old, new)
+
+
+def test_the_nearest_passage_is_shown() -> None:
+    with pytest.raises(ToolFailed) as told:
+        edit(CODE, "def two(x):\n    return 2", "")
+    assert str(told.value) == "old_text is not in the file. The nearest is at line 6:\n6\tdef two():\n7\t    return 2"
