@@ -115,3 +115,14 @@ def test_what_embeds_speaks_hears_and_sees_is_tried_too(environ: dict[str, str],
     without = hob(environ | {"HOB_MODEL_PROVIDERS": "{}"}, "test", "--media")
     assert without.returncode == 1
     assert "set model.speech" in without.stdout
+
+
+def test_an_empty_name_is_no_model(environ: dict[str, str]) -> None:
+    done = hob(environ, "set", "")
+    assert done.returncode == 2
+    assert "empty name" in done.stderr
+
+
+def test_a_variable_that_outranks_the_file_is_named(environ: dict[str, str]) -> None:
+    done = hob({**environ, "HOB_MODEL_NAME": "anthropic/a"}, "set", "gemini/quick")
+    assert "HOB_MODEL_NAME outranks it" in done.stderr

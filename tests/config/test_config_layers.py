@@ -274,7 +274,7 @@ def test_types_are_strict(tmp_path: Path, value: str, reason: str) -> None:
 
 
 def test_a_section_that_is_no_table_is_told(tmp_path: Path) -> None:
-    assert problems(tmp_path, "web = 1\n") == ["config.toml:1:1: web: expected a table, not 1"]
+    assert problems(tmp_path, "web = 1\n") == ["config.toml:1:1: web: expected a table, not a whole number"]
 
 
 def test_a_stored_override_that_no_longer_fits_is_ignored_with_a_warning(tmp_path: Path) -> None:

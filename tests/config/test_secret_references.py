@@ -185,3 +185,18 @@ def test_no_message_and_no_representation_holds_a_secret(tmp_path: Path, secret:
     with pytest.raises(ConfigInvalid) as caught:
         load(tmp_path, text='[api]\ncount = "${KEY}"\n', environ={"KEY": secret})
     assert secret not in str(caught.value)
+
+
+def test_a_secret_in_a_table_of_tables_is_found_too(tmp_path: Path) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Inner:
+        key: Secret | None = setting(None, "A key.")
+        more: list[Secret] = setting([], "More keys.")
+
+    @dataclass(frozen=True, slots=True)
+    class Outer:
+        named: dict[str, Inner] = setting({}, "By name.")
+
+    (tmp_path / "config.toml").write_text('[x.named.a]\nkey = "env:K1"\nmore = ["env:K2"]\n')
+    config = load_config({"x": Outer}, home=tmp_path, environ={})
+    assert [name for name, _ in config.secrets()] == ["x.named.a.key", "x.named.a.more[0]"]

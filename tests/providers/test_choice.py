@@ -60,7 +60,7 @@ def test_keys_count_in_a_fixed_order_and_the_line_says_which(taken: tuple[str, .
 
 def test_without_keys_an_ollama_that_runs_here_is_asked_and_else_an_installed_cli() -> None:
     assert choose(ollama=True, installed="claude").line() == "the first of http://127.0.0.1:11434 (running here)"
-    assert choose(installed="codex").line() == "the first of codex-cli (installed)"
+    assert choose(installed="codex").line() == "codex-cli (installed)"
     assert choose().line() == "none"
     assert choose().default() is None
 
@@ -117,10 +117,54 @@ def test_a_servers_model_may_be_named_like_a_provider_that_is_not_connected() ->
 
 
 def test_an_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
-    choice = choose(ModelSettings(aliases={"fast": "quick", "quick": "groq/x", "a": "b", "b": "a"}), ALL_KEYS)
-    assert choice.resolve("fast") == Ref("groq", "x")
-    with pytest.raises(ModelError, match="leads in a circle: a -> b -> a"):
-        choice.resolve("a")
+    assert choose(ModelSettings(aliases={"fast": "quick", "quick": "groq/x"}), ALL_KEYS).resolve("fast") == Ref(
+        "groq", "x"
+    )
+    with pytest.raises(ValueError, match="leads in a circle: a -> b -> a"):
+        ModelSettings(aliases={"a": "b", "b": "a"})
+
+
+@pytest.mark.parametrize("name", ["ollma/qwen3:8b", "nosuch/x", "meta-llama/llama-3"])
+def test_a_slip_of_the_pen_is_never_told_to_another_provider(name: str) -> None:
+    work = {"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")}
+    for settings in (ModelSettings(), ModelSettings(name="work/big", providers=work), ModelSettings(name=name)):
+        with pytest.raises(ModelError, match="nobody knows the provider"):
+            choose(settings, ALL_KEYS).resolve(name)
+
+
+def test_what_nearly_is_a_provider_is_asked_about_even_where_a_server_takes_any_name() -> None:
+    choice = choose(ModelSettings(base_url="http://localhost:1"))
+    assert choice.resolve("meta-llama/llama-3") == Ref("server", "meta-llama/llama-3")
+    with pytest.raises(ModelError, match=r"did you mean ollama\?"):
+        choice.resolve("ollma/qwen3")
+
+
+def test_a_usual_model_that_leads_nowhere_does_not_stand_in_the_way_of_others() -> None:
+    choice = choose(ModelSettings(name="nosuch/x"), ALL_KEYS)
+    assert choice.line().startswith("none (nobody knows the provider nosuch")
+    assert asked(choice, "groq/y") == ["groq/y"]
+
+
+def test_a_task_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"tasks\.nonsense is no task"):
+        ModelSettings(tasks={"nonsense": "groq/x"})
+
+
+def test_what_passes_on_to_somebody_elses_models_is_not_local() -> None:
+    environ = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:4000"}
+    assert not choose(environ=environ).is_local(Ref("anthropic", "x"))
+    said = ModelSettings(providers={"anthropic": ProviderSettings(local=True)})
+    assert choose(said, environ).is_local(Ref("anthropic", "x"))
+
+
+def test_an_address_in_the_environment_is_asked_without_a_key_too() -> None:
+    choice = choose(environ={"ANTHROPIC_BASE_URL": "http://127.0.0.1:4000"})
+    assert choice.line() == "anthropic/claude-sonnet-5-5 (ANTHROPIC_BASE_URL)"
+
+
+def test_openais_key_belongs_to_the_server_that_the_environment_names() -> None:
+    environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    assert "openai" not in {connected.provider.id for connected in choose(environ=environ).connected()}
 
 
 def test_a_provider_without_a_key_says_where_to_put_one() -> None:

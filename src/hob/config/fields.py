@@ -102,4 +102,6 @@ def find_setting(sections: Mapping[str, type], path: tuple[str, ...]) -> Setting
 
 def holds_secret(kind: Any) -> bool:
     """Whether values of this type are, or contain, secrets."""
+    if is_section(kind):
+        return any(holds_secret(field.kind) for field in fields_of(kind).values())
     return kind is Secret or any(holds_secret(each) for each in get_args(kind))

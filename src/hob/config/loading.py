@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from hob.config.coercion import INVALID
-from hob.config.fields import holds_secret, walk
+from hob.config.fields import fields_of, holds_secret, is_section, walk
 from hob.config.file import FILE_NAME, ConfigFile, read_file
 from hob.config.layers import Reader, Values, find_key, split_key
 from hob.config.positions import KeyPath, dotted
@@ -176,3 +176,7 @@ def _secrets_in(path: KeyPath, value: Any) -> Iterator[tuple[str, Secret]]:
     elif isinstance(value, list):
         for index, each in enumerate(value):
             yield from _secrets_in((*path, index), each)
+    elif is_section(type(value)):
+        section: type = type(value)
+        for name in fields_of(section):
+            yield from _secrets_in((*path, name), getattr(value, name))

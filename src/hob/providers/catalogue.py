@@ -24,8 +24,7 @@ class Provider:
     """One provider. `keys` and `urls` are environment variables, the first that is set counts.
 
     `model` is asked where none is named; empty takes the server's first one. `keyless` servers need no key, `local`
-    ones keep what they are told on the owner's machines; None: as the address says. `slashes` may stand in the names of
-    its models.
+    ones keep what they are told on the owner's machines; None: as the address says.
     """
 
     id: str
@@ -37,7 +36,6 @@ class Provider:
     model: str = ""
     keyless: bool = False
     local: bool | None = None
-    slashes: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
     dialect: Dialect = field(default_factory=Dialect)
 
@@ -54,7 +52,6 @@ PROVIDERS: tuple[Provider, ...] = (
         ("ANTHROPIC_BASE_URL",),
         ("claude",),
         "claude-sonnet-5-5",
-        slashes=False,
     ),
     Provider(
         "openai",
@@ -62,7 +59,6 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
         model="gpt-6.1-terra",
-        slashes=False,
         dialect=_OPENAI,
     ),
     Provider(
@@ -73,7 +69,6 @@ PROVIDERS: tuple[Provider, ...] = (
         ("GOOGLE_GEMINI_BASE_URL",),
         ("google",),
         "gemini-flash-latest",
-        slashes=False,
     ),
     Provider(
         "openrouter",
@@ -90,7 +85,6 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://api.deepseek.com/v1",
         ("DEEPSEEK_API_KEY",),
         model="deepseek-chat",
-        slashes=False,
         dialect=Dialect(returns_reasoning=True),
     ),
     Provider(
@@ -107,7 +101,6 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://api.mistral.ai/v1",
         ("MISTRAL_API_KEY",),
         model="mistral-medium-latest",
-        slashes=False,
         dialect=Dialect(stream_options=False, nine_character_ids=True, user_after_tool=False),
     ),
     Provider(
@@ -117,7 +110,6 @@ PROVIDERS: tuple[Provider, ...] = (
         ("XAI_API_KEY",),
         aliases=("grok", "x-ai"),
         model="grok-4.7",
-        slashes=False,
         dialect=Dialect(effort=True, efforts=_THREE_EFFORTS),
     ),
     Provider("ollama", "ollama", "http://127.0.0.1:11434", urls=("OLLAMA_HOST",), keyless=True),
@@ -137,6 +129,9 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider("copilot-cli", "copilot-cli", keyless=True, local=False),
 )
 _BY_NAME = {name: provider for provider in PROVIDERS for name in (provider.id, *provider.aliases)}
+
+KNOWN_NAMES = tuple(_BY_NAME)
+"""Every id and alias."""
 
 
 def find_provider(name: str) -> Provider | None:

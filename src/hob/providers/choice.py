@@ -8,6 +8,7 @@ import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from hob.core.settings import Secret
 from hob.providers.addresses import ollama_address, with_scheme
 from hob.providers.catalogue import (
     CLI_WIRES,
+    KNOWN_NAMES,
     PROVIDERS,
     SERVER,
     Provider,
@@ -25,7 +27,7 @@ from hob.providers.catalogue import (
     provider_at,
 )
 from hob.providers.cli.program import COMMANDS
-from hob.providers.plugins import is_plugin
+from hob.providers.plugins import is_plugin, plugin_names
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 _MOST_ALIASES = 8
@@ -110,25 +112,22 @@ class Choice:
             return f"none ({error})"
         if ref is None:
             return "none"
-        name = str(ref) if ref.model else f"the first of {self.connect(ref.provider).base_url or ref.provider}"
+        where = self.connect(ref.provider).base_url
+        name = str(ref) if ref.model or not where else f"the first of {where}"
         return f"{name} ({how})"
 
     def resolve(self, name: str) -> Ref:
-        """The model of this name, or alias. Raises ModelError with what would help."""
+        """The model of this name, or alias. Raises ModelError with what would help.
+
+        A name whose first part is no provider is never sent to another one than the server whose models may be called
+        so: a slip of the pen must not tell a stranger what was meant for somebody else.
+        """
         name = self._unalias(name)
-        head, slash, rest = name.partition("/")
-        id = self._provider_id(head)
-        if id is not None and (slash or name == head):
-            if self._try(id) is not None:
-                return Ref(id, self._model_of(id, rest))
-            if not self._has_server():
-                raise self._unconnected(id)
-        default = SERVER if self._has_server() else self._default_provider()
-        if default is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, _NOTHING)
-        if slash and not self.connect(default).provider.slashes:
-            raise self._unconnected(head)
-        return Ref(default, name)
+        ref = self._with_provider(name)
+        if ref is not None:
+            return ref
+        usual = None if self._has_server() else self.default()
+        return self._bare(name, usual)
 
     def chain(self, request: ModelRequest) -> tuple[Ref, ...]:
         """The models that may answer, best first.
@@ -136,17 +135,15 @@ class Choice:
         What is configured for the task, or the usual model, is followed by the fallbacks. A model that somebody chose
         by name stands alone: an answer by another one would not be what was asked for. Raises ModelError.
         """
-        usual = self.default()
         if request.model:
             chosen = self.resolve(request.model)
-            if chosen != usual:
-                return (chosen,)
-            return self._with_fallbacks(chosen)
+            return self._with_fallbacks(chosen) if chosen == self._usual() else (chosen,)
         task = self._settings.tasks.get(request.task)
         if task:
-            return self._with_fallbacks(self.resolve(task), usual)
+            return self._with_fallbacks(self.resolve(task), self._usual())
+        usual = self.default()
         if usual is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, _NOTHING)
+            raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
         return self._with_fallbacks(usual)
 
     def is_local(self, ref: Ref) -> bool:
@@ -162,7 +159,8 @@ class Choice:
 
     def connected(self) -> tuple[Connected, ...]:
         """Every provider that can be asked: with a key, configured, running here or installed."""
-        ids = dict.fromkeys((SERVER, *self._settings.providers, *(provider.id for provider in PROVIDERS)))
+        known = (provider.id for provider in PROVIDERS)
+        ids = dict.fromkeys((SERVER, *self._settings.providers, *known, *plugin_names()))
         found = []
         for id in ids:
             connected = self._try(self._provider_id(id) or id)
@@ -184,6 +182,38 @@ class Choice:
         if not name:
             raise ModelError(ModelFault.SETTINGS, "an empty name is no model")
         return name
+
+    def _with_provider(self, name: str) -> Ref | None:
+        """The model of a name that begins with its provider; None if it does not."""
+        head, _, rest = name.partition("/")
+        id = self._provider_id(head)
+        if id is None:
+            return None
+        if self._try(id) is None:
+            if self._has_server():  # whose models may be called so
+                return None
+            raise self._unconnected(id)
+        return Ref(id, self._model_of(id, rest))
+
+    def _bare(self, name: str, usual: Ref | None) -> Ref:
+        """The model of a name without a provider: the server's, else one of the usual model's provider."""
+        head, slash, _ = name.partition("/")
+        names = [*self._settings.providers, *KNOWN_NAMES]
+        near = get_close_matches(head, names, 1, 0.8) if slash and head.lower() not in names else []
+        if self._has_server() and not near:
+            return Ref(SERVER, name)
+        if slash:
+            raise self._unknown(head, name, near, usual)
+        if usual is None:
+            raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
+        return Ref(usual.provider, name)
+
+    def _unknown(self, head: str, name: str, near: list[str], usual: Ref | None) -> ModelError:
+        asks = SERVER if self._has_server() else usual.provider if usual is not None else ""
+        hints = [f"did you mean {near[0]}?"] if near else []
+        hints += [f"{asks}/{name} asks {asks}"] if asks else []
+        hints += [f"a provider of your own is [model.providers.{head}]"]
+        return ModelError(ModelFault.SETTINGS, f"nobody knows the provider {head}; {'; '.join(hints)}")
 
     def _provider_id(self, name: str) -> str | None:
         if name == SERVER:
@@ -217,13 +247,23 @@ class Choice:
 
     def _found(self) -> tuple[Ref | None, str]:
         if self._default is None:
-            self._default = self._find()
+            name = self._settings.name
+            self._default = (self._configured(self._unalias(name)), "configured") if name else self._find()
         return self._default
+
+    def _configured(self, name: str) -> Ref:
+        ref = self._with_provider(name)
+        return self._bare(name, None if self._has_server() else self._find()[0]) if ref is None else ref
+
+    def _usual(self) -> Ref | None:
+        """The usual model, or None also where `model.name` leads nowhere."""
+        try:
+            return self.default()
+        except ModelError:
+            return None
 
     def _find(self) -> tuple[Ref | None, str]:
         settings, environ = self._settings, self._environ
-        if settings.name:
-            return self._named(settings.name), "configured"
         if settings.base_url:
             return Ref(SERVER, ""), "configured"
         for id in settings.providers:
@@ -243,21 +283,6 @@ class Choice:
                 if here is not None and self._is_here(here):
                     return Ref(provider.id, self._own_choice(provider.id)), self._how_here(here)
         return None, ""
-
-    def _named(self, name: str) -> Ref:
-        if "/" not in name and not self._has_server() and self._unalias(name) == name and not self._provider_id(name):
-            unnamed = Choice(
-                replace(self._settings, name=""), self._environ, which=self._which, is_reachable=self._is_reachable
-            )
-            usual = unnamed.default()
-            if usual is None:
-                raise ModelError(ModelFault.NOT_CONFIGURED, _NOTHING)
-            return Ref(usual.provider, name)
-        return self.resolve(name)
-
-    def _default_provider(self) -> str | None:
-        usual = self.default()
-        return usual.provider if usual is not None else None
 
     def _is_here(self, connected: Connected) -> bool:
         if connected.provider.wire == "ollama":
@@ -320,7 +345,7 @@ class Choice:
             base_url = ollama_address(base_url)
         keys, how = self._keys(provider, settings, base_url)
         if not keys:
-            if not (provider.keyless or settings.base_url):
+            if not (provider.keyless or settings.base_url or variable):
                 return None
             keys = (None,)
         if own is not None:
@@ -329,7 +354,8 @@ class Choice:
             how = variable[0]
         local = settings.local if settings.local is not None else provider.local
         if local is None:
-            local = bool(base_url) and is_private(base_url)
+            # what stands before somebody else's models on this machine only passes on what it is told
+            local = provider.keyless and bool(base_url) and is_private(base_url)
         return Connected(provider, base_url, keys, settings, local, how)
 
     def _keys(
@@ -341,6 +367,8 @@ class Choice:
         variable = self._variable(provider.keys)
         # a key of the environment goes to the provider's own address, or to the one that the environment names
         theirs = self._variable(provider.urls)
+        if provider.id == "openai" and self._has_server() and self._environ.get("OPENAI_BASE_URL", "").strip():
+            return (), ""  # the key belongs to that server
         if variable and base_url in (provider.base_url, theirs[1] if theirs else provider.base_url):
             return (Secret.of(variable[1]),), variable[0]
         return (), ""
@@ -352,7 +380,7 @@ class Choice:
         provider = find_provider(id)
         if provider is None:
             return ModelError(
-                ModelFault.SETTINGS, f"nobody knows the provider {id}; set model.providers.{id}.base_url or install it"
+                ModelFault.SETTINGS, f"the provider {id} has no address; set model.providers.{id}.base_url"
             )
         where = f"model.providers.{provider.id}.api_key"
         return ModelError(
@@ -361,7 +389,7 @@ class Choice:
 
 
 _OFFICIAL = "https://api.openai.com/v1"
-_NOTHING = (
+NOTHING = (
     "no model is connected; set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, start Ollama,"
     " install a CLI such as claude, or set model.base_url"
 )

@@ -1,10 +1,14 @@
 """Which models think for Hob, where they are, and what they cost. Loads without any HTTP library."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hob.core.models import Thinking
 from hob.core.settings import Secret, setting
 from hob.providers.catalogue import WIRES
+
+TASKS = ("summary",)
+"""What a model of its own may be chosen for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class ModelSettings:
     name: str = setting("", "The model, as provider/model or an alias; empty: what is found.", stored=True)
     fallbacks: list[str] = setting([], "Models that stand in for it, in this order.")
     aliases: dict[str, str] = setting({}, "Names of your own for models.")
-    tasks: dict[str, str] = setting({}, "Models for tasks (summary, title, ...) instead of the usual one.")
+    tasks: dict[str, str] = setting({}, "Models for tasks (so far: summary) instead of the usual one.")
     thinking: str = setting(
         "", "How long models think before they answer; empty: as they like.", one_of=("", *Thinking), stored=True
     )
@@ -70,3 +74,19 @@ class ModelSettings:
     prices: dict[str, PriceSetting] = setting(
         {}, "Prices of your own, before the known ones, by model; a name may end in *."
     )
+
+    def __post_init__(self) -> None:
+        for task in self.tasks:
+            if task not in TASKS:
+                usual = "; the model of a chat is model.name" if task == "chat" else ""
+                raise ValueError(f"tasks.{task} is no task; there is {' and '.join(TASKS)}{usual}")
+        for alias in self.aliases:
+            _follow(alias, self.aliases)
+
+
+def _follow(alias: str, aliases: Mapping[str, str]) -> None:
+    seen = [alias]
+    while (name := aliases.get(seen[-1].strip())) is not None:
+        seen.append(name.strip())
+        if len(set(seen)) < len(seen):
+            raise ValueError(f"aliases leads in a circle: {' -> '.join(seen)}")

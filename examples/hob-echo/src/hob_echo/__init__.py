@@ -16,11 +16,13 @@ class Echo:
     """Implements `hob.core.ports.model.Model`: pieces of the answer first, the whole reply last."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """What the user said last. `request.model` is the name behind the slash of `echo/loud`."""
-        if request.model not in MODELS:
-            raise ModelError(ModelFault.NOT_FOUND, f"echo has no model {request.model}; it has {' and '.join(MODELS)}")
+        """What the user said last. `request.model` is the name behind the slash of `echo/loud`, empty for `echo`."""
+        name = request.model or MODELS[0]
+        if name not in MODELS:
+            raise ModelError(ModelFault.NOT_FOUND, f"echo has no model {name}; it has {' and '.join(MODELS)}")
         said = next((m.text for m in reversed(request.messages) if isinstance(m, UserMessage)), "")
-        words = (said.upper() if request.model == "loud" else said).splitlines(keepends=True) or ["…"]
+        said = said.partition("\n\n<CONTEXT>")[0]  # what Hob adds to the newest message: the time, memories
+        words = (said.upper() if name == "loud" else said).splitlines(keepends=True) or ["…"]
         for piece in words:
             yield TextDelta(piece)
         text = "".join(words)

@@ -10,15 +10,17 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hob.app.commands.config import set_setting
 from hob.app.commands.output import line, paint, tame
+from hob.app.home import socket_of
 from hob.app.sections import SECTIONS, choose_models, read_config
 from hob.app.trials import try_media, try_model
-from hob.config import Config, process_environment, set_value
+from hob.config import Config, process_environment
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
 from hob.core.models import ModelRequest, Price
 from hob.providers import Choice, ModelSettings, Routing, open_media, open_model
-from hob.providers.choice import Connected
+from hob.providers.choice import NOTHING, Connected
 from hob.providers.prices import PriceList, open_prices
 from hob.providers.profiles import ModelProfiles
 from hob.providers.wire import Listed
@@ -68,7 +70,7 @@ async def _list(config: Config, *, as_json: bool) -> int:
     for row in rows:
         trouble = paint(f"  {line(row['trouble'], 100)}", "red") if row["trouble"] else ""
         print(f"  {row['role']:<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
-    print("\nCan be asked:" if providers else "\nNothing can be asked from here. See `hob models scan --help`.")
+    print("\nCan be asked:" if providers else f"\nNothing can be asked from here: {NOTHING}.")
     for row in providers:
         place = "stays here" if row["local"] else row["base_url"] or row["wire"]
         print(f"  {row['id']:<16} {row['how']:<22} {paint(line(str(place), 60), 'dim')}")
@@ -210,6 +212,9 @@ def set_(
 ) -> int:
     """Choose the model that is asked: written to config.toml once it has answered."""
     config = read_config()
+    if not model.strip():
+        print("an empty name is no model; `hob models scan` tells what there is", file=sys.stderr)
+        return 2
     if not no_test and asyncio.run(_test(config, [model], as_json=False)):
         print("Nothing was changed; `--no-test` stores it all the same.", file=sys.stderr)
         return 1
@@ -222,9 +227,12 @@ def set_(
         key, value = "model.fallbacks", json.dumps([*dict.fromkeys((*settings.fallbacks, model))])
     else:
         key, value = "model.name", model
-    environ = process_environment()
-    set_value(config.home / "config.toml", key, value, sections=SECTIONS, environ=environ)
+    status = set_setting(key, value, sections=SECTIONS, home=config.home, environ=process_environment())
+    if status:
+        return status
     print(f"Asked: {choose_models(read_config()).line()}")
+    if socket_of(config.home).exists():
+        print("The Hob that is running goes on with the former models until it is started again.", file=sys.stderr)
     return 0
 
 
