@@ -4,13 +4,15 @@ import struct
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
-from hob.core.errors import ModelError
+from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelReply, ModelRequest, Thinking, UserMessage
 from hob.core.tools import ToolSpec
+from hob.providers.adapting import lacks_thinking
 from hob.providers.opening import open_model
 from hob.providers.routing import Routing
 from hob.providers.settings import ModelSettings, ProviderSettings
@@ -89,3 +91,18 @@ async def test_what_is_refused_for_another_reason_is_not_asked_in_another_form()
         with pytest.raises(ModelError):
             await ask(model, request)
         assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '"llama3" does not support thinking',
+        "Model grok-4 does not support parameter reasoningEffort.",
+        "Unrecognized request argument supplied: reasoning_effort",
+        "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+    ],
+)
+def test_a_refusal_to_think_is_known_in_each_servers_words(words: str) -> None:
+    request = ModelRequest("", "", (), thinking=Thinking.LOW)
+    assert lacks_thinking(request, ModelError(ModelFault.BAD_REQUEST, words))
+    assert not lacks_thinking(replace(request, thinking=None), ModelError(ModelFault.BAD_REQUEST, words))

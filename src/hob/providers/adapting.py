@@ -25,7 +25,11 @@ _NO_IMAGES = re.compile(
     re.IGNORECASE,
 )
 
-_NO_THINKING = re.compile(r"(?:not|n't) support (?:thinking|reasoning)", re.IGNORECASE)
+_NO_THINKING = re.compile(
+    r"(?:not|n't) support (?:thinking|reasoning|(?:the )?parameter:? .?reasoning)"
+    r"|(?:unrecognized|unknown|unsupported)\b.{0,60}(?:reasoning|thinking)",
+    re.IGNORECASE,
+)
 
 
 class Adapting:
