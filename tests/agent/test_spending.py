@@ -28,8 +28,8 @@ from hob.testing.turns import make_turn
 
 DOLLAR = 1_000_000
 _, MEMBER, STRANGER = SenderClass
-PRICED = ModelRequest("priced", "", (), max_tokens=1000)
-NAMELESS = ModelRequest("nameless", "", (), max_tokens=1000)
+PRICED = ModelRequest("priced", "", (), max_tokens=1000, thinking=Thinking.OFF)
+NAMELESS = ModelRequest("nameless", "", (), max_tokens=1000, thinking=Thinking.OFF)
 
 
 def by(cls: SenderClass) -> Inbound:
@@ -158,6 +158,16 @@ async def test_a_models_limit_counts_that_model_alone(store: Store, clock: Manua
     await spend(store, turn, 1)
     assert not await may(limited, turn)
     assert await may(limited, turn, NAMELESS)
+
+
+@pytest.mark.parametrize("name", ["vendor/priced-20260101", "priced-20260101", "priced", "pri*", "vendor/*"])
+async def test_a_models_limit_is_found_by_every_name_that_a_price_is(
+    store: Store, clock: ManualClock, name: str
+) -> None:
+    turn = await make_turn(store, message("a"))
+    limited = budget(store, clock, SpendingSettings(models={name: PeriodLimits(daily=0)}))
+    assert not await may(limited, turn, replace(PRICED, model="vendor/priced-20260101"))
+    assert await may(limited, turn, replace(PRICED, model="other/unpriced"))
 
 
 async def test_what_may_be_answered_by_several_models_keeps_the_limits_of_all(store: Store, clock: ManualClock) -> None:

@@ -17,7 +17,7 @@ from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import SenderClass
 from hob.core.messages import Sender
-from hob.core.models import ModelRequest, Price, Usage
+from hob.core.models import ModelRequest, Price, Thinking, Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
@@ -52,6 +52,9 @@ class Question:
     answers: int
     parts: tuple[float, float, float, float]
     fails: bool
+
+    def request(self) -> ModelRequest:
+        return ModelRequest(self.chain[0], "", (), max_tokens=self.most, models=self.chain, thinking=Thinking.OFF)
 
 
 parts = st.sampled_from([0.0, 0.5, 1.0, 1.0])
@@ -125,7 +128,7 @@ class World:
         return await make_turn(self.store, inbound, session=work.session)
 
     async def _ask(self, work: Work, turn: Turn, question: Question) -> None:
-        request = ModelRequest(question.chain[0], "", (), max_tokens=question.most, models=question.chain)
+        request = question.request()
         async with self.budget.reserved(turn, request, question.estimate) as held:
             asked = ModelAsked(request.first, "h", question.estimate, held.worst, models=question.chain)
             await self.store.journal.append(turn.id, [asked])
@@ -138,7 +141,7 @@ class World:
         await self.store.journal.append(turn.id, [ModelReplied("yes", usage=usage, cost=cost, ref=model)])
 
     async def _summarise(self, work: Work, question: Question) -> None:
-        request = ModelRequest(question.chain[0], "", (), max_tokens=question.most, models=question.chain)
+        request = question.request()
         async with self.budget.held(work.session, work.sender, request, question.estimate):
             await self._think()
             model, usage, cost = self._answer(question)

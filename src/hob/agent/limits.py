@@ -6,6 +6,7 @@ from datetime import datetime
 
 from hob.core.ids import SessionKey, TurnId
 from hob.core.labels import SenderClass
+from hob.core.model_names import fits
 from hob.core.models import Scope
 from hob.core.settings import setting
 
@@ -47,7 +48,9 @@ class SpendingSettings:
     monthly: float | None = setting(None, "Dollars per month.", at_least=0, stored=True)
     per_session: float | None = setting(None, "Dollars one session may ever spend.", at_least=0, stored=True)
     per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0, stored=True)
-    models: dict[str, PeriodLimits] = setting({}, "Limits by model, as provider/model; a name may end in *.")
+    models: dict[str, PeriodLimits] = setting(
+        {}, "Limits by model: provider/model, or its bare name; a name may end in *."
+    )
     senders: SenderClasses = setting(SenderClasses(), "Limits by whose messages are answered.")
     warn_at: float = setting(
         0.8, "The part of a limit that is told to you once it is spent; 1 tells nothing.", at_least=0.01, at_most=1
@@ -86,11 +89,6 @@ class Limit:
             and scope.get("turn", caller.turn) == caller.turn
             and ("model" not in scope or any(fits(scope["model"], model) for model in caller.models))
         )
-
-
-def fits(pattern: str, model: str) -> bool:
-    """Whether the reference is the pattern, or begins like one that ends in `*`."""
-    return model.startswith(pattern[:-1]) if pattern.endswith("*") else model == pattern
 
 
 def general_limits(settings: SpendingSettings, now: datetime) -> Iterator[Limit]:

@@ -7,13 +7,12 @@ from typing import Any, Literal, cast, get_args
 from hob.agent import Budget
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
-from hob.core.models import Spent, Usage
+from hob.core.models import NOTHING_SPENT, Spent
 from hob.store import Division, StoredLedger
 
 By = Literal["day", "model", "session", "sender", "task"]
 MOST_DAYS = 3_660
 _HOUR = 3600
-_NOTHING = Spent(0, 0, Usage(), 0)
 
 
 class Accounts:
@@ -45,7 +44,7 @@ class Accounts:
             "days": days,
             "by": by,
             "since": since,
-            "total": _spent_view(_sum(rows.values())),
+            "total": _spent_view(sum(rows.values(), NOTHING_SPENT)),
             "rows": [{"key": key, **_spent_view(spent)} for key, spent in rows.items()],
             "limits": [
                 {
@@ -68,20 +67,7 @@ def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date) -> dic
         days.setdefault(min(max(day, first), today), []).append(spent)
     begin = min(days, default=today)
     every = (begin + timedelta(days=number) for number in range((today - begin).days + 1))
-    return {day.isoformat(): _sum(days.get(day, ())) for day in every}
-
-
-def _sum(parts: Iterable[Spent]) -> Spent:
-    total = _NOTHING
-    for part in parts:
-        total = Spent(
-            total.cost + part.cost,
-            total.unknown_calls + part.unknown_calls,
-            total.usage + part.usage,
-            total.calls + part.calls,
-            total.reserved + part.reserved,
-        )
-    return total
+    return {day.isoformat(): sum(days.get(day, ()), NOTHING_SPENT) for day in every}
 
 
 def _spent_view(spent: Spent) -> dict[str, Any]:

@@ -45,11 +45,24 @@ class Spent:
     calls: int
     reserved: int = 0
 
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(
+            self.cost + other.cost,
+            self.unknown_calls + other.unknown_calls,
+            self.usage + other.usage,
+            self.calls + other.calls,
+            self.reserved + other.reserved,
+        )
+
+
+NOTHING_SPENT = Spent(0, 0, Usage(), 0)
+
 
 class Scope(TypedDict, total=False):
     """Which calls are meant: from `since` on (Unix seconds), of one session, turn, sender class, task.
 
-    `model` is a reference or its beginning and `*`. What is held back for a call counts for each model that may answer.
+    `model` is a name as `hob.core.model_names` matches it. What is held back for a call counts for each model that may
+    answer.
     """
 
     since: float

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError
+from hob.core.model_names import names_of, undated
 from hob.core.models import Price
 from hob.providers.addresses import is_loopback
 from hob.providers.catalogue import CLI_WIRES, SERVER, provider_at
@@ -18,7 +19,6 @@ FILE_NAME = "prices.json"
 
 _LIST_NAMES: Mapping[str, str] = {"gemini": "google", "xai": "x-ai", "moonshot": "moonshotai"}
 """Providers that the list calls otherwise."""
-_DATE = re.compile(r"[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$")
 _COMPACT_DATE = re.compile(r"[-@](20\d\d)(\d\d)(\d\d)$")
 _MOST_NAMES = 1_000  # names come from outside
 
@@ -83,7 +83,7 @@ class PriceList:
 
     def _without_list(self, model: str, place: tuple[Ref, Connected] | None) -> tuple[Price | None] | None:
         """The price, known or not, where the list is not to be asked; None where it is."""
-        names = list(_names(model, None if place is None else place[0]))
+        names = list(names_of(model, *(() if place is None else (str(place[0]), place[0].model))))
         for name in names:
             if name in self._own:
                 return (self._own[name],)
@@ -162,15 +162,4 @@ def _spellings(provider: str, model: str) -> Iterator[str]:
         model = model.removesuffix(":floor")
     yield model
     yield _COMPACT_DATE.sub(r"-\1-\2-\3", model)
-    undated = _DATE.sub("", model)
-    if undated != model:
-        yield undated
-
-
-def _names(model: str, ref: Ref | None) -> Iterator[str]:
-    """All that the owner may have called the model, the most exact name first."""
-    whole = (model, *((str(ref), ref.model) if ref is not None else ()))
-    parts = [name for each in whole for name in (each, each.partition("/")[2], each.rpartition("/")[2])]
-    for name in dict.fromkeys((*parts, *(_DATE.sub("", part) for part in parts))):
-        if name:
-            yield name
+    yield undated(model)

@@ -5,7 +5,8 @@ from typing import Any, Literal, Unpack
 
 import apsw
 
-from hob.core.models import Scope, Spent, Usage
+from hob.core.model_names import fits
+from hob.core.models import NOTHING_SPENT, Scope, Spent, Usage
 from hob.core.timeline import TimelineEvent
 from hob.store.content import Keep
 from hob.store.model_calls import HOUR, record
@@ -37,8 +38,6 @@ _TERMS = {
     "session": "session = :session",
     "sender": "sender = :sender",
     "task": "task = :task",
-    "model": "(model = :model OR instr(char(10) || chain || char(10), char(10) || :model || char(10)))",
-    "prefix": "(substr(model, 1, length(:prefix)) = :prefix OR instr(char(10) || chain, char(10) || :prefix))",
 }
 
 Division = Literal["hour", "model", "session", "sender", "task"]
@@ -54,6 +53,11 @@ def turn_spending(connection: apsw.Connection, turn: str, since: float = 0.0) ->
 def _load(row: Sequence[Any]) -> Spent:
     cost, unknown, *tokens, calls, held = row
     return Spent(cost, unknown, Usage(*tokens), calls, held)
+
+
+def _may_answer(pattern: str, model: str, chain: str) -> bool:
+    """Whether a model that the pattern fits has answered or, while the call is open, may answer yet."""
+    return any(fits(pattern, name) for name in (model, *chain.split("\n")))
 
 
 def _since(since: float) -> dict[str, Any]:
@@ -83,11 +87,13 @@ class StoredLedger:
         if turn is not None:
             return await self._readers.read(lambda connection: turn_spending(connection, turn, since))
         chosen: dict[str, Any] = {name: scope[name] for name in ("session", "sender", "task") if name in scope}
-        if model is not None:
-            chosen |= {"prefix": model[:-1]} if model.endswith("*") else {"model": model}
         where = " AND ".join(_TERMS[name] for name in chosen) or "1"
-        sql = f"SELECT {_SUMS} FROM ({_SOURCES}) WHERE {where}"  # noqa: S608
         values = _since(since) | chosen
+        if model is not None:
+            sql = f"SELECT model, chain, {_SUMS} FROM ({_SOURCES}) WHERE {where} GROUP BY 1, 2"  # noqa: S608
+            rows = await self._readers.read(lambda connection: all_rows(connection, sql, values))
+            return sum((_load(row) for name, chain, *row in rows if _may_answer(model, name, chain)), NOTHING_SPENT)
+        sql = f"SELECT {_SUMS} FROM ({_SOURCES}) WHERE {where}"  # noqa: S608
         return await self._readers.read(lambda connection: _load(all_rows(connection, sql, values)[0]))
 
     async def sums(self, by: Division, since: float = 0.0) -> tuple[tuple[str, Spent], ...]:

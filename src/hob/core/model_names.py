@@ -1,0 +1,30 @@
+"""The names of a model under which its owner may set a price or a limit; matched here for all who ask."""
+
+import re
+from collections.abc import Iterator
+
+_DATE = re.compile(r"[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$")
+
+
+def names_of(*references: str) -> Iterator[str]:
+    """All names of the model with these references, the most exact first.
+
+    The whole reference, then without its provider, without all before the last slash, and each of these without the
+    date at its end: `openrouter/openai/gpt-5-2025-08-07`, `openai/gpt-5-2025-08-07`, ..., `gpt-5`.
+    """
+    parts = [name for each in references for name in (each, each.partition("/")[2], each.rpartition("/")[2])]
+    for name in dict.fromkeys((*parts, *map(undated, parts))):
+        if name:
+            yield name
+
+
+def undated(name: str) -> str:
+    """The name without the date at its end."""
+    return _DATE.sub("", name)
+
+
+def fits(pattern: str, reference: str) -> bool:
+    """Whether the pattern is one of the model's names, or ends in `*` and one of them begins like it."""
+    if pattern.endswith("*"):
+        return any(name.startswith(pattern[:-1]) for name in names_of(reference))
+    return any(name == pattern for name in names_of(reference))
