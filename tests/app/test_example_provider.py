@@ -56,3 +56,7 @@ def test_it_is_listed_like_any_other(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo"}, "models", "list")
     assert "Asked: echo (configured)" in done.stdout
     assert "plug-in" in done.stdout
+
+
+def test_it_says_back_nothing_but_what_was_said(environ: dict[str, str]) -> None:
+    assert hob({**environ, "HOB_MODEL_NAME": "echo"}, "ask", "good morning").stdout == "good morning\n"

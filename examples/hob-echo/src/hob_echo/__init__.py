@@ -21,7 +21,7 @@ class Echo:
         if name not in MODELS:
             raise ModelError(ModelFault.NOT_FOUND, f"echo has no model {name}; it has {' and '.join(MODELS)}")
         said = next((m.text for m in reversed(request.messages) if isinstance(m, UserMessage)), "")
-        said = said.partition("\n\n<CONTEXT>")[0]  # what Hob adds to the newest message: the time, memories
+        said = said.partition("\n\n<context>")[0]  # what Hob adds to the newest message: the time, memories
         words = (said.upper() if name == "loud" else said).splitlines(keepends=True) or ["…"]
         for piece in words:
             yield TextDelta(piece)
