@@ -12,6 +12,7 @@ import pytest
 from genai_prices.data import providers
 
 from hob.core.models import Price, Usage
+from hob.core.settings import Secret
 from hob.providers.catalogue import PROVIDERS
 from hob.providers.choice import Choice
 from hob.providers.price_table import PriceTable, stamp
@@ -20,6 +21,7 @@ from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings
 from hob.testing.clock import ManualClock
 
 KEYS = {name: "key" for provider in PROVIDERS for name in provider.keys}
+GPT_5_MINI = Price(250_000, 2_000_000, 25_000, 250_000)
 ELSEWHERE = {
     "together": ProviderSettings(wire="openai", base_url="https://api.together.xyz/v1"),
     "ours": ProviderSettings(wire="openai", base_url="https://models.example/v1"),
@@ -102,10 +104,24 @@ def test_what_runs_at_home_is_known_to_be_free(folder: Path, model: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("local", "vendors", "own"), [(None, GPT_5_MINI, FREE), (False, GPT_5_MINI, None), (True, FREE, FREE)]
+)
+def test_a_vendors_model_costs_the_same_through_a_gateway_on_this_machine(
+    folder: Path, local: bool | None, vendors: Price, own: Price | None
+) -> None:
+    at = "http://127.0.0.1:4000/v1"
+    gateway = ProviderSettings(base_url=at, api_key=Secret.of("k"), local=local)
+    mine = ProviderSettings(wire="openai", base_url=at, local=local)
+    choice = Choice(ModelSettings(providers={"openai": gateway, "mine": mine}), {})
+    found = open_prices({}, choice, folder, ManualClock(datetime(2026, 11, 20, tzinfo=UTC)))[0]
+    assert (found.find_price("openai/gpt-5-mini"), found.find_price("mine/gpt-5-mini")) == (vendors, own)
+
+
+@pytest.mark.parametrize(
     ("base_url", "expected"),
     [
         ("http://127.0.0.1:8080/v1", FREE),
-        ("https://api.openai.com/v1", Price(250_000, 2_000_000, 25_000, 250_000)),
+        ("https://api.openai.com/v1", GPT_5_MINI),
         ("https://api.together.xyz/v1", None),
         ("https://models.example/v1", None),
     ],

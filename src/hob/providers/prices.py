@@ -128,8 +128,11 @@ def is_free(ref: Ref, connected: Connected) -> bool:
         return False
     if ref.provider == "openrouter" and ref.model.endswith(":free"):
         return True
-    at_home = connected.settings.local or (connected.provider.wire == "ollama" and connected.local)
-    return bool(at_home) or (bool(connected.base_url) and is_loopback(connected.base_url))
+    if connected.settings.local:
+        return True
+    # elsewhere in the network somebody may send a bill, and a vendor's name at an address here is a gateway to it
+    is_here = connected.provider.wire == "ollama" or is_loopback(connected.base_url)
+    return connected.local and is_here
 
 
 def find_listed(table: PriceTable, ref: Ref, connected: Connected) -> Listed | None:
