@@ -12,11 +12,12 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelReply, ModelRequest, Thinking, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.adapting import lacks_thinking
+from hob.providers.adapting import Adapting, lacks_thinking, lacks_tools
 from hob.providers.opening import open_model
 from hob.providers.routing import Routing
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
+from hob.testing.model import Cut, ScriptedModel
 from hob.testing.model_server import Fault, ModelServer, Reply
 
 TOOL = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
@@ -106,3 +107,12 @@ def test_a_refusal_to_think_is_known_in_each_servers_words(words: str) -> None:
     request = ModelRequest("", "", (), thinking=Thinking.LOW)
     assert lacks_thinking(request, ModelError(ModelFault.BAD_REQUEST, words))
     assert not lacks_thinking(replace(request, thinking=None), ModelError(ModelFault.BAD_REQUEST, words))
+
+
+async def test_nothing_is_asked_in_another_form_once_an_answer_has_begun() -> None:
+    refusal = ModelError(ModelFault.OVERLOAD, "this model does not support tools")
+    inner = ScriptedModel(Cut("Half an ", refusal), "all of it")
+    model = Adapting(inner, lambda model: model, lacks_tools)
+    with pytest.raises(ModelError):
+        _ = [event async for event in model.stream(ModelRequest("", "", (), tools=(TOOL,)))]
+    assert len(inner.requests) == 1

@@ -7,8 +7,8 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
-from hob.providers.addresses import ollama_address
-from hob.providers.choice import Choice, Ref, is_private
+from hob.providers.addresses import is_loopback, is_private, is_same_place, ollama_address, shown
+from hob.providers.choice import Choice, Ref
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 ALL_KEYS = {
@@ -214,6 +214,10 @@ def test_local_is_what_stays_in_the_house() -> None:
         ("https://api.openai.com/v1", False),
         ("https://8.8.8.8", False),
         ("http://[broken", False),
+        ("http://134744072", False),
+        ("http://0x08080808", False),
+        ("http://", False),
+        ("http://127.0.0.1.nip.io", False),
     ],
 )
 def test_an_address_at_home_is_known_as_one(address: str, private: bool) -> None:
@@ -232,3 +236,42 @@ def test_an_address_at_home_is_known_as_one(address: str, private: bool) -> None
 )
 def test_ollamas_variable_may_be_written_as_for_the_server(said: str, address: str) -> None:
     assert ollama_address(said) == address
+
+
+def test_a_name_that_begins_like_this_machine_is_not_this_machine() -> None:
+    assert not is_loopback("http://127.0.0.1.nip.io/v1")
+    assert is_loopback("http://127.1.2.3:8000")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("https://api.groq.com/openai/v1", "https://api.groq.com", True),
+        ("https://api.groq.com:443", "api.groq.com/x", True),
+        ("http://api.groq.com", "https://api.groq.com", False),
+        ("https://api.groq.com:8443", "https://api.groq.com", False),
+        ("https://api.groq.com.evil.example", "https://api.groq.com", False),
+        ("https://api.groq.com@evil.example", "https://api.groq.com", False),
+        ("http://", "http://", False),
+    ],
+)
+def test_a_place_is_scheme_host_and_port(one: str, other: str, same: bool) -> None:
+    assert is_same_place(one, other) is same
+
+
+def test_each_key_of_the_environment_goes_to_its_own_address_alone() -> None:
+    official = ModelSettings(base_url="https://api.openai.com/v1")
+    assert choose(official, {"OPENAI_API_KEY": "p", "OPENAI_BASE_URL": "https://proxy.example.org"}).connect(
+        "server"
+    ).keys == (None,)
+    plain = ModelSettings(base_url="http://api.groq.com/openai/v1")
+    assert choose(plain, {"GROQ_API_KEY": "q"}).connect("server").keys == (None,)
+    own = ModelSettings(providers={"anthropic": ProviderSettings(base_url="https://api.anthropic.com")})
+    proxied = {"ANTHROPIC_API_KEY": "p", "ANTHROPIC_BASE_URL": "https://proxy.example.org"}
+    assert choose(own, proxied).connect("anthropic").keys == (None,)
+
+
+def test_an_address_is_shown_without_the_password_in_it() -> None:
+    assert shown("https://user:secret@llm.example.org/v1") == "https://llm.example.org/v1"
+    assert shown("user:secret@llm.example.org") == "llm.example.org"
+    assert "secret" not in choose(ModelSettings(base_url="http://u:secret@127.0.0.1:1")).line()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from hob.core.errors import ModelError
-from hob.core.models import ModelEvent, ModelRequest, UserMessage
+from hob.core.models import Beat, ModelEvent, ModelRequest, UserMessage
 from hob.core.ports.model import Model
 
 # Ollama, vLLM, llama.cpp and OpenRouter, each in its own words
@@ -46,13 +46,15 @@ class Adapting:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """As the model that can take the request. Raises ModelError."""
         if self._other is None:
+            begun = False
             try:
                 async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(request))) as events:
                     async for event in events:
+                        begun = begun or type(event) is not Beat
                         yield event
                 return
-            except ModelError as error:  # a refusal comes before any answer
-                if not self._lacks(request, error):
+            except ModelError as error:
+                if begun or not self._lacks(request, error):
                     raise
             self._other = self._make_other(self._model)
         async with aclosing(cast("AsyncGenerator[ModelEvent]", self._other.stream(request))) as events:

@@ -1,8 +1,10 @@
 """Base URLs as people write them."""
 
 import re
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
+_PORTS = {"http": 80, "https": 443}
 _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
 
 
@@ -36,11 +38,56 @@ def with_scheme(base_url: str) -> str:
 
 def is_loopback(base_url: str) -> bool:
     """Whether the server is this machine."""
+    host = host_of(base_url)
+    address = _address(host)
+    return host == "localhost" if address is None else address.is_loopback
+
+
+def is_private(base_url: str) -> bool:
+    """Whether the address belongs to this machine or to the network at home."""
+    host = host_of(base_url)
+    address = _address(host)
+    if address is not None:
+        return address.is_private or address.is_loopback
+    named = host == "localhost" or host.endswith((".local", ".lan", ".home.arpa", ".internal"))
+    # a number that is no address is read as one by resolvers: 134744072 is 8.8.8.8
+    return named or ("." not in host and any(sign.isalpha() for sign in host) and not host.startswith("0x"))
+
+
+def is_same_place(one: str, other: str) -> bool:
+    """Whether both lead to the same scheme, host and port."""
+    return _place(one) is not None and _place(one) == _place(other)
+
+
+def host_of(base_url: str) -> str:
+    """The host alone, in lower case; empty where there is none."""
     try:
-        host = urlsplit(base_url if "://" in base_url else f"http://{base_url}").hostname or ""
+        return urlsplit(base_url if "://" in base_url else f"http://{base_url}").hostname or ""
     except ValueError:
-        return False
-    return host in ("localhost", "::1") or host.startswith("127.")
+        return ""
+
+
+def shown(base_url: str) -> str:
+    """The address for people: without the user and password that may stand in it."""
+    head, mark, rest = base_url.partition("://")
+    place, slash, path = (rest if mark else head).partition("/")
+    return f"{head}{mark}" * bool(mark) + place.rpartition("@")[2] + slash + path
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def _place(base_url: str) -> tuple[str, str, int | None] | None:
+    try:
+        parts = urlsplit(with_scheme(base_url))
+        port = parts.port
+    except ValueError:
+        return None
+    return (parts.scheme, parts.hostname, port or _PORTS.get(parts.scheme)) if parts.hostname else None
 
 
 def ollama_address(value: str) -> str:

@@ -5,10 +5,9 @@ A provider that is not listed here needs nothing but `[model.providers.NAME]` wi
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
 
 from hob.core.models import Thinking
-from hob.providers.addresses import is_loopback
+from hob.providers.addresses import is_loopback, is_same_place
 from hob.providers.openai_chat.settings import Dialect
 
 CLI_WIRES = ("claude-cli", "codex-cli", "gemini-cli", "copilot-cli")
@@ -140,20 +139,12 @@ def find_provider(name: str) -> Provider | None:
 
 
 def provider_at(base_url: str) -> Provider | None:
-    """The known provider whose own address this is."""
-    host = _host(base_url)
-    if not host or is_loopback(base_url):
+    """The known provider whose own address this is: its scheme, host and port."""
+    if not base_url or is_loopback(base_url):
         return None
-    return next((provider for provider in PROVIDERS if provider.base_url and _host(provider.base_url) == host), None)
+    return next((provider for provider in PROVIDERS if is_same_place(provider.base_url, base_url)), None)
 
 
 def generic(id: str, wire: str) -> Provider:
     """A provider that nothing is known of but its wire."""
     return replace(Provider(id, wire), keyless=True)
-
-
-def _host(base_url: str) -> str:
-    try:
-        return urlsplit(base_url if "://" in base_url else f"https://{base_url}").hostname or ""
-    except ValueError:
-        return ""

@@ -9,13 +9,12 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
-from hob.providers.addresses import ollama_address, with_scheme
+from hob.providers.addresses import is_private, is_same_place, ollama_address, shown, with_scheme
 from hob.providers.catalogue import (
     CLI_WIRES,
     KNOWN_NAMES,
@@ -113,7 +112,7 @@ class Choice:
         if ref is None:
             return "none"
         where = self.connect(ref.provider).base_url
-        name = str(ref) if ref.model or not where else f"the first of {where}"
+        name = str(ref) if ref.model or not where else f"the first of {shown(where)}"
         return f"{name} ({how})"
 
     def resolve(self, name: str) -> Ref:
@@ -318,9 +317,9 @@ class Choice:
             return None
         known = provider_at(base_url)
         key = settings.api_key
-        if key is None and their_key and base_url.rstrip("/") in (theirs.rstrip("/"), _OFFICIAL):
+        if key is None and their_key and is_same_place(base_url, theirs or _OFFICIAL):
             key = Secret.of(their_key)
-        if key is None and known is not None and (found := self._variable(known.keys)):
+        if key is None and known is not None and known.id != "openai" and (found := self._variable(known.keys)):
             key = Secret.of(found[1])
         provider = generic(SERVER, "openai")
         if known is not None:
@@ -365,11 +364,11 @@ class Choice:
         if keys:
             return tuple(keys), "configured"
         variable = self._variable(provider.keys)
-        # a key of the environment goes to the provider's own address, or to the one that the environment names
         theirs = self._variable(provider.urls)
         if provider.id == "openai" and self._has_server() and self._environ.get("OPENAI_BASE_URL", "").strip():
             return (), ""  # the key belongs to that server
-        if variable and base_url in (provider.base_url, theirs[1] if theirs else provider.base_url):
+        # a key of the environment goes to the address that the environment names, or else to the provider's own
+        if variable and is_same_place(base_url, theirs[1] if theirs else provider.base_url):
             return (Secret.of(variable[1]),), variable[0]
         return (), ""
 
@@ -393,19 +392,6 @@ NOTHING = (
     "no model is connected; set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, start Ollama,"
     " install a CLI such as claude, or set model.base_url"
 )
-
-
-def is_private(base_url: str) -> bool:
-    """Whether the address belongs to this machine or to the network at home."""
-    try:
-        host = urlsplit(with_scheme(base_url)).hostname or ""
-    except ValueError:
-        return False
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith((".local", ".lan", ".home.arpa", ".internal")) or "." not in host
-    return address.is_private or address.is_loopback
 
 
 def _is_reachable(base_url: str) -> bool:

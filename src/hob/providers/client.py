@@ -65,13 +65,15 @@ class Client:
             await connection.aclose()
 
     async def _ask(self, ask: Callable[[Server, Connection], Awaitable[_T]]) -> _T:
+        """One request with each key while the keys are at fault; then, with one of them, as patiently as ever."""
         *others, last = self._lanes
         for lane in others:
             try:
-                return await self._patiently(partial(ask, *lane))
+                return await ask(*lane)
             except ModelError as error:
                 if error.fault not in _OTHER_KEY:
-                    raise
+                    last = lane
+                    break
         return await self._patiently(partial(ask, *last))
 
     async def _begin(

@@ -12,9 +12,9 @@ from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMe
 
 
 def digest_of(request: ModelRequest) -> str:
-    """Stands for all that the request tells: system, tools and messages."""
+    """Stands for all that the request tells: system, tools and messages, without what is left out of it."""
     told = _Told(request)
-    for message in request.messages:
+    for message in valid_messages(request):
         told.add(message)
     return told.digest
 

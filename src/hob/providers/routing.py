@@ -14,6 +14,7 @@ from typing import cast
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
 from hob.core.sentences import OF_STAND_IN
+from hob.providers.addresses import shown
 from hob.providers.catalogue import CLI_WIRES
 from hob.providers.choice import Choice, Ref
 from hob.providers.lanes import Lanes
@@ -134,7 +135,7 @@ class Routing:
             if ref.provider not in self._own_choices:
                 listed = await self.failover.patiently(lambda: self.lanes.list_models(ref.provider))
                 if not listed:
-                    where = connected.base_url or ref.provider
+                    where = shown(connected.base_url) or ref.provider
                     raise ModelError(ModelFault.NOT_FOUND, f"{where} has no model; load one, or set model.name")
                 self._own_choices[ref.provider] = listed[0].name
         return Ref(ref.provider, self._own_choices[ref.provider])

@@ -20,6 +20,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
 from hob.core.models import ModelRequest, Price
 from hob.providers import Choice, ModelSettings, Routing, open_media, open_model
+from hob.providers.addresses import shown
 from hob.providers.choice import NOTHING, Connected
 from hob.providers.prices import PriceList, open_prices
 from hob.providers.profiles import ModelProfiles
@@ -106,7 +107,7 @@ def _provider_row(connected: Connected) -> dict[str, Any]:
     return {
         "id": connected.provider.id,
         "wire": connected.provider.wire,
-        "base_url": connected.base_url,
+        "base_url": shown(connected.base_url),
         "how": connected.how,
         "keys": sum(key is not None for key in connected.keys),
         "local": connected.local,
