@@ -173,6 +173,13 @@ async def test_settings_that_cannot_be_used_are_told_with_the_reason(desk: Desk)
     assert "hob config check" in await desk.reply(turn)
 
 
+async def test_a_failure_tells_which_server_refused_and_why(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    error = ModelError(ModelFault.AUTH, "acme/big: acme.example does not accept the API key; check ACME_KEY (401)")
+    await Driver(desk.parts(error)).run(turn, desk.control)
+    assert str(error) in await desk.reply(turn)
+
+
 async def test_a_rate_limit_tells_when_to_try_again(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("hi"))
     await Driver(desk.parts(ModelError(ModelFault.RATE_LIMIT, retry_after=41.6))).run(turn, desk.control)

@@ -135,7 +135,7 @@ async def test_a_server_that_cannot_name_its_model_is_a_failure_like_others(desk
     assert await Driver(replace(desk.parts(model=""), model=model)).run(turn, desk.control) == Finished(
         TurnState.FAILED
     )
-    assert "(away)" in await desk.reply(turn)
+    assert "\naway\n" in await desk.reply(turn)
 
 
 async def test_a_limit_shorter_than_the_notice_holds(desk: Desk) -> None:

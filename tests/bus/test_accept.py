@@ -159,7 +159,7 @@ async def test_too_much_waiting_is_refused_and_a_repeated_key_still_is_not(
             await bench.say("3")
         assert busy.value.scope is scope
         assert busy.value.retry_after > 0
-        assert str(busy.value) == say(OF_BUSY[scope], seconds=10)
+        assert str(busy.value) == say(OF_BUSY[scope], wait="10 seconds")
         assert (await bench.say("0", key="0")).id == said[0].id
         await bench.bus.lanes.resume(SessionKey("chat"))
         assert await bench.replies(*said) == ["0", "1"]

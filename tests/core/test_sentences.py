@@ -5,7 +5,7 @@ import string
 import pytest
 
 from hob.core.errors import BusyScope, ModelFault
-from hob.core.sentences import LANGUAGES, OF_BUSY, OF_FAULT, Sentence, say, texts_of
+from hob.core.sentences import LANGUAGES, OF_BUSY, OF_FAULT, Sentence, say, span, texts_of
 
 
 def placeholders(text: str) -> set[str]:
@@ -29,9 +29,30 @@ def test_every_fault_of_a_model_has_its_own_sentence() -> None:
     assert len(set(OF_FAULT.values())) == len(ModelFault)
 
 
+@pytest.mark.parametrize("fault", ModelFault)
+def test_every_sentence_about_a_model_tells_what_was_the_matter(fault: ModelFault) -> None:
+    assert all("detail" in placeholders(text) for text in texts_of(OF_FAULT[fault]).values())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "english", "german"),
+    [
+        (0.2, "1 second", "1 Sekunde"),
+        (41.6, "42 seconds", "42 Sekunden"),
+        (60, "1 minute", "1 Minute"),
+        (119, "119 seconds", "119 Sekunden"),
+        (121, "3 minutes", "3 Minuten"),
+        (3600, "1 hour", "1 Stunde"),
+        (18_000, "5 hours", "5 Stunden"),
+    ],
+)
+def test_times_are_told_as_people_tell_them(seconds: float, english: str, german: str) -> None:
+    assert (span(seconds), span(seconds, "de")) == (english, german)
+
+
 def test_every_way_of_being_busy_has_a_sentence_that_says_when_to_try_again() -> None:
     assert set(OF_BUSY) == set(BusyScope)
-    assert all("seconds" in placeholders(texts_of(sentence)["en"]) for sentence in OF_BUSY.values())
+    assert all("wait" in placeholders(texts_of(sentence)["en"]) for sentence in OF_BUSY.values())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -61,14 +61,18 @@ def test_what_no_other_model_may_mend_is_raised_at_once(fault: ModelFault) -> No
     walk = walk_of(*CHAIN)
     walk.first(0.0)
     assert fail(walk, BIG, fault) is None
-    assert (walk.verdict(0.0).fault, str(walk.verdict(0.0)), walk.verdict(0.0).attempts) == (fault, f"{fault} said", 1)
+    assert (walk.verdict(0.0).fault, str(walk.verdict(0.0)), walk.verdict(0.0).attempts) == (
+        fault,
+        f"acme/big: {fault} said",
+        1,
+    )
 
 
 def test_nobody_is_asked_after_output() -> None:
     walk = walk_of(*CHAIN)
     walk.first(0.0)
     assert fail(walk, BIG, ModelFault.CUT, shown=True) is None
-    assert str(walk.verdict(0.0)) == "cut_stream said"
+    assert str(walk.verdict(0.0)) == "acme/big: cut_stream said"
 
 
 @pytest.mark.parametrize("fault", PASSING)
@@ -149,12 +153,12 @@ def test_what_rests_is_asked_last_and_the_first_to_wake_before_the_others() -> N
     assert asks == [Ask(LOCAL), Ask(SMALL_2), Ask(BIG)]
 
 
-def test_the_error_of_one_model_stays_as_it_is() -> None:
+def test_the_error_of_one_model_names_it() -> None:
     walk = walk_of(BIG)
     walk.first(0.0)
     error = ModelError(ModelFault.AUTH, "acme does not accept the key")
     walk.failed(BIG, error, 0.0, draw=0.0)
-    assert walk.verdict(0.0) is error
+    assert str(walk.verdict(0.0)) == "acme/big: acme does not accept the key"
 
 
 def test_the_error_of_several_models_is_the_firsts_and_names_all() -> None:
@@ -183,7 +187,7 @@ def test_one_busy_key_stands_for_its_model() -> None:
     walk.first(0.0)
     fail(walk, BIG, ModelFault.AUTH)
     fail(walk, BIG_2, ModelFault.RATE_LIMIT, wait=90.0)
-    assert str(walk.verdict(0.0)) == "rate_limit said"
+    assert str(walk.verdict(0.0)) == "acme/big: rate_limit said"
 
 
 def test_a_wait_is_told_only_if_every_busy_server_names_one() -> None:

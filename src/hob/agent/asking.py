@@ -30,7 +30,7 @@ from hob.core.models import (
 )
 from hob.core.notices import Delta, Progress, Retracted
 from hob.core.ports.model import Routes
-from hob.core.sentences import Sentence, say
+from hob.core.sentences import Sentence, say, span
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolCall
@@ -128,7 +128,7 @@ async def _hear(run: Running, request: ModelRequest, heard: "_Heard") -> None:
     """Listen to the answer and take it in, or why there is none."""
     watch = Stopwatch.start(run.parts.clock)
     try:
-        reply = _checked(await _listen(run, request, heard))
+        reply = _checked(await _listen(run, request, heard), request.first)
     except ModelError as error:
         if error.fault is ModelFault.CONTEXT_OVERFLOW:
             run.parts.context_room.learn(request.first, run.prompt_tokens)
@@ -138,7 +138,9 @@ async def _hear(run: Running, request: ModelRequest, heard: "_Heard") -> None:
         decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
         if decided.denied is not None:
             heard.reply = reply
-            _fail(run, request.first, watch, ModelError(ModelFault.FILTERED, "denied by a hook"), heard)
+            _fail(
+                run, request.first, watch, ModelError(ModelFault.FILTERED, f"{request.first}: denied by a hook"), heard
+            )
             run.record.add(_denied(run, decided.denied))
             return
     cost = _cost(run, request.first, reply)
@@ -213,7 +215,7 @@ async def _listen(run: Running, request: ModelRequest, heard: _Heard) -> ModelRe
             if close is not None:
                 await close()
     if heard.reply is None:
-        raise ModelError(ModelFault.CUT, "the stream ended without an answer")
+        raise ModelError(ModelFault.CUT, f"{request.first}: the stream ended without an answer")
     return heard.reply
 
 
@@ -238,7 +240,7 @@ async def _watched(run: Running) -> AsyncIterator[_Pulse]:
     pulse = _Pulse(clock.monotonic())
     last_moment = pulse.last + run.seconds_left
     error: BaseException | None = None
-    why = f"nothing came for {settings.idle_seconds:g} seconds"
+    why = f"{run.asked}: nothing came for {settings.idle_seconds:g} seconds"
     try:
         async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
 
@@ -264,7 +266,9 @@ async def _watched(run: Running) -> AsyncIterator[_Pulse]:
             finally:
                 timer.cancel()
     except TimeoutError:
-        error = ModelError(ModelFault.TIMEOUT, why if clock.monotonic() < last_moment else "the turn's time is up")
+        error = ModelError(
+            ModelFault.TIMEOUT, why if clock.monotonic() < last_moment else f"{run.asked}: the turn's time is up"
+        )
     except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
         error = errors.exceptions[0]
     if error is not None:
@@ -272,17 +276,19 @@ async def _watched(run: Running) -> AsyncIterator[_Pulse]:
 
 
 def _notice_silence(run: Running, silent: float) -> None:
-    text = say(Sentence.STILL_WAITING, run.parts.settings.language, seconds=round(silent))
+    language = run.parts.settings.language
+    text = say(Sentence.STILL_WAITING, language, wait=span(round(silent), language))
     run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "waiting", run.asked, text))
 
 
-def _checked(reply: ModelReply) -> ModelReply:
+def _checked(reply: ModelReply, asked: str) -> ModelReply:
     """The reply with calls that can be journalled. Raises ModelError where it is no answer at all."""
+    who = reply.ref or asked
     if reply.stop is Stop.FILTER:
-        raise ModelError(ModelFault.FILTERED, "the provider's content filter", attempts=reply.attempts)
+        raise ModelError(ModelFault.FILTERED, f"{who}: the provider's content filter", attempts=reply.attempts)
     if not reply.calls:
         if not reply.text.strip():
-            raise ModelError(ModelFault.EMPTY, attempts=reply.attempts)
+            raise ModelError(ModelFault.EMPTY, f"{who}: neither text nor a call came", attempts=reply.attempts)
         return reply
     calls: list[ToolCall] = []
     ids: set[str] = set()
@@ -324,7 +330,7 @@ def _cost(run: Running, model: str, reply: ModelReply) -> int | None:
 def out_of_time(run: Running) -> Stopped:
     """The step that ends a run which took too long."""
     settings = run.parts.settings
-    text = say(Sentence.RUN_TIMEOUT, settings.language, seconds=round(settings.run_seconds))
+    text = say(Sentence.RUN_TIMEOUT, settings.language, wait=span(round(settings.run_seconds), settings.language))
     return Stopped("run_timeout", text)
 
 

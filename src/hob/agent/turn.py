@@ -19,7 +19,7 @@ from hob.core.ids import CallId, TurnId
 from hob.core.labels import HOB_LABEL, Trust
 from hob.core.messages import OutboundKind
 from hob.core.models import Stop
-from hob.core.sentences import OF_FAULT, Sentence, say
+from hob.core.sentences import OF_FAULT, Sentence, say, span
 from hob.core.states import TurnState
 from hob.core.steps import (
     ApprovalAnswered,
@@ -246,7 +246,7 @@ def _after_failure(state: State, failed: ModelFailed, rules: Rules) -> Command:
         sentence = Sentence.MODEL_RATE_LIMIT_UNTIL
     values: Mapping[str, object] = {
         "detail": failed.detail,
-        "seconds": max(1, round(failed.retry_after or 0)),
+        "wait": span(failed.retry_after or 0, rules.language),
         "id": state.turn,
     }
     return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)

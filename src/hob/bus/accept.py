@@ -1,7 +1,6 @@
 """The one way in: who is it, may it come in, and then durable before anybody says so."""
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
@@ -13,7 +12,7 @@ from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.messages import Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
-from hob.core.sentences import OF_BUSY, Sentence, say
+from hob.core.sentences import OF_BUSY, Sentence, say, span
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store import InboxLimits
 
@@ -74,7 +73,7 @@ class Acceptor:
         try:
             return await self._take(inbound)
         except Busy as busy:
-            text = say(OF_BUSY[busy.scope], language, seconds=math.ceil(busy.retry_after))
+            text = say(OF_BUSY[busy.scope], language, wait=span(busy.retry_after, language))
             raise Busy(busy.scope, busy.retry_after, text) from busy
         except StoreFull as full:
             raise StoreFull(say(Sentence.STORE_FULL, language)) from full

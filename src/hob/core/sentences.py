@@ -4,6 +4,7 @@ A sentence is honest (an error never reads like an answer) and names a next step
 told is English only: models read it best, and no person does.
 """
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum, auto
 
@@ -76,81 +77,85 @@ class Sentence(StrEnum):
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.MODEL_AUTH: {
-        "en": "The model's server refused the key, so there is no answer. "
-        "Check the key (`hob config show`), then send your message again.",
-        "de": "Der Server des Modells hat den Schlüssel abgelehnt, darum gibt es keine Antwort. "
-        "Prüfe den Schlüssel (`hob config show`) und schick die Nachricht noch einmal.",
+        "en": "The model's server refused the key, so there is no answer.\n{detail}\n"
+        "Put that right, then send your message again.",
+        "de": "Der Server des Modells hat den Schlüssel abgelehnt, darum gibt es keine Antwort.\n{detail}\n"
+        "Bring das in Ordnung und schick die Nachricht noch einmal.",
     },
     Sentence.MODEL_BILLING: {
-        "en": "The account at the model's provider has no credit left, so there is no answer. "
+        "en": "The account at the model's provider has no credit left, so there is no answer.\n{detail}\n"
         "Top it up or choose another model with `/model`.",
-        "de": "Das Konto beim Anbieter des Modells hat kein Guthaben mehr, darum gibt es keine Antwort. "
+        "de": "Das Konto beim Anbieter des Modells hat kein Guthaben mehr, darum gibt es keine Antwort.\n{detail}\n"
         "Lade es auf oder wähle mit `/model` ein anderes Modell.",
     },
     Sentence.MODEL_RATE_LIMIT: {
-        "en": "The model's server takes no more requests for the moment, so there is no answer. Try again in a minute.",
-        "de": "Der Server des Modells nimmt gerade keine Anfragen mehr an, darum gibt es keine Antwort. "
+        "en": "The model's server takes no more requests for the moment, so there is no answer.\n{detail}\n"
+        "Try again in a minute.",
+        "de": "Der Server des Modells nimmt gerade keine Anfragen mehr an, darum gibt es keine Antwort.\n{detail}\n"
         "Versuch es in einer Minute noch einmal.",
     },
     Sentence.MODEL_RATE_LIMIT_UNTIL: {
-        "en": "The model's server takes no more requests for the moment, so there is no answer. "
-        "Try again in {seconds} seconds.",
-        "de": "Der Server des Modells nimmt gerade keine Anfragen mehr an, darum gibt es keine Antwort. "
-        "Versuch es in {seconds} Sekunden noch einmal.",
+        "en": "The model's server takes no more requests for the moment, so there is no answer.\n{detail}\n"
+        "Try again in {wait}.",
+        "de": "Der Server des Modells nimmt gerade keine Anfragen mehr an, darum gibt es keine Antwort.\n{detail}\n"
+        "Versuch es in {wait} noch einmal.",
     },
     Sentence.MODEL_OVERLOAD: {
-        "en": "The model's server is overloaded or broken right now, so there is no answer. Try again in a moment.",
-        "de": "Der Server des Modells ist gerade überlastet oder gestört, darum gibt es keine Antwort. "
+        "en": "The model's server is overloaded or broken right now, so there is no answer.\n{detail}\n"
+        "Try again in a moment.",
+        "de": "Der Server des Modells ist gerade überlastet oder gestört, darum gibt es keine Antwort.\n{detail}\n"
         "Versuch es gleich noch einmal.",
     },
     Sentence.MODEL_CONTEXT_OVERFLOW: {
-        "en": "This is more text than the model can take, even with the history cut, so there is no answer. "
+        "en": "This is more text than the model can take, even with the history cut, so there is no answer.\n{detail}\n"
         "Send less at once, or begin afresh with `/new`.",
-        "de": "Das ist mehr Text, als das Modell fassen kann, auch mit gekürztem Verlauf; darum gibt es keine Antwort. "
-        "Schick weniger auf einmal oder fang mit `/new` neu an.",
+        "de": "Das ist mehr Text, als das Modell fassen kann, auch mit gekürztem Verlauf; darum gibt es keine "
+        "Antwort.\n{detail}\nSchick weniger auf einmal oder fang mit `/new` neu an.",
     },
     Sentence.MODEL_BAD_REQUEST: {
-        "en": "The model's server did not accept the request, so there is no answer ({detail}). "
+        "en": "The model's server did not accept the request, so there is no answer.\n{detail}\n"
         "If it happens again, choose another model with `/model` or begin afresh with `/new`.",
-        "de": "Der Server des Modells hat die Anfrage nicht angenommen, darum gibt es keine Antwort ({detail}). "
+        "de": "Der Server des Modells hat die Anfrage nicht angenommen, darum gibt es keine Antwort.\n{detail}\n"
         "Wenn das wieder geschieht, wähle mit `/model` ein anderes Modell oder fang mit `/new` neu an.",
     },
     Sentence.MODEL_NOT_FOUND: {
-        "en": "The server does not have the model that was asked for, so there is no answer ({detail}). "
+        "en": "The server does not have the model that was asked for, so there is no answer.\n{detail}\n"
         "Choose another with `/model` or `hob config set model.name NAME`.",
-        "de": "Der Server hat das verlangte Modell nicht, darum gibt es keine Antwort ({detail}). "
+        "de": "Der Server hat das verlangte Modell nicht, darum gibt es keine Antwort.\n{detail}\n"
         "Wähle ein anderes mit `/model` oder `hob config set model.name NAME`.",
     },
     Sentence.MODEL_NETWORK: {
-        "en": "The model's server cannot be reached, so there is no answer ({detail}). "
-        "Check the network and `model.base_url`, then send your message again.",
-        "de": "Der Server des Modells ist nicht erreichbar, darum gibt es keine Antwort ({detail}). "
-        "Prüfe das Netz und `model.base_url` und schick die Nachricht noch einmal.",
+        "en": "The model's server cannot be reached, so there is no answer.\n{detail}\n"
+        "When it can be reached, send your message again.",
+        "de": "Der Server des Modells ist nicht erreichbar, darum gibt es keine Antwort.\n{detail}\n"
+        "Wenn er erreichbar ist, schick die Nachricht noch einmal.",
     },
     Sentence.MODEL_GARBAGE: {
-        "en": "The server answered with something that no model says, so there is no answer ({detail}). "
-        "Check that `model.base_url` leads to a model server.",
-        "de": "Der Server hat etwas geschickt, das kein Modell sagt, darum gibt es keine Antwort ({detail}). "
-        "Prüfe, ob `model.base_url` zu einem Modellserver führt.",
+        "en": "The server answered with something that no model says, so there is no answer.\n{detail}\n"
+        "If it happens again, choose another model with `/model`.",
+        "de": "Der Server hat etwas geschickt, das kein Modell sagt, darum gibt es keine Antwort.\n{detail}\n"
+        "Wenn das wieder geschieht, wähle mit `/model` ein anderes Modell.",
     },
     Sentence.MODEL_CUT: {
-        "en": "The connection broke in the middle of the answer, so there is none. Send your message again.",
-        "de": "Die Verbindung ist mitten in der Antwort abgerissen, darum gibt es keine. "
+        "en": "The connection broke in the middle of the answer, so there is none.\n{detail}\nSend your message again.",
+        "de": "Die Verbindung ist mitten in der Antwort abgerissen, darum gibt es keine.\n{detail}\n"
         "Schick die Nachricht noch einmal.",
     },
     Sentence.MODEL_TIMEOUT: {
-        "en": "The model stayed silent for too long, so there is no answer. Send your message again.",
-        "de": "Das Modell hat zu lange geschwiegen, darum gibt es keine Antwort. Schick die Nachricht noch einmal.",
+        "en": "The model stayed silent for too long, so there is no answer.\n{detail}\nSend your message again.",
+        "de": "Das Modell hat zu lange geschwiegen, darum gibt es keine Antwort.\n{detail}\n"
+        "Schick die Nachricht noch einmal.",
     },
     Sentence.MODEL_EMPTY: {
-        "en": "The model's answer was empty. Send your message again, perhaps in other words.",
-        "de": "Die Antwort des Modells war leer. Schick die Nachricht noch einmal, vielleicht mit anderen Worten.",
+        "en": "The model's answer was empty.\n{detail}\nSend your message again, perhaps in other words.",
+        "de": "Die Antwort des Modells war leer.\n{detail}\n"
+        "Schick die Nachricht noch einmal, vielleicht mit anderen Worten.",
     },
     Sentence.MODEL_FILTERED: {
-        "en": "Something was held back, so there is no answer ({detail}). Ask in other words, "
-        "or choose another model with `/model`.",
-        "de": "Etwas wurde zurückgehalten, darum gibt es keine Antwort ({detail}). Frag mit anderen Worten "
-        "oder wähle mit `/model` ein anderes Modell.",
+        "en": "Something was held back, so there is no answer.\n{detail}\n"
+        "Ask in other words, or choose another model with `/model`.",
+        "de": "Etwas wurde zurückgehalten, darum gibt es keine Antwort.\n{detail}\n"
+        "Frag mit anderen Worten oder wähle mit `/model` ein anderes Modell.",
     },
     Sentence.NO_MODEL: {
         "en": "No model can be asked yet, so your message is kept ({detail}).\n"
@@ -159,10 +164,10 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "`hob models` zeigt, was da ist. Verbinde eines, starte Hob neu, dann beantwortet `hob retry {id}` sie.",
     },
     Sentence.MODEL_SETTINGS: {
-        "en": "The model cannot be asked as it is set up, so there is no answer ({detail}). `hob config check` looks "
+        "en": "The model cannot be asked as it is set up, so there is no answer.\n{detail}\n`hob config check` looks "
         "at the settings; put them right and start Hob again, then `hob retry {id}` answers your message.",
-        "de": "So, wie das Modell eingestellt ist, kann es nicht gefragt werden, darum gibt es keine Antwort "
-        "({detail}). `hob config check` sieht die Einstellungen durch; bring sie in Ordnung und starte Hob neu, "
+        "de": "So, wie das Modell eingestellt ist, kann es nicht gefragt werden, darum gibt es keine Antwort.\n"
+        "{detail}\n`hob config check` sieht die Einstellungen durch; bring sie in Ordnung und starte Hob neu, "
         "danach beantwortet `hob retry {id}` deine Nachricht.",
     },
     Sentence.BUDGET_REACHED: {
@@ -201,9 +206,8 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "versuchen soll.",
     },
     Sentence.RUN_TIMEOUT: {
-        "en": "I stopped after {seconds} seconds without getting done. Say “go on” to let me continue, "
-        "or ask for less at once.",
-        "de": "Ich habe nach {seconds} Sekunden aufgehört, ohne fertig zu sein. Sag „weiter“, dann mache ich weiter, "
+        "en": "I stopped after {wait} without getting done. Say “go on” to let me continue, or ask for less at once.",
+        "de": "Ich habe nach {wait} aufgehört, ohne fertig zu sein. Sag „weiter“, dann mache ich weiter, "
         "oder verlange weniger auf einmal.",
     },
     Sentence.HOOK_DENIED: {
@@ -219,8 +223,8 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "de": "Diese Nachricht wurde nicht beantwortet: Sie wurde abgebrochen, bevor sie an der Reihe war ({reason}).",
     },
     Sentence.STILL_WAITING: {
-        "en": "Still waiting for the model ({seconds} seconds without a word).",
-        "de": "Ich warte noch auf das Modell (seit {seconds} Sekunden kein Wort).",
+        "en": "Still waiting for the model ({wait} without a word).",
+        "de": "Ich warte noch auf das Modell (seit {wait} kein Wort).",
     },
     Sentence.WAITS_FOR_MODEL: {
         "en": "waits for the model's server ({detail})",
@@ -241,26 +245,23 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "beiseitegelegt. `hob retry {id}` versucht es noch einmal.",
     },
     Sentence.BUSY_SENDER: {
-        "en": "You have too many messages waiting; this one was not taken. Try again in {seconds} seconds.",
+        "en": "You have too many messages waiting; this one was not taken. Try again in {wait}.",
         "de": "Von dir warten schon zu viele Nachrichten; diese wurde nicht angenommen. "
-        "Versuch es in {seconds} Sekunden noch einmal.",
+        "Versuch es in {wait} noch einmal.",
     },
     Sentence.BUSY_LANE: {
-        "en": "Too much is waiting in this conversation; this message was not taken. "
-        "Try again in {seconds} seconds, or `/stop`.",
+        "en": "Too much is waiting in this conversation; this message was not taken. Try again in {wait}, or `/stop`.",
         "de": "In diesem Gespräch wartet schon zu viel; diese Nachricht wurde nicht angenommen. "
-        "Versuch es in {seconds} Sekunden noch einmal, oder `/stop`.",
+        "Versuch es in {wait} noch einmal, oder `/stop`.",
     },
     Sentence.BUSY_TOTAL: {
-        "en": "Hob has too much to do; this message was not taken. Try again in {seconds} seconds.",
-        "de": "Hob hat zu viel zu tun; diese Nachricht wurde nicht angenommen. "
-        "Versuch es in {seconds} Sekunden noch einmal.",
+        "en": "Hob has too much to do; this message was not taken. Try again in {wait}.",
+        "de": "Hob hat zu viel zu tun; diese Nachricht wurde nicht angenommen. Versuch es in {wait} noch einmal.",
     },
     Sentence.BUSY_SELF: {
-        "en": "Hob has made too many messages for itself within the hour; this one was not taken. "
-        "Try again in {seconds} seconds.",
+        "en": "Hob has made too many messages for itself within the hour; this one was not taken. Try again in {wait}.",
         "de": "Hob hat sich selbst in dieser Stunde zu viele Nachrichten geschickt; diese wurde nicht angenommen. "
-        "Versuch es in {seconds} Sekunden noch einmal.",
+        "Versuch es in {wait} noch einmal.",
     },
     Sentence.STOPPING: {
         "en": "Hob is shutting down; this message was not taken. Send it again in a moment.",
@@ -400,6 +401,24 @@ OF_BUSY: Mapping[BusyScope, Sentence] = {
     BusyScope.SELF: Sentence.BUSY_SELF,
 }
 """What is said when nothing more is taken."""
+
+
+_SPANS: Mapping[str, tuple[tuple[float, str, str], ...]] = {
+    "en": ((3600, "hour", "hours"), (60, "minute", "minutes"), (1, "second", "seconds")),
+    "de": ((3600, "Stunde", "Stunden"), (60, "Minute", "Minuten"), (1, "Sekunde", "Sekunden")),
+}
+
+
+def span(seconds: float, language: str = "en") -> str:
+    """So many seconds in words, rounded up: at least a second, minutes from 120 seconds on, hours from 120 minutes on.
+
+    A whole hour or minute is called so.
+    """
+    left = max(1, math.ceil(seconds))
+    units = _SPANS.get(language, _SPANS["en"])
+    size, one, many = next(unit for unit in units if left >= 2 * unit[0] or left == unit[0] or unit[0] == 1)
+    count = math.ceil(left / size)
+    return f"{count} {one if count == 1 else many}"
 
 
 def say(sentence: Sentence, language: str = "en", **values: object) -> str:

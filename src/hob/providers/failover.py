@@ -132,7 +132,7 @@ class Walk:
         before = self._failures.get(lane)
         self._failures[lane] = _Failure(error, now, 1 if before is None else before.times + 1)
         if shown or error.fault in RAISED:
-            self._last = error
+            self._last = _named(lane.ref, error)
             return None
         if not self._unasked:
             return self._repeat_any(now, draw)
@@ -165,10 +165,10 @@ class Walk:
         chosen = next(iter(failures))
         if failures[chosen].fault in _STANDING:
             chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY), chosen)
-        error = failures[chosen]
+        error = _named(chosen, failures[chosen])
         if len(failures) > 1:
             each = (
-                f"{ref}: {failure if failure is error else _WHY[failure.fault]}" for ref, failure in failures.items()
+                str(error) if ref == chosen else f"{ref}: {_WHY[failure.fault]}" for ref, failure in failures.items()
             )
             error = ModelError(error.fault, "; ".join(each))
             error.__cause__ = failures[chosen]
@@ -223,6 +223,15 @@ class Walk:
         busy = [failure for failure in self._failures.values() if failure.error.fault in _BUSY]
         told = [failure.at + failure.error.retry_after for failure in busy if failure.error.retry_after is not None]
         return max(0.0, min(told) - now) if told and len(told) == len(busy) else None
+
+
+def _named(ref: str, error: ModelError) -> ModelError:
+    """The error with the model's reference before its detail."""
+    if not ref:
+        return error
+    named = ModelError(error.fault, f"{ref}: {error}", retry_after=error.retry_after, attempts=error.attempts)
+    named.__cause__ = error
+    return named
 
 
 def _as_counted(error: ModelError) -> ModelError:
