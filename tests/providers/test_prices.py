@@ -138,7 +138,6 @@ def test_the_owners_price_wins(folder: Path) -> None:
         "openrouter/openai/gpt-5-mini": PriceSetting(3, 4),
         "anthropic/*": PriceSetting(5, 6),
         "ollama/*": PriceSetting(7, 8),
-        "gemini-2.5-pro": PriceSetting(input=9),
     }
     found = prices(folder, own)
     paid = {
@@ -147,7 +146,36 @@ def test_the_owners_price_wins(folder: Path) -> None:
     assert [price.output if price else None for price in paid.values()] == [2_000_000, 4_000_000]
     assert found.find_price("anthropic/claude-sonnet-4-5") == Price(5_000_000, 6_000_000, 5_000_000, 5_000_000)
     assert found.find_price("ollama/llama3.2") == Price(7_000_000, 8_000_000, 7_000_000, 7_000_000)
-    assert found.find_price("gemini/gemini-2.5-pro") is None  # half a price is no price
+
+
+@pytest.mark.parametrize(
+    ("own", "model", "expected"),
+    [
+        (PriceSetting(input=9), "openai/gpt-5-mini", Price(9_000_000, 2_000_000, 9_000_000, 9_000_000)),
+        (PriceSetting(output=9), "openai/gpt-5-mini", Price(250_000, 9_000_000, 25_000, 250_000)),
+        (PriceSetting(cache_read=9), "openai/gpt-5-mini", Price(250_000, 2_000_000, 9_000_000, 250_000)),
+        (PriceSetting(input=9), "ollama/llama3.2", Price(9_000_000, 0, 9_000_000, 9_000_000)),
+        (PriceSetting(input=9), "ours/llama3", None),
+        (PriceSetting(input=9), "claude-cli/sonnet", None),
+    ],
+)
+def test_half_a_price_leaves_the_other_half_as_it_was(
+    folder: Path, own: PriceSetting, model: str, expected: Price | None
+) -> None:
+    assert prices(folder, {model: own}).find_price(model) == expected
+
+
+def test_half_a_price_holds_for_long_contexts_too(folder: Path) -> None:
+    price = prices(folder, {"gemini-2.5-pro": PriceSetting(input=9)}).find_price("gemini/gemini-2.5-pro")
+    assert price is not None
+    assert [dearer.input for _, dearer in price.above] == [9_000_000]
+    assert price.above[0][1].output > price.output > 0
+
+
+async def test_half_a_price_makes_the_list_that_has_the_other_half(tmp_path: Path) -> None:
+    found = prices(tmp_path, {"openai/gpt-5-mini": PriceSetting(input=9)})
+    await found.prepare(["openai/gpt-5-mini"])
+    assert found.find_price("openai/gpt-5-mini") is not None
 
 
 def test_caches_and_long_contexts_have_prices_of_their_own(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hob.core.clock import Clock
@@ -15,6 +16,8 @@ from hob.providers.price_table import Listed, PriceTable
 from hob.providers.settings import PriceSetting
 
 FREE = Price(0, 0, 0, 0)
+_FREE, _UNKNOWN = (Listed(((0.0, price),), None) for price in (FREE, None))
+_NOT_SET = PriceSetting()
 FILE_NAME = "prices.json"
 
 _LIST_NAMES: Mapping[str, str] = {"gemini": "google", "xai": "x-ai", "moonshot": "moonshotai"}
@@ -27,12 +30,12 @@ class PriceList:
     """Implements `Prices`: a dictionary look-up for a name that was asked for before."""
 
     def __init__(self, own: Mapping[str, PriceSetting], choice: Choice, table: PriceTable, clock: Clock) -> None:
-        self._own = {name: price_of(price) for name, price in own.items()}
+        self._own = own
         self._choice = choice
         self._table = table
         self._clock = clock
         self._found: dict[str, Price | None] = {}
-        self._dated: dict[str, Listed] = {}
+        self._dated: dict[str, tuple[PriceSetting, Listed]] = {}
         """Those that will have another price from some day on."""
 
     def find_price(self, model: str) -> Price | None:
@@ -47,25 +50,19 @@ class PriceList:
         if self._table.is_ready():
             return
         unknown = [model for model in models if model not in self._found]
-        if any(self._without_list(model, self._place(model)) is None for model in unknown):
+        if any(self._sources(model)[1] is None for model in unknown):
             await self._table.prepare()
 
     def _look_up(self, model: str) -> Price | None:
-        if (dated := self._dated.get(model)) is not None:
-            return dated.price_at(self._clock.now().timestamp())
-        place = self._place(model)
-        known = self._without_list(model, place)
-        if known is not None:
-            return self._keep(model, *known)
-        listed = find_listed(self._table, *place) if place is not None else None
+        own, listed = self._dated.get(model) or self._sources(model)
         if listed is None:
-            return self._keep(model, None) if self._table.is_ready() else None
-        price = listed.price_at(self._clock.now().timestamp())
+            return None
+        price = merge(own, listed.price_at(self._clock.now().timestamp()))
         if len(listed.prices) == 1:
             return self._keep(model, price)
         if len(self._dated) >= _MOST_NAMES:
             self._dated.clear()
-        self._dated[model] = listed
+        self._dated[model] = own, listed
         return price
 
     def _keep(self, model: str, price: Price | None) -> Price | None:
@@ -81,18 +78,28 @@ class PriceList:
         except ModelError:
             return None
 
-    def _without_list(self, model: str, place: tuple[Ref, Connected] | None) -> tuple[Price | None] | None:
-        """The price, known or not, where the list is not to be asked; None where it is."""
+    def _sources(self, model: str) -> tuple[PriceSetting, Listed | None]:
+        """What the owner says, and the price that holds besides; None where the list is to be asked and not ready."""
+        place = self._place(model)
+        own = self._find_own(model, place)
+        is_whole = own.input is not None and own.output is not None
+        if is_whole or place is None or place[1].provider.wire in CLI_WIRES:  # a CLI tells with the answer what it cost
+            return own, _UNKNOWN
+        if is_free(*place):
+            return own, _FREE
+        if not self._table.is_ready():
+            return own, None
+        return own, find_listed(self._table, *place) or _UNKNOWN
+
+    def _find_own(self, model: str, place: tuple[Ref, Connected] | None) -> PriceSetting:
         names = list(names_of(model, *(() if place is None else (str(place[0]), place[0].model))))
         for name in names:
             if name in self._own:
-                return (self._own[name],)
+                return self._own[name]
         for pattern in sorted((name for name in self._own if name.endswith("*")), key=len, reverse=True):
             if any(name.startswith(pattern[:-1]) for name in names):
-                return (self._own[pattern],)
-        if place is None or place[1].provider.wire in CLI_WIRES:  # a CLI tells with the answer what it cost
-            return (None,)
-        return (FREE,) if is_free(*place) else None
+                return self._own[pattern]
+        return _NOT_SET
 
 
 def open_prices(
@@ -103,19 +110,30 @@ def open_prices(
     return PriceList(own, choice, table, clock), table
 
 
-def price_of(setting: PriceSetting) -> Price | None:
-    """The configured price; None where its input or its output is missing."""
-    if setting.input is None or setting.output is None:
+def merge(own: PriceSetting, base: Price | None) -> Price | None:
+    """What the owner says, and besides what would hold without; None where input or output are not known from either.
+
+    Who says what input costs says it of cached input too.
+    """
+    if own == _NOT_SET:
+        return base
+    if own.input is not None and own.output is not None:
+        base = FREE
+    if base is None:
         return None
 
-    def micro(dollars: float) -> int:
-        return round(dollars * 1_000_000)
+    def said(*dollars: float | None, otherwise: int) -> int:
+        return next((round(each * 1_000_000) for each in dollars if each is not None), otherwise)
 
-    return Price(
-        input=micro(setting.input),
-        output=micro(setting.output),
-        cache_read=micro(setting.input if setting.cache_read is None else setting.cache_read),
-        cache_write=micro(setting.input if setting.cache_write is None else setting.cache_write),
+    same_writes = own.cache_write is None and own.input is None
+    return replace(
+        base,
+        input=said(own.input, otherwise=base.input),
+        output=said(own.output, otherwise=base.output),
+        cache_read=said(own.cache_read, own.input, otherwise=base.cache_read),
+        cache_write=said(own.cache_write, own.input, otherwise=base.cache_write),
+        cache_write_1h=base.cache_write_1h if same_writes else None,
+        above=tuple((start, price) for start, dearer in base.above if (price := merge(own, dearer)) is not None),
     )
 
 

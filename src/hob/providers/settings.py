@@ -15,7 +15,8 @@ TASKS = ("summary",)
 class PriceSetting:
     """Dollars per million tokens. Cached tokens cost as much as others where nothing else is said.
 
-    A price of which input or output is missing is no price: what is not given is unknown, never free.
+    Of a listed model what is not given stays as listed. Elsewhere a price of which input or output is missing is no
+    price: what is not given is unknown, never free.
     """
 
     input: float | None = setting(None, "Dollars per million tokens of input.", at_least=0)
