@@ -1,0 +1,1 @@
+"""Deciding who may come in and what may be done."""

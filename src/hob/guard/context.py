@@ -1,0 +1,60 @@
+"""All that a decision rests on besides the call itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hob.core.labels import SenderClass, Trust
+from hob.guard.exemptions import NOTHING, Named
+from hob.guard.modes import Autonomy, Mode
+
+
+def _nowhere(_host: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Where commands run. `plain` is the owner's explicit wish to run them unconfined where there is no sandbox.
+
+    `versioned`: the tree they may write is versioned around each command. `reaches` tells whether the owner's settings
+    let commands reach a host.
+    """
+
+    confined: bool = True
+    versioned: bool = True
+    plain: bool = False
+    reaches: Callable[[str], bool] = _nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Whose turn it is, what it has seen, and how its session is set.
+
+    `sender` is the least known of those who speak in it, `named` what the owner's own words of it name. `group`: others
+    read the answer. `model` is the reference of the model that made the call, `agent` whose turn it is, `depth` how
+    many agents lie between it and a person's message. `answerable`: somebody will see a question. `searched` are
+    addresses that the search provider gave in this turn; `private` are the names (files by path) of what was read
+    privately in it, `private_texts` what stands in its prompt and is the owner's alone.
+    """
+
+    sender: SenderClass = SenderClass.STRANGER
+    trust: Trust = Trust.UNTRUSTED
+    named: Named = NOTHING
+    mode: Mode = Mode.GUARDED
+    autonomy: Autonomy = Autonomy.CAUTIOUS
+    group: bool = False
+    channel: str = ""
+    chat: str = ""
+    model: str = ""
+    agent: str = ""
+    depth: int = 0
+    answerable: bool = True
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    searched: frozenset[str] = frozenset()
+    private: tuple[str, ...] = ()
+    private_texts: tuple[str, ...] = ()
+
+    @property
+    def tainted(self) -> bool:
+        """Whether something in it may be the word of others."""
+        return self.trust is not Trust.TRUSTED

@@ -1,0 +1,60 @@
+"""Lists of tools that may be used, and of those that may not: names, `*` in them, and groups."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "files": ("read", "write", "edit", "apply_patch", "list_dir", "glob", "grep", "resolve_path"),
+    "runtime": ("exec", "process", "code_execution"),
+    "web": ("web_search", "web_fetch"),
+    "memory": ("remember", "recall", "memory_*", "update_working_memory"),
+    "sessions": ("sessions_*", "spawn*", "subagents"),
+    "messaging": ("message*", "send_*", "mail_*", "conversations_*"),
+    "automation": ("cron*", "schedule*", "remind*", "watch*", "calendar_*"),
+    "configuration": ("config*", "gateway*", "skills*", "skill_*", "hooks*", "policy*"),
+    "talk": ("ask_user", "report_progress", "load_tools"),
+}
+"""What `group:NAME` stands for, besides `group:all`."""
+
+PROFILES: Mapping[str, tuple[str, ...]] = {
+    "minimal": ("group:talk", "recall"),
+    "messaging": ("group:talk", "group:memory", "group:messaging", "group:sessions"),
+    "coding": ("group:talk", "group:files", "group:runtime", "group:web", "group:memory", "group:sessions"),
+    "full": (),
+}
+"""Named lists of what may be used; an empty one allows everything."""
+
+_GROUP = "group:"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """What may be used, everything where `allow` is empty, and what may not, which counts first."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def refuses(self, tool: str) -> str:
+        """The entry that keeps this tool from being used, `allow` where it is in none; empty where it may be used."""
+        for pattern in self.deny:
+            if _matches(pattern, tool):
+                return pattern
+        if self.allow and not any(_matches(pattern, tool) for pattern in self.allow):
+            return "allow"
+        return ""
+
+
+@lru_cache(maxsize=4096)
+def _matches(pattern: str, tool: str) -> bool:
+    pattern, tool = pattern.strip().casefold(), tool.casefold()
+    if pattern.startswith(_GROUP):
+        name = pattern.removeprefix(_GROUP)
+        return name == "all" or any(_matches(each, tool) for each in GROUPS.get(name, ()))
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), tool, re.DOTALL) is not None
+
+
+def unknown_entries(patterns: Iterable[str], tools: Collection[str]) -> tuple[str, ...]:
+    """The entries that stand for no tool there is: a slip of the pen, or a tool that is not installed."""
+    return tuple(each for each in patterns if not any(_matches(each, tool) for tool in tools))

@@ -1,0 +1,88 @@
+"""What lies where: folders nobody may touch, files that hold secrets, files that later turns or programs obey."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.guard.addresses import is_within, path
+
+_CLOSED_IN_HOME = (
+    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".mozilla", ".local/share/keyrings",
+    ".config/gcloud", ".config/gh", ".config/google-chrome", ".config/chromium", ".docker/config.json", ".netrc",
+    ".git-credentials", ".pypirc", ".vault-token", "Library/Keychains", "Library/Application Support/Google/Chrome",
+)  # fmt: skip
+_CLOSED = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/proc", "/sys", "/dev", "/boot")
+_SECRET_NAME = re.compile(
+    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|kdbx|keystore|jks|ovpn)|.*secrets?\.(?:json|ya?ml|toml|txt)",
+    re.IGNORECASE,
+)
+_OBEYED_NAMES = frozenset({
+    "agents.md", "soul.md", "user.md", "tools.md", "identity.md", "memory.md", "claude.md", "gemini.md",
+    "copilot-instructions.md", ".cursorrules", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".envrc",
+    ".gitconfig", ".gitattributes", ".gitmodules", ".vimrc", ".exrc",
+})  # fmt: skip
+_OBEYED_FOLDERS = (".git", ".hg", ".svn", ".claude", ".cursor", ".vscode", ".github/workflows")
+_OBEYED_IN_WORKSPACE = ("skills", "operations", "memory")
+_CONFIGURING = ("hooks",)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Absolute paths. Relative names start at `base`; `closed` are further files and folders that nobody may touch."""
+
+    state: str
+    workspace: str
+    base: str
+    home: str
+    closed: tuple[str, ...] = ()
+
+    def path(self, text: str) -> str:
+        """The normalised path; empty for what can be none."""
+        return path(text, base=self.base, home=self.home)
+
+    def is_state(self, where: str) -> bool:
+        """Whether it is Hob's own state directory, or holds it."""
+        return bool(where) and (is_within(where, self.state) or is_within(self.state, where))
+
+    def is_closed(self, where: str) -> bool:
+        """Whether it is a place of secrets or of the system that no tool has any business in."""
+        own = (f"{self.home}/{name}" for name in _CLOSED_IN_HOME)
+        return any(is_within(where, each) for each in (*self.closed, *_CLOSED, *own))
+
+    def is_obeyed(self, where: str) -> bool:
+        """Whether what stands there is taken as instruction later: by Hob, by other agents, by git or a shell."""
+        name = where.rpartition("/")[2].casefold()
+        folders = (f"{self.workspace}/{each}" for each in _OBEYED_IN_WORKSPACE)
+        return (
+            name in _OBEYED_NAMES
+            or any(f"/{each}/" in f"{where}/".casefold() for each in _OBEYED_FOLDERS)
+            or any(is_within(where, each) for each in folders)
+        )
+
+    def is_configuration(self, where: str) -> bool:
+        """Whether it is code that Hob itself will run."""
+        return any(is_within(where, f"{self.workspace}/{each}") for each in _CONFIGURING)
+
+
+def is_secret_file(where: str) -> bool:
+    """Whether a file of this name usually holds keys or passwords."""
+    return _SECRET_NAME.fullmatch(where.rpartition("/")[2]) is not None
+
+
+_PATCHED = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |--- |\+\+\+ |(?:rename|copy) (?:from|to) )(.+)$",
+    re.MULTILINE,
+)
+
+
+def patched_files(patch: str) -> Sequence[str]:
+    """The names of the files that a patch changes, in either form."""
+    found: list[str] = []
+    for each in _PATCHED.finditer(patch):
+        name = each[1].partition("\t")[0].strip().strip('"')
+        if each[0].startswith(("--- ", "+++ ")):
+            name = name[2:] if name[:2] in ("a/", "b/") else name
+        if name != "/dev/null":
+            found.append(name)
+    return tuple(dict.fromkeys(found))

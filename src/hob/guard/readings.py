@@ -1,0 +1,95 @@
+"""What the arguments of each tool mean: which of them are files, addresses, texts that leave, commands.
+
+A tool without a reading, or a call with an argument that its reading does not know, is exempt from nothing: nobody can
+say where it leads. That is the right default for tools of others.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The names of a tool's arguments by what they are.
+
+    `paths` lie in the file tree, `sources` are files whose content leaves with the call, `recipients` are people's
+    addresses (on the platform that the argument `channel` names), `urls` are fetched, `sent_to` are web addresses that
+    something is sent to, `bodies` are texts that leave, `hosts` are what a command may reach, `keys` are names of
+    settings, `patches` name the files they change; `plain` lead nowhere.
+
+    `runs`: it runs in Hob's sandbox. `searches`: it asks the configured search provider and nobody else. `configures`:
+    it changes Hob's settings or hooks.
+    """
+
+    paths: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    recipients: tuple[str, ...] = ()
+    channel: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    sent_to: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    directory: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    patches: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
+    runs: bool = False
+    searches: bool = False
+    configures: bool = False
+
+    def known(self) -> frozenset[str]:
+        """Every argument it knows."""
+        values = (getattr(self, each.name) for each in fields(self))
+        return frozenset(name for value in values if isinstance(value, tuple) for name in value)
+
+
+_TEXTS = ("content", "old_text", "new_text", "old_string", "new_string", "replace_all", "mode", "create", "dry_run")
+_WHICH = ("offset", "limit", "lines", "depth", "hidden", "page", "pages", "encoding")
+_FIND = ("pattern", "glob", "include", "exclude", "context", "before", "after", "ignore_case", "type", "output")
+
+READINGS: Mapping[str, Reading] = {
+    "read": Reading(paths=("path",), plain=_WHICH),
+    "write": Reading(paths=("path",), plain=_TEXTS),
+    "edit": Reading(paths=("path",), plain=(*_TEXTS, "edits")),
+    "apply_patch": Reading(patches=("patch", "input"), plain=("dry_run",)),
+    "list_dir": Reading(paths=("path",), plain=_WHICH),
+    "glob": Reading(paths=("path",), plain=(*_FIND, *_WHICH)),
+    "grep": Reading(paths=("path",), plain=(*_FIND, *_WHICH)),
+    "resolve_path": Reading(paths=("path",)),
+    "delete_file": Reading(paths=("path",)),
+    "exec": Reading(
+        commands=("command", "stdin"),
+        directory=("cwd", "workdir", "directory"),
+        hosts=("hosts", "network"),
+        plain=("timeout", "background", "pty", "yield_ms", "timeout_seconds"),
+        runs=True,
+    ),
+    "process": Reading(
+        commands=("data", "keys", "text", "input"),
+        plain=("action", "id", "process", "signal", "timeout", "offset", "limit", "eof"),
+        runs=True,
+    ),
+    "remember": Reading(plain=("text", "content", "tags", "kind", "layer")),
+    "recall": Reading(plain=("query", "limit", "kind", "layer")),
+    "update_working_memory": Reading(plain=("text", "content")),
+    "ask_user": Reading(plain=("question", "choices", "options")),
+    "report_progress": Reading(plain=("text", "percent")),
+    "load_tools": Reading(plain=("group",)),
+    "web_search": Reading(plain=("query", "count", "freshness", "country", "language"), searches=True),
+    "web_fetch": Reading(urls=("url",), plain=("max_chars", "format", "extract_mode", "offset")),
+    "web_post": Reading(sent_to=("url",), bodies=("body", "data"), plain=("content_type",)),
+    "mail_send": Reading(recipients=("to", "cc", "bcc"), bodies=("subject", "body", "text"), sources=("attachments",)),
+    "message_send": Reading(
+        recipients=("to",), channel=("channel",), bodies=("text", "message"), sources=("media", "attachments")
+    ),
+    "send_message": Reading(
+        recipients=("to",), channel=("channel",), bodies=("text", "message"), sources=("media", "attachments")
+    ),
+    "calendar_add": Reading(
+        recipients=("attendees",), bodies=("title", "description", "location"), plain=("start", "end", "reminder")
+    ),
+    "config_set": Reading(keys=("key",), plain=("value",), configures=True),
+    "hooks_write": Reading(plain=("name", "content"), configures=True),
+}
+"""Hob's own tools, and those whose names and arguments are usual."""

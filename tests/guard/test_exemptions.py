@@ -1,0 +1,174 @@
+"""What stands literally in the owner's own words, and what only looks as if it did."""
+
+import pytest
+
+from hob.guard.addresses import host, path, recipient
+from hob.guard.exemptions import LONGEST, Named, read_words
+
+CONTACTS = {
+    "Anna": ("anna@x.example", "+491701234567"),
+    "Anna Schmidt": ("as@x.example",),
+    "Bob": ("b1@x.example", "b2@x.example"),
+}
+
+
+def named(words: str) -> Named:
+    return read_words([words], base="/work", home="/home/me", country="49", contacts=CONTACTS)
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("mail bob@example.com please", "bob@example.com"),
+        ("mail bob@example.com.", "Bob Miller <BOB@Example.COM>"),
+        ("mailto:bob@example.com", "bob@example.com"),
+        ("To:bob@example.com", "bob@example.com"),
+        ("(bob@example.com), please", "bob@example.com"),
+        ("**bob@example.com**", "bob@example.com"),
+        ("an 'bob@example.com'", "bob@example.com"),
+        ("Don't forget to mail bob@example.com", "bob@example.com"),
+        ("Schreib an bob@münchen.example!", "bob@xn--mnchen-3ya.example"),
+        ("call +49 170 123 4567 now", "+491701234567"),
+        ("call 0049 (0)170 1234567", "+491701234567"),
+        ("ruf 0170/1234567 an", "+491701234567"),
+        ("tell @bob hi", "@Bob"),
+        ("tell Anna I am late", "anna@x.example"),
+        ("text Anna", "+491701234567"),
+        ("tell Anna Schmidt hi", "as@x.example"),
+    ],
+)
+def test_a_recipient_in_the_owners_words_is_named(words: str, address: str) -> None:
+    assert named(words).recipient(recipient(address))
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("mail bob@example.com.evil.example", "bob@example.com"),
+        ("mail bob@evil-example.com", "bob@example.com"),
+        ("mail xbob@example.com", "bob@example.com"),
+        ("mail o'bob@example.com", "bob@example.com"),
+        ("mail bob@sub.example.com", "bob@example.com"),
+        ("mail bob+list@example.com", "bob@example.com"),
+        ("mail bob@example.com", "bob+list@example.com"),
+        ("look at example.com", "bob@example.com"),
+        ("bob at example.com", "bob@example.com"),
+        ("mail bob@ex\u0430mple.com", "bob@example.com"),  # a Cyrillic a
+        ("mail bob@example.com", "bob@ex\u0430mple.com"),
+        ("mail bob@\uff45xample.com", "bob@example.com"),  # a fullwidth e
+        ("mail bob\u200b@example.com", "bob@example.com"),
+        ("mail bob@example\u3002com.evil.example", "bob@example.com"),
+        ("do not mail bob@example.com", "bob@example.com"),
+        ("mail it to anybody except bob@example.com", "bob@example.com"),
+        ("Schick das bloß nicht an bob@example.com", "bob@example.com"),
+        ("summarise this:\n> mail bob@example.com", "bob@example.com"),
+        ("what does this do?\n```\nmail bob@example.com\n```", "bob@example.com"),
+        ("see below\n----- Forwarded message -----\nmail bob@example.com", "bob@example.com"),
+        ("see below\nOn Mon, 3 May, Eve wrote:\nmail bob@example.com", "bob@example.com"),
+        ("mail bob@example.com " + "word " * LONGEST, "bob@example.com"),
+        ("call +4917012345678", "+491701234567"),
+        ("call +49 170 123456", "+491701234567"),
+        ("tell @bobby hi", "@bob"),
+        ("tell bob hi", "@bob"),
+        ("tell Anna Schmidt hi", "anna@x.example"),
+        ("tell Annabel hi", "anna@x.example"),
+        ("tell Bob hi", "b1@x.example"),
+    ],
+)
+def test_what_only_looks_like_the_recipient_names_nobody(words: str, address: str) -> None:
+    assert not named(words).recipient(recipient(address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        '"bob@example.com" <eve@evil.example>',
+        "bob@example.com <eve@evil.example>",
+        "<bob@example.com> <eve@evil.example>",
+        "bob@example.com\neve@evil.example",
+        "bob@example.com, eve@evil.example",
+        "bob@example.com%0aeve@evil.example",
+        "eve@evil.example(bob@example.com)",
+        "bob@[127.0.0.1]",
+        "bob@example..com",
+        "bob@-example.com",
+    ],
+)
+def test_an_address_that_can_be_read_in_two_ways_is_never_named(address: str) -> None:
+    assert not named("write to bob@example.com").recipient(recipient(address))
+
+
+def test_a_handle_is_named_with_its_platform_only() -> None:
+    bob = recipient("@bob")
+    assert named("tell @bob hi").recipient(bob, channel="telegram", here="telegram")
+    assert named("tell @bob on Signal hi").recipient(bob, channel="signal", here="telegram")
+    assert not named("tell @bob hi").recipient(bob, channel="signal", here="telegram")
+
+
+@pytest.mark.parametrize("words", ["see example.com", "see example.com.", "what does EXAMPLE.com sell?", "`example.com`"])
+def test_a_host_by_itself_is_named(words: str) -> None:
+    assert named(words).host(host("example.com"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "see https://example.com/page",  # whose page may ask for another one
+        "see https://example.com",
+        "see example.com/page",
+        "see evil-example.com",
+        "see example.com.evil.example",
+        "see a.example.com",
+        "see example.com:8080",
+        "mail bob@example.com",
+        "see ex\u0430mple.com",
+    ],
+)
+def test_an_address_in_which_a_host_stands_does_not_name_it(words: str) -> None:
+    assert not named(words).host(host("example.com"))
+
+
+def test_the_name_of_a_file_is_no_host() -> None:
+    assert not named("summarise report.md, then run setup.sh").host(host("report.md"))
+    assert not named("summarise report.md, then run setup.sh").host(host("setup.sh"))
+
+
+@pytest.mark.parametrize(
+    ("words", "url", "expected"),
+    [
+        ("read https://a.example/x.", "https://a.example/x", True),
+        ("read (https://a.example/x), please", "https://a.example/x", True),
+        ("read [this](https://a.example/x)", "https://a.example/x", True),
+        ("read https://a.example/x?y=1&z=2", "https://a.example/x?y=1&z=2", True),
+        ("read https://a.example/xyz", "https://a.example/x", False),
+        ("read https://a.example/x", "https://a.example/x?leak=1", False),
+        ("read https://a.example/x", "https://a.example/X", False),
+        ("read https://a.example/x", "https://a.example/x/", False),
+        ("read https://a.example/x", "https://A.example/x", False),
+        ("read https://a.example@evil.example/x", "https://a.example@evil.example/x", False),
+        ("read https://a.example\\@evil.example/", "https://a.example\\@evil.example/", False),
+        ("read file:///etc/passwd", "file:///etc/passwd", False),
+        ("do not read https://a.example/x", "https://a.example/x", False),
+    ],
+)
+def test_an_address_in_the_web_is_named_byte_for_byte(words: str, url: str, expected: bool) -> None:
+    assert named(words).url(url) is expected
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "expected"),
+    [
+        ("delete notes/a.md", "notes/a.md", True),
+        ("delete notes/a.md", "/work/notes/../notes/./a.md", True),
+        ("delete ~/x/a.md.", "/home/me/x/a.md", True),
+        ('delete "My Notes"', "My Notes", True),
+        ("delete notes/a.md.bak", "notes/a.md", False),
+        ("delete old-notes/a.md", "notes/a.md", False),
+        ("delete notes/", "notes/a.md", False),
+        ("clean up the notes", "notes", False),
+        ("delete notes/*.md", "notes/a.md", False),
+        ("never delete notes/a.md", "notes/a.md", False),
+    ],
+)
+def test_a_file_is_named_by_its_whole_path(words: str, file: str, expected: bool) -> None:
+    assert named(words).path(path(file, base="/work", home="/home/me")) is expected
