@@ -1,0 +1,219 @@
+"""bubblewrap: a command in namespaces of its own, on a root that holds only what it is given.
+
+https://github.com/containers/bubblewrap. The order of its arguments matters: later mounts lie over earlier ones.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.tools.sandbox import places
+from hob.tools.sandbox.bridge import PORT
+from hob.tools.sandbox.environment import USER, job_environ, proxy_environ
+from hob.tools.sandbox.hosts import Decided, HostRules
+from hob.tools.sandbox.job import Job, Root
+from hob.tools.sandbox.launching import Launch
+from hob.tools.sandbox.namespaces import NamespaceGrip, Told, Way
+from hob.tools.sandbox.proxy import Proxy
+from hob.tools.sandbox.roots import check_job, effective_roots, open_below, open_place
+from hob.tools.sandbox.seccomp import Filter, compile_filter, find_architecture
+from hob.tools.sandbox.shell import limited, limited_inside
+from hob.tools.sandbox.surroundings import Surroundings, git_config
+
+HOME = Path("/home") / USER
+_NAMESPACES = (
+    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"),
+)
+_SETSID = "/usr/bin/setsid"
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """Commands in namespaces. `program` is bwrap, `options` are those of its options that older versions lack."""
+
+    program: str
+    options: frozenset[str]
+    surroundings: Surroundings
+
+    def settle(self) -> None:
+        """Write the /etc that commands see. Raises OSError."""
+        around = self.surroundings
+        written = {
+            "passwd": places.passwd(USER, _uid(), _gid(), HOME),
+            "group": places.group(USER, _gid()),
+            "hosts": places.HOSTS,
+            "nsswitch.conf": places.NSSWITCH,
+            "resolv.conf": "",
+            "gitconfig": git_config(around.git_name, around.git_email),
+        }
+        places.write_etc(around.state / "etc", written)
+
+    @property
+    def name(self) -> str:
+        return "bubblewrap"
+
+    @property
+    def confines(self) -> bool:
+        return True
+
+    @property
+    def networks(self) -> bool:
+        return True
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """Raises NotConfigured or ToolFailed."""
+        check_job(job, self.surroundings.forbidden)
+        way = Way(Proxy(HostRules(job.hosts), decided), _pipe(before, after)) if job.hosts else None
+        status, told = os.pipe()
+        os.set_blocking(status, False)
+        after.callback(os.close, status)
+        before.callback(os.close, told)
+        after.enter_context(places.devices_restored())
+        grip = NamespaceGrip(Told(status), way)
+        after.callback(grip.close)
+        fds = Descriptors(before)
+        arguments = [*_NAMESPACES, "--json-status-fd", fds.share(told), *self._optional("--disable-userns")]
+        arguments += self._identity(fds)
+        if way is not None:
+            arguments += ["--block-fd", fds.share(way.waits)]
+        for name, value in self._environ(job).items():
+            arguments += ["--setenv", name, value]
+        arguments += self._system(fds)
+        arguments += self._given(job, fds)
+        arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(job.folder)]
+        # read from a descriptor: else the command could read all of them in /proc/1/cmdline
+        unseen = ("--args", fds.data(b"".join(os.fsencode(word) + b"\0" for word in arguments)), "--")
+        limits = self.surroundings.limits
+        return Launch(
+            (*limited(limits), self.program, *unseen, *limited_inside(limits), *_terminal(job), *job.argv),
+            {"PATH": "/usr/bin:/bin"},
+            tuple(fds.shared),
+            grip,
+        )
+
+    def _optional(self, option: str, *values: str) -> tuple[str, ...]:
+        return (option, *values) if option in self.options else ()
+
+    def _identity(self, fds: "Descriptors") -> Iterator[str]:
+        yield from ("--uid", str(_uid()), "--gid", str(_gid()))
+        machine = find_architecture()
+        if machine is not None:
+            yield from ("--seccomp", fds.data(compile_filter(Filter(), machine)))
+
+    def _environ(self, job: Job) -> dict[str, str]:
+        around = self.surroundings
+        own = job_environ({**around.environ, **around.tools.environ}, job.environ, HOME, around.tools.path)
+        if job.window is not None and own["TERM"] == "dumb":
+            own["TERM"] = "xterm-256color"
+        return own | (proxy_environ(PORT) if job.hosts else {})
+
+    def _system(self, fds: "Descriptors") -> Iterator[str]:
+        """Programs, part of /etc, devices and scratch space."""
+        for target, link in places.system_links():
+            yield from ("--symlink", target, link)
+        for place in places.system_binds():
+            yield from ("--ro-bind", place, place)
+        yield from ("--ro-bind", str(self.surroundings.state / "etc"), "/etc")
+        yield from self._kernel()
+        for place in ("/dev/shm", "/tmp", "/run"):  # noqa: S108 - its own, not the machine's
+            size = self._optional("--size", str(self.surroundings.limits.scratch))
+            yield from (*size, *self._optional("--perms", "1777"), "--tmpfs", place)
+        yield from ("--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run")  # noqa: S108
+
+    def _kernel(self) -> Iterator[str]:
+        """Processes and devices."""
+        yield from ("--proc", "/proc", "--dev", "/dev")
+        for place in places.kernel_read_only():
+            yield from ("--ro-bind", place, place)
+        for place in places.kernel_hidden():
+            yield from ("--ro-bind", "/dev/null", place)
+
+    def _given(self, job: Job, fds: "Descriptors") -> Iterator[str]:
+        """Its home, the toolchains, the roots, and what of them it may not change."""
+        around = self.surroundings
+        yield from self._bind(Root(around.home, writable=True), fds, HOME)
+        for folder in around.tools.folders:
+            yield from self._bind(Root(folder), fds)
+        for root in effective_roots(job):
+            yield from self._bind(root, fds)
+            if root.writable and "--bind-fd" in self.options:
+                yield from self._protect(root, fds)
+
+    def _bind(self, root: Root, fds: "Descriptors", at: Path | None = None) -> tuple[str, ...]:
+        place = fds.place(root.path)
+        kind = "--bind" if root.writable else "--ro-bind"
+        if "--bind-fd" not in self.options:
+            return (kind, str(root.path), str(at or root.path))
+        return (f"{kind}-fd", fds.share(place), str(at or root.path))
+
+    def _protect(self, root: Root, fds: "Descriptors") -> Iterator[str]:
+        """Mounts over what must stay as it is, and over the folders it is in: else those could be moved away."""
+        outer = fds.place(root.path)
+        held: set[str] = set()
+        for name in self.surroundings.protected:
+            folder = str(Path(name).parent)
+            parent = open_below(outer, folder)
+            if parent is None:
+                continue
+            fds.keep(parent)
+            if folder != "." and folder not in held:
+                held.add(folder)
+                yield from ("--bind-fd", fds.share(parent), str(root.path / folder))
+            place = open_below(parent, Path(name).name)
+            if place is not None:
+                yield from ("--ro-bind-fd", fds.share(fds.keep(place)), str(root.path / name))
+            elif name.endswith("/"):
+                yield from ("--tmpfs", str(root.path / name), "--remount-ro", str(root.path / name))
+
+
+class Descriptors:
+    """Descriptors that bwrap is started with; it uses each of them up, so that none is left to the command."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.shared: list[int] = []
+
+    def share(self, fd: int) -> str:
+        """Pass this one on. Returns its number as an argument."""
+        self.shared.append(fd)
+        return str(fd)
+
+    def data(self, content: bytes) -> str:
+        """Pass on a file with this content."""
+        fd = os.memfd_create("hob", os.MFD_CLOEXEC)
+        self.keep(fd)
+        os.write(fd, content)
+        os.lseek(fd, 0, os.SEEK_SET)
+        return self.share(fd)
+
+    def place(self, path: Path) -> int:
+        """An open folder. Raises ToolFailed."""
+        return self.keep(open_place(path))
+
+    def keep(self, fd: int) -> int:
+        """Close this one when bwrap has been started."""
+        self._stack.callback(os.close, fd)
+        return fd
+
+
+def _pipe(before: ExitStack, after: ExitStack) -> tuple[int, int]:
+    waits, opens = os.pipe()
+    before.callback(os.close, waits)
+    after.callback(os.close, opens)
+    return waits, opens
+
+
+def _terminal(job: Job) -> tuple[str, ...]:
+    """The terminal becomes the command's own, so that it can be interrupted by a key."""
+    return (_SETSID, "-c") if job.window is not None and os.access(_SETSID, os.X_OK) else ()
+
+
+def _uid() -> int:
+    return os.getuid() or 1000
+
+
+def _gid() -> int:
+    return os.getgid() or 1000

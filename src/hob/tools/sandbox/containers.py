@@ -1,0 +1,108 @@
+"""Docker and Podman: every command in a container of its own, thrown away afterwards.
+
+https://docs.docker.com/reference/cli/docker/container/run/. The image brings the programs; folders are mounted at
+their own paths. There is no network: a container's cannot be bound to Hob's proxy from outside.
+"""
+
+import csv
+import io
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox.environment import USER, job_environ
+from hob.tools.sandbox.hosts import Decided
+from hob.tools.sandbox.job import Job, Limits, Root
+from hob.tools.sandbox.launching import Launch
+from hob.tools.sandbox.roots import check_job, effective_roots, open_below, open_place
+from hob.tools.sandbox.supervised import supervise
+from hob.tools.sandbox.surroundings import Surroundings
+
+HOME = Path("/home") / USER
+
+
+@dataclass(frozen=True, slots=True)
+class Containers:
+    """Commands in containers. `name` is docker or podman, `program` its client."""
+
+    name: str
+    program: str
+    surroundings: Surroundings
+
+    @property
+    def confines(self) -> bool:
+        return True
+
+    @property
+    def networks(self) -> bool:
+        return False
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """Raises NotConfigured or ToolFailed."""
+        del decided
+        if job.hosts:
+            raise NotConfigured(f"Commands in {self.name} have no network. Use bubblewrap for those that need hosts.")
+        around = self.surroundings
+        check_job(job, around.forbidden)
+        container = f"hob-{uuid.uuid4().hex}"
+        client = Job(tuple(self.arguments(job, container)), Path("/"), (), window=job.window)
+        last = (self.program, "rm", "--force", container)
+        return supervise(client, Limits(), around.engine, before, after, last=last)
+
+    def arguments(self, job: Job, container: str) -> Iterator[str]:
+        """The client's command line."""
+        around = self.surroundings
+        limits = around.limits
+        yield from (
+            self.program,
+            "run",
+            "--rm",
+            "--init",
+            "--interactive",
+            "--name",
+            container,
+            "--label",
+            "hob=sandbox",
+        )
+        yield from ("--network", "none", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+        yield from ("--pids-limit", str(limits.processes), "--memory", str(limits.memory))
+        yield from ("--memory-swap", str(limits.memory), "--ulimit", f"nofile={limits.open_files}")
+        yield from ("--ulimit", f"cpu={limits.cpu_seconds}", "--ulimit", f"fsize={limits.file}", "--ulimit", "core=0")
+        yield from ("--user", f"{os.getuid()}:{os.getgid()}", "--hostname", "sandbox")
+        if self.name == "podman":
+            yield from ("--userns", "keep-id")
+        for place in ("/tmp", "/run"):  # noqa: S108 - the container's own
+            yield from ("--tmpfs", f"{place}:rw,nosuid,nodev,size={limits.scratch}")
+        if job.window is not None:
+            yield "--tty"
+        for name, value in job_environ(around.environ, job.environ, HOME, ()).items():
+            yield from ("--env", f"{name}={value}")
+        yield from self._mount(Root(around.home, writable=True), HOME)
+        for root in effective_roots(job):
+            yield from self._mount(root, root.path)
+            if root.writable:
+                yield from self._protect(root)
+        yield from ("--workdir", str(job.folder), "--entrypoint", "", around.image, *job.argv)
+
+    def _mount(self, root: Root, at: Path) -> tuple[str, str]:
+        os.close(open_place(root.path))
+        fields = ["type=bind", f"source={root.path}", f"target={at}", *([] if root.writable else ["readonly"])]
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(fields)
+        return "--mount", line.getvalue()
+
+    def _protect(self, root: Root) -> Iterator[str]:
+        outer = open_place(root.path)
+        try:
+            for name in self.surroundings.protected:
+                place = open_below(outer, name)
+                if place is not None:
+                    os.close(place)
+                    path = root.path / name
+                    yield from self._mount(Root(path), path)
+        finally:
+            os.close(outer)

@@ -1,0 +1,107 @@
+"""Which hosts commands may reach: rules by name, groups that belong together, and addresses that never count."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+from hob.core.errors import NotConfigured
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "pypi": ("pypi.org", "files.pythonhosted.org"),
+    "npm": ("registry.npmjs.org", "registry.yarnpkg.com"),
+    "crates": ("crates.io", "index.crates.io", "static.crates.io"),
+    "go": ("proxy.golang.org", "sum.golang.org"),
+    "rubygems": ("rubygems.org", "index.rubygems.org"),
+    "maven": ("repo.maven.apache.org", "repo1.maven.org"),
+    "packagist": ("repo.packagist.org", "packagist.org"),
+    "debian": ("deb.debian.org", "security.debian.org", "*.archive.ubuntu.com", "security.ubuntu.com"),
+    "alpine": ("dl-cdn.alpinelinux.org",),
+    "github": ("github.com", "codeload.github.com", "objects.githubusercontent.com", "raw.githubusercontent.com"),
+}
+PACKAGES = ("pypi", "npm", "crates", "go", "rubygems", "maven", "packagist", "debian", "alpine")
+ALL_PACKAGES = "packages"
+
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_CLOUDS = frozenset({"168.63.129.16"})  # Azure's host, a public address that only its machines can reach
+# IPv6 that leads to IPv4 addresses: translation (RFC 6052, 8215), 6to4, Teredo, and the old compatible form.
+_TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96")))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the proxy decided about one connection, and why."""
+
+    host: str
+    port: int
+    allowed: bool
+    reason: str
+
+
+Decided = Callable[[Decision], None]
+
+
+class HostRules:
+    """Names that may be reached. `*.example.org` means every name below example.org, not itself."""
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        """Raises NotConfigured for a rule that is neither a name, nor a pattern, nor a group."""
+        self._exact: set[str] = set()
+        self._below: set[str] = set()
+        for rule in rules:
+            for pattern in _expanded(rule):
+                below = pattern.startswith("*.")
+                name = host_name(pattern[2:] if below else pattern)
+                if not name or (below and "." not in name):
+                    raise NotConfigured(
+                        f"{rule!r} is no rule for hosts. Write a name (example.org), *.example.org or group:packages."
+                    )
+                (self._below if below else self._exact).add(name)
+
+    def allow(self, host: str) -> bool:
+        """Whether this name, as `host_name` gives it, may be reached."""
+        if host in self._exact:
+            return True
+        parts = host.split(".")
+        return any(".".join(parts[at:]) in self._below for at in range(1, len(parts)))
+
+
+def _expanded(rule: str) -> tuple[str, ...]:
+    if not rule.startswith("group:"):
+        return (rule,)
+    name = rule.removeprefix("group:")
+    if name == ALL_PACKAGES:
+        return tuple(host for group in PACKAGES for host in GROUPS[group])
+    if name not in GROUPS:
+        raise NotConfigured(f"There is no group of hosts {name!r}. There are: {ALL_PACKAGES}, {', '.join(GROUPS)}.")
+    return GROUPS[name]
+
+
+def host_name(text: str) -> str:
+    """The name in the form in which names are compared; empty where it is none, and for addresses."""
+    try:
+        name = text.strip().rstrip(".").lower()
+        name = name if name.isascii() else name.encode("idna").decode("ascii")
+    except UnicodeError:
+        return ""
+    labels = name.split(".")
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels) or labels[-1].isdigit():
+        return ""
+    return "" if re.fullmatch(r"0x[0-9a-f]*", labels[-1]) else name
+
+
+def public_address(text: str) -> bool:
+    """Whether an address belongs to the internet, and not to this machine, its network or its cloud."""
+    try:
+        address: IPv4Address | IPv6Address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address):
+        # an IPv4 address in other clothes is judged as what it is
+        if address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        elif any(address in network for network in _TRANSLATED):
+            return False
+    if str(address) in _CLOUDS:
+        return False
+    return address.is_global and not address.is_multicast and not address.is_reserved

@@ -1,0 +1,90 @@
+"""The values of the sandbox: what is run, what it sees, what it may use, and how it ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder that a command sees, at its own path.
+
+    The path is absolute and goes through no symbolic link: one would lead elsewhere as soon as somebody changed it.
+    """
+
+    path: Path
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a command may use. Sizes are in bytes.
+
+    Memory and CPU are counted per process, and for all processes of a command together where a control group is to be
+    had. `scratch` is the room in /tmp, `output` what is read before the command is stopped.
+    """
+
+    memory: int = 4096 * MIB
+    scratch: int = 1024 * MIB
+    cpu_seconds: int = 1800
+    processes: int = 512
+    file: int = 4096 * MIB
+    open_files: int = 1024
+    output: int = 64 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A terminal's size in characters."""
+
+    rows: int = 24
+    columns: int = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One command to be run.
+
+    `folder` lies in one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
+    is added to the sandbox's own. With a window it gets a terminal of its own instead of pipes.
+    """
+
+    argv: tuple[str, ...]
+    folder: Path
+    roots: tuple[Root, ...]
+    hosts: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    window: Window | None = None
+
+
+class Reason(StrEnum):
+    """Why a command is no longer running."""
+
+    EXITED = "exited"
+    STOPPED = "stopped"
+    TIMED_OUT = "timed_out"
+    TOO_MUCH_OUTPUT = "too_much_output"
+    NOT_STARTED = "not_started"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended.
+
+    `status` is its exit status, 128 plus the signal's number where a signal ended it. `output` is what it wrote to both
+    of its outputs, its middle left out where it was long: `left_out` counts those bytes. `seconds` is wall time.
+    """
+
+    reason: Reason
+    status: int
+    output: bytes
+    left_out: int
+    seconds: float
+
+    @property
+    def signal(self) -> int:
+        """The signal that ended it; 0 where it was none."""
+        return self.status - 128 if 128 < self.status <= 192 else 0

@@ -1,0 +1,42 @@
+"""No sandbox: commands run as Hob does. Only by explicit setting, and the guard then asks before every one."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox.environment import job_environ
+from hob.tools.sandbox.hosts import Decided
+from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.launching import Launch
+from hob.tools.sandbox.roots import check_job
+from hob.tools.sandbox.supervised import supervise
+from hob.tools.sandbox.surroundings import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Commands that may do what Hob may do. They still get their own environment, limits and end."""
+
+    surroundings: Surroundings
+
+    @property
+    def name(self) -> str:
+        return "plain"
+
+    @property
+    def confines(self) -> bool:
+        return False
+
+    @property
+    def networks(self) -> bool:
+        return False
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """Raises NotConfigured or ToolFailed."""
+        del decided
+        if job.hosts:
+            raise NotConfigured("Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches.")
+        around = self.surroundings
+        check_job(job, around.forbidden)
+        own = job_environ({**around.environ, **around.tools.environ}, job.environ, around.home, around.tools.path)
+        return supervise(job, around.limits, own, before, after)

@@ -1,0 +1,133 @@
+"""Commands that outlive the call that started them: named, listened to, written to, and ended with Hob."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound, ToolFailed
+from hob.tools.sandbox.job import Finished, Job, Limits, Reason, Window
+from hob.tools.sandbox.launching import Backend
+from hob.tools.sandbox.running import Hearing, Running, start
+
+MOST_RUNNING = 16
+MOST_REMEMBERED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What a command wrote since it was last asked, how much before that was lost, and its end where it has ended."""
+
+    news: bytes
+    missed: int
+    finished: Finished | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One command in the list. `owner` is whoever started it, as they called themselves."""
+
+    id: str
+    owner: str
+    argv: tuple[str, ...]
+    running: bool
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Entry:
+    owner: str
+    job: Job
+    running: Running
+    began: float
+
+
+class Processes:
+    """The commands of one Hob. Each belongs to an owner (a session), and only that one finds it."""
+
+    def __init__(self, backend: Backend, clock: Clock, limits: Limits) -> None:
+        self._backend = backend
+        self._clock = clock
+        self._limits = limits
+        self._entries: dict[str, _Entry] = {}
+        self._count = 0
+
+    async def start(
+        self, job: Job, owner: str, *, interactive: bool = True, hearing: Hearing | None = None
+    ) -> tuple[str, Running]:
+        """Start a command; its id and itself. Raises NotConfigured and ToolFailed, also where too many run already."""
+        if sum(entry.running.running for entry in self._entries.values()) >= MOST_RUNNING:
+            raise ToolFailed(f"{MOST_RUNNING} commands run already. End one that is no longer needed.")
+        began = self._clock.monotonic()
+        running = await start(
+            self._backend, job, self._clock, limits=self._limits, interactive=interactive, hearing=hearing
+        )
+        self._count += 1
+        name = f"p{self._count}"
+        self._entries[name] = _Entry(owner, job, running, began)
+        self._forget()
+        return name, running
+
+    def find(self, name: str, owner: str) -> Running:
+        """The command of this id. Raises NotFound, also where it is another's."""
+        entry = self._entries.get(name)
+        if entry is None or entry.owner != owner:
+            raise NotFound(f"There is no command {name}.")
+        return entry.running
+
+    async def poll(self, name: str, owner: str, seconds: float = 0.0) -> Polled:
+        """What it wrote meanwhile; waits so long for its end. Raises NotFound."""
+        running = self.find(name, owner)
+        finished = await running.wait(seconds) if seconds > 0 or not running.running else None
+        news, missed = running.output.take_news()
+        return Polled(news, missed, finished)
+
+    def write(self, name: str, owner: str, data: bytes, *, end: bool = False) -> None:
+        """Give it this to read. Raises NotFound and ToolFailed."""
+        self.find(name, owner).write(data, end=end)
+
+    def resize(self, name: str, owner: str, window: Window) -> None:
+        """Its terminal has another size. Raises NotFound."""
+        self.find(name, owner).resize(window)
+
+    async def stop(self, name: str, owner: str) -> Finished:
+        """End it. Raises NotFound."""
+        return await self.find(name, owner).stop(Reason.STOPPED)
+
+    def list(self, owner: str) -> tuple[Listed, ...]:
+        """The owner's commands, also those that ended lately."""
+        now = self._clock.monotonic()
+        return tuple(
+            Listed(
+                name,
+                entry.owner,
+                entry.job.argv,
+                entry.running.running,
+                now - entry.began if entry.running.running else entry.running.finished.seconds,
+            )
+            for name, entry in self._entries.items()
+            if entry.owner == owner
+        )
+
+    async def close(self) -> None:
+        """End all of them at once."""
+        for entry in self._entries.values():
+            if entry.running.running:
+                await entry.running.stop(grace=0)
+        self._entries.clear()
+
+    def _forget(self) -> None:
+        """Those that ended longest ago are forgotten first; nobody who still runs is."""
+        ended = [name for name, entry in self._entries.items() if not entry.running.running]
+        for name in ended[: max(0, len(self._entries) - MOST_REMEMBERED)]:
+            del self._entries[name]
+
+
+@asynccontextmanager
+async def open_processes(backend: Backend, clock: Clock, limits: Limits) -> AsyncIterator[Processes]:
+    """The commands of one Hob; all that still run are ended with the block."""
+    processes = Processes(backend, clock, limits)
+    try:
+        yield processes
+    finally:
+        await processes.close()

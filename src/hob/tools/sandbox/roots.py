@@ -1,0 +1,101 @@
+"""Which folders a command may be given at all, and opening them so that nobody can swap them meanwhile."""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from hob.core.errors import NotConfigured, ToolFailed
+from hob.tools.sandbox.job import Job, Root
+
+# Not even a folder inside of these: devices, the kernel, the running system's sockets and settings.
+_SYSTEM = ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/etc")
+# What is inside may be given, the whole may not.
+_WHOLE = (
+    *("/", "/bin", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt", "/opt", "/root", "/sbin", "/srv"),
+    *("/tmp", "/usr", "/usr/local", "/var", "/var/lib", "/var/tmp"),  # noqa: S108 - they are refused
+    *("/Users", "/System", "/Library", "/private"),
+)
+# Where people keep what opens doors, in their home.
+_PRIVATE = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".password-store", ".pki", ".mozilla"),
+    *(".config/gcloud", ".config/gh", ".config/op", ".config/google-chrome", ".config/chromium", ".config/systemd"),
+    *(".local/share/keyrings", ".cargo/credentials.toml", ".npmrc", ".pypirc", ".git-credentials", ".bash_history"),
+    *("Library/Keychains", "Library/Application Support"),
+)
+
+
+def private_places(home: Path) -> tuple[Path, ...]:
+    """What of an owner's home no command may see."""
+    return tuple(home / name for name in _PRIVATE)
+
+
+def check_root(root: Root, forbidden: Iterable[Path]) -> None:
+    """Raises NotConfigured where this folder may not be given: the system's, or with something private in it."""
+    path = root.path
+    if not path.is_absolute() or ".." in path.parts:
+        raise NotConfigured(f"{path} is not an absolute path. Name the folder by its whole path.")
+    if str(path) in _WHOLE or any(path.is_relative_to(system) for system in _SYSTEM):
+        raise NotConfigured(f"{path} belongs to the system and cannot be given to commands. Name a folder inside it.")
+    if root.writable and path.is_relative_to("/usr"):
+        raise NotConfigured(f"{path} belongs to the system; commands may only read it.")
+    for place in forbidden:
+        if path.is_relative_to(place) or place.is_relative_to(path):
+            raise NotConfigured(f"{path} cannot be given to commands, since {place} is private. Name another folder.")
+
+
+def open_place(path: Path) -> int:
+    """A descriptor of this folder or file, which stands for it from now on (O_PATH; the caller closes it).
+
+    Every part of the path is opened from the one before, and none may be a symbolic link: else a command that can write
+    next to a root could have the next command given any folder of the machine. Raises ToolFailed.
+    """
+    place = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return _open_below(place, path.parts[1:], path)
+    finally:
+        os.close(place)
+
+
+def open_below(folder: int, relative: str) -> int | None:
+    """A descriptor of what is there below an open folder, symbolic links not followed; None where it is not there."""
+    try:
+        return _open_below(folder, Path(relative).parts, Path(relative))
+    except ToolFailed:
+        return None
+
+
+def _open_below(folder: int, parts: Sequence[str], path: Path) -> int:
+    place = os.dup(folder)
+    for part in parts:
+        try:
+            below = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+        except OSError as error:
+            raise ToolFailed(f"{path} cannot be opened for the command: {error.strerror}.") from error
+        finally:
+            os.close(place)
+        place = below
+        if stat.S_ISLNK(os.fstat(place).st_mode):
+            os.close(place)
+            raise ToolFailed(f"{path} leads through a symbolic link ({part}), which commands could change.")
+    return place
+
+
+def effective_roots(job: Job) -> tuple[Root, ...]:
+    """The roots without those that lie inside of another one which allows as much, outer ones first."""
+    kept: list[Root] = []
+    for root in sorted(job.roots, key=lambda root: (len(root.path.parts), not root.writable)):
+        if not any(root.path.is_relative_to(other.path) and other.writable >= root.writable for other in kept):
+            kept.append(root)
+    return tuple(kept)
+
+
+def check_job(job: Job, forbidden: Sequence[Path]) -> None:
+    """Raises NotConfigured for a root that cannot be given, ToolFailed for a folder that is in none."""
+    for root in job.roots:
+        check_root(root, forbidden)
+    if ".." in job.folder.parts or not any(job.folder.is_relative_to(root.path) for root in job.roots):
+        shown = ", ".join(str(root.path) for root in job.roots) or "none"
+        raise ToolFailed(f"{job.folder} is not in a folder that commands may use ({shown}).")
+    if not job.argv or any("\0" in word for word in job.argv):
+        raise ToolFailed("There is no command to run, or it has a NUL character in it.")

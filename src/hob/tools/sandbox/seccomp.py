@@ -1,0 +1,264 @@
+"""A seccomp filter: the system calls that no sandboxed command has a use for are refused by the kernel itself.
+
+The filter is classic BPF over `struct seccomp_data`
+(https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html), written here as data. It is a list of what
+is refused, so that programs nobody thought of go on working: the walls are the namespaces (or Landlock), and this
+closes the doors in them. A refused call returns EPERM, or ENOSYS where programs have another way; a call of a foreign
+architecture ends the process, since its numbers mean something else.
+"""
+
+import errno
+import platform
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+# https://github.com/torvalds/linux/blob/master/include/uapi/linux/bpf_common.h, seccomp.h and audit.h
+_LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_ALLOW, _ERRNO, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_X32 = 0x4000_0000
+_INSTRUCTION = struct.Struct("=HBBI")
+
+Program = list[tuple[int, int, int, int]]
+
+# By name: the number on x86-64, and on the architectures of the generic table (arm64, riscv64); -1 where there is none.
+# arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h
+_CALLS: Mapping[str, tuple[int, int]] = {
+    "accept": (43, 202),
+    "accept4": (288, 242),
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "adjtimex": (159, 171),
+    "bind": (49, 200),
+    "bpf": (321, 280),
+    "chroot": (161, 51),
+    "clock_adjtime": (305, 266),
+    "clock_settime": (227, 112),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "connect": (42, 203),
+    "delete_module": (176, 106),
+    "fanotify_init": (300, 262),
+    "finit_module": (313, 273),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "init_module": (175, 105),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425),
+    "ioctl": (16, 29),
+    "ioperm": (173, -1),
+    "iopl": (172, -1),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "kill": (62, 129),
+    "listen": (50, 201),
+    "lookup_dcookie": (212, 18),
+    "modify_ldt": (154, -1),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "move_mount": (429, 429),
+    "nfsservctl": (180, 42),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "perf_event_open": (298, 241),
+    "pidfd_getfd": (438, 438),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "pivot_root": (155, 41),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "request_key": (249, 218),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "sendto": (44, 206),
+    "setdomainname": (171, 162),
+    "sethostname": (170, 161),
+    "setns": (308, 268),
+    "settimeofday": (164, 170),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "sysfs": (139, -1),
+    "syslog": (103, 116),
+    "tgkill": (234, 131),
+    "tkill": (200, 130),
+    "truncate": (76, 45),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "uselib": (134, -1),
+    "userfaultfd": (323, 282),
+    "ustat": (136, -1),
+    "vhangup": (153, 58),
+}
+
+_REFUSED = (
+    *("mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree", "open_tree_attr", "move_mount"),
+    *("fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "open_by_handle_at", "fanotify_init"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd"),
+    *("keyctl", "add_key", "request_key", "bpf", "perf_event_open", "userfaultfd", "lookup_dcookie", "syslog"),
+    *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "swapon", "swapoff"),
+    *("acct", "quotactl", "quotactl_fd", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex"),
+    *("sethostname", "setdomainname", "vhangup", "nfsservctl"),
+    *("iopl", "ioperm", "modify_ldt", "uselib", "sysfs", "ustat"),
+)
+_MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")  # callers fall back on older ways
+_NEW_NAMESPACES = (0x2000_0000, 0x1000_0000, 0x4000_0000, 0x0002_0000, 0x0800_0000, 0x0400_0000, 0x0200_0000)
+_TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI types for the person at the terminal, TIOCLINUX pastes
+_UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_STREAM, _SEQPACKET = 1, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """A machine whose calls are known. `generic` tells which column of numbers it uses."""
+
+    audit: int
+    generic: bool
+
+    def number(self, name: str) -> int:
+        """The call's number; -1 where this machine has no such call."""
+        return _CALLS[name][self.generic]
+
+
+ARCHITECTURES: Mapping[str, Architecture] = {
+    "x86_64": Architecture(0xC000_003E, generic=False),
+    "aarch64": Architecture(0xC000_00B7, generic=True),
+    "riscv64": Architecture(0xC000_00F3, generic=True),
+}
+
+
+def find_architecture() -> Architecture | None:
+    """This machine's; None where no filter can be made for it."""
+    return ARCHITECTURES.get(platform.machine())
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What is refused beyond the list above.
+
+    `sockets` false refuses every socket that can reach another process: what stands in for a network namespace.
+    `truncate` false refuses truncate(2), which old versions of Landlock do not see. `spared` are processes that may not
+    be signalled: what stands in for a process namespace.
+    """
+
+    sockets: bool = True
+    truncate: bool = True
+    spared: tuple[int, ...] = ()
+
+
+def compile_filter(rules: Filter, machine: Architecture) -> bytes:
+    """The filter as the kernel takes it: an array of `struct sock_filter`."""
+    program: Program = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, machine.audit),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+    if not machine.generic:
+        program += [(_AT_LEAST, 0, 1, _X32), _refuse(errno.ENOSYS)]
+    for name in _REFUSED:
+        program += _when(machine, name, [_refuse(errno.EPERM)])
+    for name in _MISSING:
+        program += _when(machine, name, [_refuse(errno.ENOSYS)])
+    program += _when(machine, "ioctl", _none_of(1, _TERMINAL_TRICKS))
+    program += _when(machine, "clone", _without(0, sum(_NEW_NAMESPACES)))
+    program += _sockets(machine) if rules.sockets else _no_sockets(machine)
+    if not rules.truncate:
+        program += _when(machine, "truncate", [_refuse(errno.EPERM)])
+    if rules.spared:
+        program += _spare(machine, rules.spared)
+    program.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(_INSTRUCTION.pack(code, yes, no, value) for code, yes, no, value in program)
+
+
+def _sockets(machine: Architecture) -> Program:
+    """Local and internet sockets, and asking for routes; the rarer families are not all bound to a namespace."""
+    routes = [
+        (_EQUAL, 0, 3, _NETLINK),
+        (_LOAD, 0, 0, _low(2)),
+        (_EQUAL, 0, 1, 0),
+        (_RETURN, 0, 0, _ALLOW),
+        _refuse(errno.EAFNOSUPPORT),
+    ]
+    families = _jump_to_allow((_UNIX, _INET, _INET6))
+    return _when(machine, "socket", [(_LOAD, 0, 0, _low(0)), *families, *routes])
+
+
+def _no_sockets(machine: Architecture) -> Program:
+    """No sockets but connected pairs. A pair of datagram sockets could still be sent to any path, so it is refused."""
+    program: Program = []
+    for name in ("socket", "connect", "bind", "listen", "accept", "accept4"):
+        program += _when(machine, name, [_refuse(errno.EPERM)])
+    kinds = [(_LOAD, 0, 0, _low(1)), (_AND, 0, 0, 0xF), *_jump_to_allow((_STREAM, _SEQPACKET)), _refuse(errno.EPERM)]
+    program += _when(machine, "socketpair", kinds)
+    unaddressed: Program = [
+        (_LOAD, 0, 0, _low(4)),
+        (_EQUAL, 0, 3, 0),
+        (_LOAD, 0, 0, _low(4) + 4),
+        (_EQUAL, 0, 1, 0),
+        (_RETURN, 0, 0, _ALLOW),
+        _refuse(errno.EPERM),
+    ]
+    return program + _when(machine, "sendto", unaddressed)
+
+
+def _spare(machine: Architecture, spared: Sequence[int]) -> Program:
+    """No signal for these processes and their groups, nor for everybody."""
+    targets = sorted({1, 0xFFFF_FFFF} | set(spared) | {-pid & 0xFFFF_FFFF for pid in spared})
+    program: Program = []
+    for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"):
+        program += _when(machine, name, _none_of(0, targets))
+    return program + _when(machine, "tkill", [_refuse(errno.EPERM)])  # it names any thread of any process
+
+
+def _low(argument: int) -> int:
+    """Where the lower half of an argument is; every machine here is little-endian."""
+    return _ARGUMENTS + 8 * argument
+
+
+def _refuse(number: int) -> tuple[int, int, int, int]:
+    return (_RETURN, 0, 0, _ERRNO | number)
+
+
+def _when(machine: Architecture, name: str, body: Program) -> Program:
+    """The body for this call alone. Each body ends in a verdict on every way through it."""
+    number = machine.number(name)
+    return [] if number < 0 else [(_EQUAL, 0, len(body), number), *body]
+
+
+def _jump_to_allow(values: Iterable[int]) -> Program:
+    program: Program = []
+    for value in values:
+        program += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+    return program
+
+
+def _none_of(argument: int, values: Iterable[int]) -> Program:
+    """Refused where the argument's lower half, all that the kernel looks at in these calls, is one of the values."""
+    program: Program = [(_LOAD, 0, 0, _low(argument))]
+    for value in values:
+        program += [(_EQUAL, 0, 1, value), _refuse(errno.EPERM)]
+    return [*program, (_RETURN, 0, 0, _ALLOW)]
+
+
+def _without(argument: int, bits: int) -> Program:
+    """Refused where the argument has any of the bits."""
+    return [
+        (_LOAD, 0, 0, _low(argument)),
+        (_AND, 0, 0, bits),
+        (_EQUAL, 0, 1, 0),
+        (_RETURN, 0, 0, _ALLOW),
+        _refuse(errno.EPERM),
+    ]

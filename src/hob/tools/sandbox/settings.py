@@ -1,0 +1,34 @@
+"""What commands may see and use, as the owner sets it."""
+
+from dataclasses import dataclass
+
+from hob.core.settings import setting
+
+BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec", "plain")
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSettings:
+    """Where commands run, what they see of the machine and how much of it they may use."""
+
+    backend: str = setting(
+        "auto", "What confines commands; plain confines nothing and asks before every command.", one_of=BACKENDS
+    )
+    hosts: list[str] = setting([], "Hosts that commands may reach: names, *.names, or groups such as group:packages.")
+    read: list[str] = setting([], "Further folders that commands may read.")
+    write: list[str] = setting([], "Further folders that commands may change.")
+    toolchains: list[str] = setting([], "Tools of your home that commands may use: cargo, nvm, pyenv, ... or folders.")
+    environment: list[str] = setting([], "Names of further variables of your environment that commands see.")
+    protected: list[str] = setting(
+        [".git/hooks/", ".git/config"], "What commands may not change in the folders that they may change."
+    )
+    git_name: str = setting("", "The name in the commits that commands make; empty: that of your git.")
+    git_email: str = setting("", "The address in the commits that commands make; empty: that of your git.")
+    image: str = setting("", "The image in which docker or podman runs commands.")
+    memory_mib: int = setting(4096, "Memory a command may use, in MiB.", at_least=64)
+    scratch_mib: int = setting(1024, "Room in /tmp, in MiB; it is memory too.", at_least=16)
+    cpu_seconds: int = setting(1800, "CPU seconds a process may use.", at_least=1)
+    processes: int = setting(512, "Processes and threads a command may have at once.", at_least=8)
+    file_mib: int = setting(4096, "Size of the largest file a command may write, in MiB.", at_least=1)
+    open_files: int = setting(1024, "Files a process may have open at once.", at_least=32)
+    output_mib: int = setting(64, "Output after which a command is stopped, in MiB.", at_least=1)

@@ -1,0 +1,104 @@
+"""What all commands of one Hob share: the sandbox's home, its environment, its limits, and what it must never see."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hob.tools.sandbox.environment import shared_environ
+from hob.tools.sandbox.job import MIB, Limits, Root
+from hob.tools.sandbox.roots import check_root, private_places
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.tools.sandbox.toolchains import FoundTools, find_toolchains
+
+# What the clients of Docker and Podman need to find their engine; commands do not see it.
+_ENGINE = (
+    *("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
+    *("CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Everything about commands that does not change from one to the next.
+
+    `home` is the folder that is the sandbox's HOME, `state` a folder of Hob's own that no command can change.
+    `forbidden` are folders that no root may hold or lie in. `protected` are names below a root that a command may not
+    change; one that ends in a slash is a folder, and is made where it is missing. `engine` is the environment of a
+    container engine's client.
+    """
+
+    home: Path
+    state: Path
+    limits: Limits = field(default_factory=Limits)
+    environ: Mapping[str, str] = field(default_factory=dict)
+    roots: tuple[Root, ...] = ()
+    tools: FoundTools = field(default_factory=FoundTools)
+    forbidden: tuple[Path, ...] = ()
+    protected: tuple[str, ...] = ()
+    git_name: str = ""
+    git_email: str = ""
+    image: str = ""
+    engine: Mapping[str, str] = field(default_factory=dict)
+
+
+def surroundings_of(
+    settings: SandboxSettings,
+    outer: Mapping[str, str],
+    *,
+    home: Path,
+    state: Path,
+    owner: Path,
+    forbidden: tuple[Path, ...] = (),
+) -> Surroundings:
+    """The surroundings that the settings ask for.
+
+    `outer` is the owner's environment and `owner` the owner's home; `home` and `state` are made where they are missing.
+    Raises NotConfigured for a folder, a toolchain or a variable that commands cannot be given.
+    """
+    for folder in (home, state):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    roots = tuple(
+        Root(Path(name.replace("~/", f"{owner}/", 1) if name.startswith("~/") else name).resolve(), writable)
+        for names, writable in ((settings.read, False), (settings.write, True))
+        for name in names
+    )
+    never = (*private_places(owner), *forbidden)
+    for root in roots:
+        check_root(root, never)
+    return Surroundings(
+        home=home.resolve(),
+        state=state.resolve(),
+        limits=limits_of(settings),
+        environ=shared_environ(outer, settings.environment),
+        roots=roots,
+        tools=find_toolchains(settings.toolchains, owner),
+        forbidden=never,
+        protected=tuple(settings.protected),
+        git_name=settings.git_name,
+        git_email=settings.git_email,
+        image=settings.image,
+        engine={name: outer[name] for name in _ENGINE if name in outer},
+    )
+
+
+def limits_of(settings: SandboxSettings) -> Limits:
+    """The limits in bytes and seconds."""
+    return Limits(
+        memory=settings.memory_mib * MIB,
+        scratch=settings.scratch_mib * MIB,
+        cpu_seconds=settings.cpu_seconds,
+        processes=settings.processes,
+        file=settings.file_mib * MIB,
+        open_files=settings.open_files,
+        output=settings.output_mib * MIB,
+    )
+
+
+def git_config(name: str, email: str) -> str:
+    """The git configuration of the sandbox: who commits, and trust in folders whose owner looks foreign from inside."""
+    lines = ["[safe]", "\tdirectory = *", "[user]"]
+    for key, value in (("name", name), ("email", email)):
+        if value:
+            quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+            lines.append(f'\t{key} = "{quoted}"')
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,98 @@
+"""Real commands in every sandbox this machine has. Each test gets a machine of its own making: folders, canaries."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox import Backend, Finished, Hearing, Job, Limits, Root, Surroundings, find_backend, run
+from hob.tools.sandbox.landlock import Landlock, landlock_version
+
+PATH = os.environ.get("PATH", "/usr/bin:/bin")
+
+
+@dataclass
+class Place:
+    """A backend with folders around it: `work` is given to commands, `outside` is not."""
+
+    backend: Backend
+    surroundings: Surroundings
+    work: Path
+    outside: Path
+    hearing: Hearing = field(default_factory=Hearing)
+
+    @property
+    def canary(self) -> Path:
+        """A file outside that no command may see or change."""
+        return self.outside / "canary"
+
+    def job(self, *argv: str, **more: object) -> Job:
+        return replace(Job(argv, self.work, (Root(self.work, writable=True),)), **more)  # type: ignore[arg-type]
+
+    async def run(self, *argv: str, seconds: float = 20.0, stdin: bytes = b"", **more: object) -> Finished:
+        limits = self.surroundings.limits
+        job = self.job(*argv, **more)
+        return await run(
+            self.backend, job, SystemClock(), limits=limits, seconds=seconds, stdin=stdin, hearing=self.hearing
+        )
+
+    async def sh(self, script: str, **more: object) -> str:
+        """What a shell script writes, its outputs together."""
+        return (await self.run("sh", "-c", script, **more)).output.decode()  # type: ignore[arg-type]
+
+    async def python(self, code: str, **more: object) -> str:
+        """What a Python program writes."""
+        return (await self.run("python3", "-c", code, **more)).output.decode()  # type: ignore[arg-type]
+
+
+def surroundings(folder: Path, **more: object) -> Surroundings:
+    """Surroundings with a home and a state of their own below this folder."""
+    for name in ("home", "state"):
+        (folder / name).mkdir(exist_ok=True)
+    plain = Surroundings(home=folder / "home", state=folder / "state", limits=Limits(processes=64, open_files=256))
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def make_place(name: str, folder: Path, **more: object) -> Place:
+    """Folders, a canary and a backend. Skips the test where the machine cannot do it."""
+    folder = folder.resolve()
+    for part in ("work", "outside"):
+        (folder / part).mkdir(exist_ok=True)
+    (folder / "outside" / "canary").write_text("sings")
+    around = surroundings(folder, **{"forbidden": (folder / "outside",), **more})
+    return Place(make_backend(name, around), around, folder / "work", folder / "outside")
+
+
+def make_backend(name: str, around: Surroundings) -> Backend:
+    """The backend. Landlock is tried as root too, though nobody may use it so. Skips where the machine cannot do it."""
+    if name == "landlock" and os.geteuid() == 0 and (version := landlock_version()):
+        landlock = Landlock(version, around)
+        landlock.settle()
+        return landlock
+    try:
+        return find_backend(name, around, PATH).backend
+    except NotConfigured as problem:
+        pytest.skip(str(problem))
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return make_place(request.param, tmp_path)
+
+
+@pytest.fixture
+def wrapped(tmp_path: Path) -> Place:
+    return make_place("bubblewrap", tmp_path)
+
+
+@pytest.fixture
+def repository(wrapped: Place) -> Iterator[Place]:
+    """A place whose work is a git repository."""
+    subprocess.run(["git", "init", "--quiet", str(wrapped.work)], check=True)
+    around = replace(wrapped.surroundings, protected=(".git/hooks/", ".git/config"))
+    yield replace(wrapped, surroundings=around, backend=find_backend("bubblewrap", around, PATH).backend)
