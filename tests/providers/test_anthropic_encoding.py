@@ -272,6 +272,16 @@ def test_what_was_signed_after_another_beginning_is_left_out_with_all_that_follo
     assert thoughts("at ten") == [False, False, True]  # what came after the change was sealed with it
 
 
+def test_what_follows_on_something_left_out_is_kept() -> None:
+    first = AssistantMessage("", (call("a"),), replace(kept(SEALED, None), prefix="another beginning"))
+    asked = (UserMessage("x"), first, ToolMessage(CallId("a"), "x"))
+    sealed = replace(kept(SEALED, None), prefix=digest_of(ModelRequest("claude-opus-5-5", "", asked)))
+    second = AssistantMessage("", (call("b"),), sealed)
+    request = ModelRequest("claude-opus-5-5", "", (*asked, second, ToolMessage(CallId("b"), "x")))
+    body = json.loads(encode_request(request, model="claude-opus-5-5"))
+    assert ["thinking" in str(message) for message in body["messages"][1::2]] == [False, True]
+
+
 # -- the wire
 
 

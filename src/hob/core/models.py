@@ -123,11 +123,13 @@ class UserMessage:
 class Continuation:
     """What a provider wants back, unread, with an answer of its model while the turn goes on: signed or sealed
     reasoning. Only the wire of that name understands `data` (JSON); every other one leaves it out. `prefix` stands for
-    what the model was told before: some take it back only after the very same; empty is not known."""
+    what the model was told before: some take it back only after the very same; `by` is who sealed it, for nobody else
+    can open it. Empty is not known."""
 
     wire: str
     data: str
     prefix: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from hob.core.clock import Clock
 from hob.core.models import ModelEvent, ModelProfile, ModelRequest
 from hob.core.ports.model import Model, Profiles
 from hob.core.ports.tools import Blobs
-from hob.core.settings import Secret
 from hob.providers.adapting import Adapting, Unthinking, lacks_sight, lacks_thinking, lacks_tools
 from hob.providers.catalogue import CLI_WIRES
 from hob.providers.choice import Choice, Connected, Ref
@@ -120,18 +119,20 @@ class Lanes:
         model = self._models.get((id, key))
         if model is None:
             connected = self._choice.connect(id)
-            model = self._models[id, key] = self._open(connected, connected.keys[key])
+            model = self._models[id, key] = self._open(connected, key)
         return model
 
-    def _open(self, connected: Connected, key: Secret | None) -> Model:
+    def _open(self, connected: Connected, key: int) -> Model:
         if connected.how == "plug-in":
             return open_plugin(connected.provider.id, connected.settings, self._clock, self._blobs)
         if connected.provider.wire in CLI_WIRES:
             return self._open_cli(connected)
-        server = server_of(connected, key, self._settings)
+        server = server_of(connected, connected.keys[key], self._settings)
         from hob.providers.transport import HttpModel  # 80 ms of imports that a command without a model never pays
 
-        return HttpModel(open_wire(connected), server, self._clock, self._blobs)
+        return HttpModel(
+            open_wire(connected), server, self._clock, self._blobs, identity=f"{connected.provider.id}/{key}"
+        )
 
     def _open_cli(self, connected: Connected) -> Model:
         from hob.providers.cli.backend import CliModel  # subprocesses and their settings, only where a CLI is asked

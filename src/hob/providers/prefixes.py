@@ -35,6 +35,19 @@ def valid_messages(request: ModelRequest) -> tuple[ModelMessage, ...]:
     return tuple(messages)
 
 
+def sealed_by(request: ModelRequest, by: str) -> ModelRequest:
+    """The request without what somebody else has sealed: another provider, or another key of the same one."""
+    messages = tuple(
+        replace(message, continuation=None)
+        if isinstance(message, AssistantMessage)
+        and message.continuation is not None
+        and message.continuation.by not in ("", by)
+        else message
+        for message in request.messages
+    )
+    return request if messages == request.messages else replace(request, messages=messages)
+
+
 class _Told:
     """A digest that grows with what is told."""
 

@@ -11,7 +11,7 @@ from hob.core.ids import BlobId
 from hob.core.models import AssistantMessage, Beat, CallStarted, ModelEvent, ModelReply, ModelRequest, UserMessage
 from hob.core.ports.tools import Blobs
 from hob.providers.connection import Connection, bytes_of, drain
-from hob.providers.prefixes import digest_of
+from hob.providers.prefixes import digest_of, sealed_by
 from hob.providers.schemas import ToolNames, safe_names
 from hob.providers.server import Server
 from hob.providers.wire import Listed, Wire
@@ -22,19 +22,23 @@ _BEAT = Beat()
 class HttpModel:
     """Implements `Model`. Makes one request per call of `stream`; who wants more wraps it.
 
-    `request.model` is the name that the server knows. Nothing is opened before the first request.
+    `request.model` is the name that the server knows. `identity` tells this server and key from others: reasoning that
+    another one has sealed is not sent. Nothing is opened before the first request.
     """
 
-    def __init__(self, wire: Wire, server: Server, clock: Clock, blobs: Blobs | None = None) -> None:
+    def __init__(
+        self, wire: Wire, server: Server, clock: Clock, blobs: Blobs | None = None, *, identity: str = ""
+    ) -> None:
         self._wire = wire
         self._server = server
         self._blobs = blobs
+        self._identity = identity
         self._connection = Connection(server, clock)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Answer, piece by piece. Raises ModelError; `request.patience` bounds the time to connect."""
         connection, wire = self._connection, self._wire
-        request, names = safely_named(request)
+        request, names = safely_named(sealed_by(request, self._identity))
         key = await connection.key()
         url = self._url(wire.chat_url, request.model)
         body = wire.encode(request, model=request.model, images=await self._images(request))
@@ -49,7 +53,7 @@ class HttpModel:
                 async with aclosing(bytes_of(response)) as pieces:
                     async for data in pieces:
                         for event in decoder.feed(data):
-                            yield _told(event, request, names)
+                            yield _told(event, request, names, self._identity)
                         if decoder.done:
                             await drain(pieces)
                             return
@@ -58,7 +62,7 @@ class HttpModel:
                 raise
             broken = True
         for event in decoder.finish(broken=broken):
-            yield _told(event, request, names)
+            yield _told(event, request, names, self._identity)
 
     async def list_models(self) -> tuple[Listed, ...]:
         """The models the server has. Raises ModelError."""
@@ -119,7 +123,7 @@ def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]
     return replace(request, tools=tools, messages=messages), names
 
 
-def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None) -> ModelEvent:
+def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None, identity: str) -> ModelEvent:
     """The event with our names of the tools, and a reply's sealed reasoning with what it follows on."""
     if isinstance(event, CallStarted) and names is not None:
         return CallStarted(names.to_tool(event.name))
@@ -127,5 +131,5 @@ def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None) -> 
         if names is not None:
             event = replace(event, calls=tuple(replace(call, name=names.to_tool(call.name)) for call in event.calls))
         if event.continuation is not None:
-            event = replace(event, continuation=replace(event.continuation, prefix=digest_of(request)))
+            event = replace(event, continuation=replace(event.continuation, prefix=digest_of(request), by=identity))
     return event
