@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from hob.core.errors import ModelError, ModelFault
+from hob.core.errors import ModelError, ModelFault, StoreDamaged
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
 from hob.core.sentences import OF_STAND_IN, Sentence, say
 from hob.providers.health import Health, Lane
@@ -140,6 +140,32 @@ async def test_a_silent_model_is_left_while_another_was_not_asked() -> None:
     assert servers.models["a/x"].open_streams == 0
 
 
+async def test_a_model_that_has_begun_may_be_silent_for_longer() -> None:
+    class Slow(ScriptedModel):
+        async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
+            yield TextDelta("wait")
+            await servers.clock.sleep(200)
+            yield ModelReply("wait")
+
+    servers = Servers({"a/x": (), "b/y": ("yes",)})
+    servers.models["a/x"] = Slow()
+    assert reply_of(await servers.ask()).ref == "a/x"
+
+
+async def test_a_remark_of_the_model_is_no_answer_yet() -> None:
+    servers = Servers({"a/x": (OVERLOAD, OVERLOAD), "b/y": ("yes",)})
+    servers.models["a/x"].remarks = (Remark(Sentence.STAND_IN_AUTH, (("model", "c"), ("other", "d"))),)
+    assert reply_of(await servers.ask()).ref == "b/y"
+
+
+async def test_a_sign_of_life_comes_before_each_wait() -> None:
+    servers = Servers({"a/x": (OVERLOAD, "yes")}, ManualClock())
+    events = servers.model.stream(ModelRequest("", "", (), models=("a/x",)))
+    assert isinstance(await anext(events), Beat)
+    assert servers.clock.sleepers() == 0  # told before it waits
+    await events.aclose()
+
+
 async def test_a_model_that_ends_without_an_answer_is_followed_by_another() -> None:
     class Mute(ScriptedModel):
         async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
@@ -151,6 +177,44 @@ async def test_a_model_that_ends_without_an_answer_is_followed_by_another() -> N
     events = await servers.ask()
     assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_UNUSABLE]
     assert len(servers.models["a/x"].requests) == 2
+
+
+class Broken(ScriptedModel):
+    """A model of which a defect comes out after these events."""
+
+    def __init__(self, *events: ModelEvent) -> None:
+        super().__init__()
+        self.events = events
+
+    async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
+        for event in self.events:
+            yield event
+        raise TypeError("the key is sk-not-for-the-chat")
+
+
+async def test_a_defect_in_reading_an_answer_is_that_models_failure(caplog: pytest.LogCaptureFixture) -> None:
+    servers = Servers({"a/x": (), "b/y": ("yes",)})
+    servers.models["a/x"] = Broken(Beat())
+    events = await servers.ask()
+    assert (reply_of(events).text, reply_of(events).ref) == ("yes", "b/y")
+    assert "test_walking.py" in caplog.text  # the log says where
+    with pytest.raises(ModelError, match="TypeError") as caught:
+        await servers.ask("a/x")
+    assert caught.value.fault is ModelFault.GARBAGE
+    assert "sk-not" not in str(caught.value)
+
+
+async def test_a_defect_after_the_answer_takes_nothing_of_it_back() -> None:
+    servers = Servers({"a/x": ()})
+    servers.models["a/x"] = Broken(TextDelta("4"), ModelReply("4"))
+    assert reply_of(await servers.ask()).text == "4"
+
+
+async def test_a_database_that_broke_is_no_models_fault() -> None:
+    servers = Servers({"a/x": (StoreDamaged(),), "b/y": ()})
+    with pytest.raises(StoreDamaged):
+        await servers.ask()
+    assert servers.models["b/y"].requests == []
 
 
 async def test_a_reference_of_which_nothing_is_known_does_not_stop_the_others() -> None:

@@ -5,6 +5,7 @@ The entry point's name is the provider's id, its object a callable
 model is first asked, and looked for only where a name is none of Hob's own.
 """
 
+import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any, cast
@@ -16,6 +17,8 @@ from hob.core.ports.tools import Blobs
 from hob.providers.settings import ProviderSettings
 
 GROUP = "hob.providers"
+_MOST_SAID = 200
+log = logging.getLogger(__name__)
 Open = Callable[[ProviderSettings, Clock, Blobs | None], Model]
 
 
@@ -37,9 +40,12 @@ def plugin_names() -> tuple[str, ...]:
 
 
 def open_plugin(name: str, settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model:
-    """The plug-in's model. Raises ModelError where it cannot be loaded."""
+    """The plug-in's model. Raises ModelError where it cannot be loaded or opened."""
     try:
-        opens = cast(Open, _entry_points()[name].load())
-    except (ImportError, AttributeError) as error:
-        raise ModelError(ModelFault.SETTINGS, f"the provider {name} cannot be loaded: {error}") from error
-    return opens(settings, clock, blobs)
+        return cast(Open, _entry_points()[name].load())(settings, clock, blobs)
+    except ModelError:
+        raise
+    except Exception as error:
+        log.exception("the provider %s cannot be opened", name)
+        said = f"{type(error).__name__}: {error}"[:_MOST_SAID]
+        raise ModelError(ModelFault.SETTINGS, f"the provider {name} cannot be loaded ({said})") from error

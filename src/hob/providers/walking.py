@@ -1,6 +1,7 @@
 """A chain of models as one model: the driver of `failover.py`."""
 
 import asyncio
+import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
@@ -9,13 +10,14 @@ from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
 from hob.core.clock import Clock
-from hob.core.errors import ModelError, ModelFault
+from hob.core.errors import ModelError, ModelFault, StoreError
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
 from hob.core.sentences import OF_STAND_IN
 from hob.providers.failover import MOST_ATTEMPTS, Walk
 from hob.providers.health import Health, Lane
 
+log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _BEAT = Beat()
 _NAMING_PATIENCE = 8.0  # seconds; what a person who waits has for an answer
@@ -89,6 +91,13 @@ class Failover:
                 failure = ModelError(ModelFault.CUT, "the stream ended without an answer")
             except ModelError as error:
                 failure = error
+            except StoreError:  # no lane is to blame, and no other would do better
+                raise
+            except Exception as error:
+                log.exception("what speaks to the model %s broke", lane.ref)
+                if done:
+                    return
+                failure = _defect(error)
             ask = walk.failed(lane, failure, monotonic(), draw=self._draw(), shown=shown)
             if ask is not None:
                 yield _BEAT  # who watches over the silence sees that it goes on
@@ -149,6 +158,12 @@ class Failover:
         return lanes, None if lanes else ModelError(ModelFault.NOT_CONFIGURED, "no provider is configured for it")
 
 
+def _defect(error: Exception) -> ModelError:
+    """An odd answer, or a plug-in, met a defect. It may hold anything at all, so that only its kind is told."""
+    kind = type(error).__name__
+    return ModelError(ModelFault.GARBAGE, f"its answer could not be understood ({kind}); Hob's log says where")
+
+
 def _remark(walk: Walk, lane: Lane) -> Remark | None:
     passed = walk.passed_over(lane)
     return Remark(OF_STAND_IN[passed[1]], (("model", passed[0]), ("other", lane.ref))) if passed is not None else None
@@ -173,7 +188,7 @@ class _Heard:
     async def _next_within(self, seconds: float) -> ModelEvent:
         loop = asyncio.get_running_loop()
         event: ModelEvent | None = None
-        failure: ModelError | None = None
+        failure: Exception | None = None
         try:
             async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
 
@@ -184,7 +199,7 @@ class _Heard:
                 timer = group.create_task(watch())
                 try:
                     event = await anext(self._events, None)
-                except ModelError as error:  # the group would wrap it
+                except Exception as error:  # the group would wrap it
                     failure = error
                 finally:
                     timer.cancel()
