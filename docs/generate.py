@@ -358,7 +358,9 @@ def _results() -> Iterator[Result]:
         TurnId("t_2x0b1d4h7f3k9q"), "done", "Hello.", OutboundKind.REPLY, "", Usage(404, 3), 210, None, 0.0, 1.0, True,
     )  # fmt: skip
     yield answered
-    sentence = texts_of(OF_FAULT[errors.ModelFault.AUTH])["en"]
+    sentence = texts_of(OF_FAULT[errors.ModelFault.AUTH])["en"].format(
+        detail="openai/gpt-5: api.openai.com does not accept the API key; check OPENAI_API_KEY (401 Incorrect API key)"
+    )
     yield dataclasses.replace(
         answered, state="failed", kind=OutboundKind.ERROR, reason="auth", reply=sentence, usage=Usage(), cost=0
     )

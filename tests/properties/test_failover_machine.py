@@ -48,7 +48,9 @@ class FailoverMachine(RuleBasedStateMachine):
 
     @rule(lane=st.sampled_from(LANES))
     def mend(self, lane: Lane) -> None:
-        self.broken.pop(lane, None)
+        for other in LANES:  # with all its keys: what a model is to blame for is no key's doing
+            if other.ref == lane.ref:
+                self.broken.pop(other, None)
 
     @rule()
     def mend_everything(self) -> None:
@@ -84,7 +86,7 @@ class FailoverMachine(RuleBasedStateMachine):
             assert asked[0] == awake[0], "the first lane that does not rest keeps its prompt cache"
         assert asked[-1] == answered or answered is None
         if answered is None:
-            assert set(asked) == set(LANES)
+            assert {lane.ref for lane in asked} == {lane.ref for lane in LANES}
             error = walk.verdict(self.now)
             assert error.attempts == len(asked)
             assert all(lane.ref in str(error) for lane in LANES)

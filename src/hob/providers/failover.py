@@ -1,15 +1,16 @@
 """Who is asked, and who is asked next where no answer came. No I/O, no clock: times are seconds and passed in.
 
-A chain of models is a list of lanes (`hob.providers.health`). A `Walk` is the way of one request along them: every lane
-is asked, those that rest last, until one answers. After a fault its scope rests, and that alone decides who is next:
-the provider's next key after a refused key, another model after an overload, another provider after a dead line.
+A chain of models is a list of lanes (`hob.providers.health`). A `Walk` is the way of one request along them: every
+model is asked, those that rest last, until one answers. After a fault its scope rests, and that alone decides who is
+next: the provider's next key after a refused key, another model after an overload, another provider after a dead line.
+A model's other keys are not tried where the fault was not the key's.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.health import LONGEST, Health, Lane
+from hob.providers.health import LONGEST, RULES, Health, Lane, Scope
 
 MOST_ATTEMPTS = 4
 """Requests that a chain of one lane may take. A longer chain takes at most one more for each further lane."""
@@ -30,6 +31,7 @@ _REPEATABLE = frozenset(
         ModelFault.EMPTY,
     }
 )
+_WHATEVER_THE_KEY = frozenset({Scope.MODEL, Scope.PROVIDER})
 _BUSY = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
 _STANDING = frozenset(
     {
@@ -76,7 +78,7 @@ class _Failure:
 class Walk:
     """The way of one request along its lanes: `first`, then `failed` until `answered` or nobody is left.
 
-    At most `len(lanes) + max_attempts - 1` requests: each lane once, and `max_attempts - 1` repeats in all, none of
+    At most `len(lanes) + max_attempts - 1` requests: each lane once at most, and `max_attempts - 1` repeats, none of
     which begins after `patience` seconds. A lane that was not asked yet is asked however long the others took.
     `failed` are those of the chain that could not even be asked.
     """
@@ -92,6 +94,7 @@ class Walk:
         failed: Mapping[Lane, ModelError] | None = None,
     ) -> None:
         self.made = 0
+        self._asked = ""
         self._chain = tuple(dict.fromkeys(chain))
         self._health = health
         self._patience = patience
@@ -106,8 +109,8 @@ class Walk:
 
     @property
     def others_left(self) -> bool:
-        """Whether there is somebody who was not asked yet."""
-        return bool(self._unasked)
+        """Whether there is another model than the one being asked that was not asked yet."""
+        return any(lane.ref != self._asked for lane in self._unasked)
 
     def patience_of(self, ask: Ask, now: float) -> float:
         """Seconds of patience that the request is made with: what is left, or enough to connect where it is a first."""
@@ -134,6 +137,9 @@ class Walk:
         if shown or error.fault in RAISED:
             self._last = _named(lane.ref, error)
             return None
+        rule = RULES.get(error.fault)
+        if rule is not None and rule.scope in _WHATEVER_THE_KEY:
+            self._unasked = [other for other in self._unasked if other.ref != lane.ref]
         if not self._unasked:
             return self._repeat_any(now, draw)
         return self._repeat_at_once(lane, error, now, draw) or self._next_unasked(now)
@@ -179,6 +185,7 @@ class Walk:
     def _next_unasked(self, now: float) -> Ask:
         lane = min(self._unasked, key=lambda lane: self._health.seconds_left(lane, now))  # the first of equals
         self._unasked.remove(lane)
+        self._asked = lane.ref
         self.made += 1
         return Ask(lane)
 
@@ -205,11 +212,15 @@ class Walk:
         if self._failures[lane].error.fault is ModelFault.EMPTY:
             self._repeated_empty = True
         self._repeats += 1
+        self._asked = lane.ref
         self.made += 1
         return Ask(lane, wait)
 
     def _may_repeat(self, lane: Lane) -> bool:
-        fault = self._failures[lane].error.fault
+        failure = self._failures.get(lane)
+        if failure is None:  # a key that was not tried
+            return False
+        fault = failure.error.fault
         if fault is ModelFault.EMPTY and self._repeated_empty:  # each has cost all its tokens
             return False
         return fault in _REPEATABLE and self._repeats < self._most_repeats
