@@ -37,9 +37,11 @@ def by(cls: SenderClass) -> Inbound:
 
 
 class Known:
-    """A dollar per thousand tokens of output, input is a tenth of that."""
+    """A dollar per thousand tokens of output, input is a tenth of that; and one that costs a tenth."""
 
     def find_price(self, model: str) -> Price | None:
+        if model == "cheap":
+            return Price(10 * DOLLAR, 100 * DOLLAR, 1 * DOLLAR, 12 * DOLLAR)
         return Price(100 * DOLLAR, 1000 * DOLLAR, 10 * DOLLAR, 125 * DOLLAR) if model == "priced" else None
 
     async def prepare(self, models: Sequence[str]) -> None: ...
@@ -84,8 +86,9 @@ async def test_without_limits_nothing_is_refused_and_the_worst_is_known(store: S
 async def test_thinking_has_its_room_and_that_is_held_back_too(store: Store, clock: ManualClock) -> None:
     spending = budget(store, clock, SpendingSettings())
     thinking = replace(PRICED, thinking=Thinking.HIGH)
-    more = (spending.worst_cost(thinking, 0) or 0) - (spending.worst_cost(PRICED, 0) or 0)
-    assert more == 16_384 * 1000  # micro-dollars; a thousandth of a dollar for each token
+    turn = await make_turn(store, message("hi"))
+    async with spending.reserved(turn, thinking, 0) as held:
+        assert held.worst == (16_384 + 1000) * 1000  # micro-dollars; a thousandth of a dollar for each token
 
 
 async def test_a_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClock) -> None:
@@ -222,9 +225,55 @@ async def test_where_nothing_is_left_an_unknown_price_is_refused(store: Store, c
 async def test_unknown_prices_are_refused_for_stand_ins_too(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(daily=5, on_unknown="refuse"))
-    with pytest.raises(BudgetExceeded, match="nameless"):
-        async with limited.reserved(turn, replace(PRICED, models=("priced", "nameless")), 0):
+    async with limited.reserved(turn, replace(PRICED, models=("priced", "nameless")), 0) as held:
+        assert held.request.models == ("priced",)
+        assert [remark.sentence for remark in held.remarks] == [Sentence.PRICE_UNKNOWN]
+
+
+CHAIN = replace(PRICED, models=("priced", "cheap"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "asked", "worst"),
+    [
+        (SpendingSettings(models={"cheap": PeriodLimits(monthly=0.0001)}), ("priced",), 1_000_000),
+        (SpendingSettings(models={"priced": PeriodLimits(daily=0.5)}), ("cheap",), 100_000),
+        (SpendingSettings(models={"cheap": PeriodLimits(daily=0.5)}), ("priced", "cheap"), 1_000_000),
+        (SpendingSettings(daily=0.5), ("cheap",), 100_000),
+    ],
+)
+async def test_each_model_of_a_chain_keeps_its_own_limits_by_its_own_price(
+    store: Store, clock: ManualClock, limits: SpendingSettings, asked: tuple[str, ...], worst: int
+) -> None:
+    turn = await make_turn(store, message("a"))
+    async with budget(store, clock, limits).reserved(turn, CHAIN, 0) as held:
+        assert (held.request.models, held.worst) == (asked, worst)
+
+
+async def test_where_no_model_of_a_chain_has_room_the_first_ones_limit_is_named(
+    store: Store, clock: ManualClock
+) -> None:
+    turn = await make_turn(store, message("a"))
+    limits = {"priced": PeriodLimits(daily=0.5), "cheap": PeriodLimits(daily=0.05)}
+    with pytest.raises(BudgetExceeded, match=r'models\."priced"\.daily.*cost \$1\.00'):
+        async with budget(store, clock, SpendingSettings(models=limits)).reserved(turn, CHAIN, 0):
             pass
+
+
+async def test_the_owner_is_told_once_a_session_that_a_model_is_left_out(store: Store, clock: ManualClock) -> None:
+    limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=0.5)}))
+
+    async def told(turn: Turn) -> list[str]:
+        async with limited.reserved(turn, CHAIN, 0) as held:
+            return [remark.sentence for remark in held.remarks]
+
+    turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"), session=SessionKey("o"))
+    assert [await told(each) for each in (turn, turn, other)] == [
+        [Sentence.BUDGET_LEFT_OUT],
+        [],
+        [Sentence.BUDGET_LEFT_OUT],
+    ]
+    assert await told(await make_turn(store, by(MEMBER))) == []
 
 
 async def told(limited: Budget, turn: Turn) -> list[str]:

@@ -130,21 +130,22 @@ class World:
     async def _ask(self, work: Work, turn: Turn, question: Question) -> None:
         request = question.request()
         async with self.budget.reserved(turn, request, question.estimate) as held:
-            asked = ModelAsked(request.first, "h", question.estimate, held.worst, models=question.chain)
+            chain = held.request.models
+            asked = ModelAsked(chain[0], "h", question.estimate, held.worst, models=chain)
             await self.store.journal.append(turn.id, [asked])
         await self._think()
         if question.fails:
             await self.store.journal.append(turn.id, [ModelFailed("auth", "no")])
             return
-        model, usage, cost = self._answer(question)
+        model, usage, cost = self._answer(question, chain)
         self._count(work, model, cost, turn.id)
         await self.store.journal.append(turn.id, [ModelReplied("yes", usage=usage, cost=cost, ref=model)])
 
     async def _summarise(self, work: Work, question: Question) -> None:
         request = question.request()
-        async with self.budget.held(work.session, work.sender, request, question.estimate):
+        async with self.budget.held(work.session, work.sender, request, question.estimate) as held:
             await self._think()
-            model, usage, cost = self._answer(question)
+            model, usage, cost = self._answer(question, held.request.models)
             self._count(work, model, cost, "")
             event = TimelineEvent(
                 new_event_id(), new_trace_id(), new_span_id(), None, self.clock.now().timestamp(), EventKind.MODEL,
@@ -157,9 +158,9 @@ class World:
         for _ in range(3):
             await self.store.ledger.spent()
 
-    def _answer(self, question: Question) -> tuple[str, Usage, int]:
+    def _answer(self, question: Question, chain: tuple[str, ...]) -> tuple[str, Usage, int]:
         """Any answer that stays within the estimate and the request's most tokens."""
-        model = question.chain[question.answers % len(question.chain)]
+        model = chain[question.answers % len(chain)]
         plain, output, read, written = question.parts
         tokens = int(question.estimate * plain)
         cached = int(tokens * read)

@@ -54,11 +54,12 @@ async def ask(run: Running) -> None:
         return
     if route is None:
         return
-    request = route.request
-    run.asked, run.prompt_tokens = request.first, prompt.input_estimate
+    estimate = prompt.input_estimate
+    run.asked, run.prompt_tokens = route.request.first, estimate
     try:
-        async with parts.budget.reserved(run.turn, request, prompt.input_estimate, run.joined) as held:
-            estimate, models = prompt.input_estimate, request.models
+        async with parts.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
+            request = held.request
+            run.asked, models = request.first, request.models
             asked = ModelAsked(request.first, request_hash(request), estimate, held.worst, prompt.trust, models)
             record.add(asked)
             await record.flush()

@@ -222,8 +222,8 @@ class Compactor:
             remarks.extend(route.remarks)
         async with self._budget.held(
             spending.session, spending.sender, request, estimate_tokens(INSTRUCTIONS + question)
-        ):
-            return await self._hear(request, question, spending, remarks)
+        ) as held:
+            return await self._hear(held.request, question, spending, remarks)
 
     async def _hear(
         self, request: ModelRequest, question: str, spending: _Spending, remarks: list[Remark]

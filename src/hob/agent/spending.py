@@ -1,9 +1,9 @@
 """Money: what a call may cost at worst is held back before it is made, and limits stop it before it is spent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hob.agent.limits import MICRO, Caller, Limit, SpendingSettings, general_limits, limits_for, session_limit
 from hob.core.clock import Clock
@@ -11,7 +11,7 @@ from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass, least_known
 from hob.core.messages import Inbound
-from hob.core.models import ModelRequest, Price, Remark, Spent, Usage
+from hob.core.models import NOTHING_SPENT, ModelRequest, Price, Remark, Spent, Usage
 from hob.core.ports.journal import Ledger
 from hob.core.ports.model import Prices
 from hob.core.sentences import Sentence, say
@@ -23,9 +23,13 @@ _CLIFF = 4, 5
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held back for a call, in micro-dollars, None where its price is unknown; and what its reader is told."""
+    """What is held back for a call, in micro-dollars, None where no price is known; and what its reader is told.
+
+    `request` is what may be asked: without the models for which a limit has no room.
+    """
 
     worst: int | None
+    request: ModelRequest
     remarks: tuple[Remark, ...] = ()
 
 
@@ -35,6 +39,20 @@ class Standing:
 
     limit: Limit
     spent: Spent
+
+    def has_room(self, worst: int | None) -> bool:
+        """Whether this much may be spent. Of an unknown price nobody knows, but where nothing is left it may not."""
+        used = self.spent.cost
+        return used < self.limit.most if worst is None else used + worst <= self.limit.most
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a model may not be asked: a limit without room, or None where its price is unknown and that is refused."""
+
+    model: str
+    worst: int | None
+    standing: Standing | None
 
 
 class Budget:
@@ -53,12 +71,6 @@ class Budget:
         """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
         self._noted: set[tuple[str, float]] = set()
 
-    def worst_cost(self, request: ModelRequest, input_estimate: int) -> int | None:
-        """What the call costs at most, in micro-dollars, whichever of its models answers. None if no price is known."""
-        prices = [self._prices.find_price(model) for model in _models(request)]
-        known = [worst_cost(price, input_estimate, request.most_output) for price in prices if price is not None]
-        return max(known, default=None)
-
     def cost_of(self, model: str, usage: Usage | None) -> int | None:
         """What a call did cost, in micro-dollars. None if price or usage are unknown."""
         price = self._prices.find_price(model) if usage is not None else None
@@ -70,6 +82,7 @@ class Budget:
     ) -> AsyncIterator[Held]:
         """The worst cost of the turn's call, if there is room for it; the block journals it: that is the reservation.
 
+        Each of its models keeps the limits that count for it, by its own price; those that cannot are left out.
         `joined` are messages that have joined the turn since it was taken in hand. Raises BudgetExceeded with the
         sentence for the user: then nothing may be asked.
         """
@@ -81,14 +94,14 @@ class Budget:
     @asynccontextmanager
     async def held(
         self, session: SessionKey, sender: SenderClass, request: ModelRequest, input_estimate: int
-    ) -> AsyncIterator[None]:
+    ) -> AsyncIterator[Held]:
         """The same for a call outside any turn: held back while the block makes it and records what it cost."""
         caller = Caller(session, sender, _models(request))
         async with self._room(caller, request, input_estimate) as held:
-            mine = caller, held.worst or 0
+            mine = replace(caller, models=_models(held.request)), held.worst or 0
             self._outside.append(mine)
         try:
-            yield
+            yield held
         finally:
             self._outside.remove(mine)
 
@@ -102,36 +115,75 @@ class Budget:
     @asynccontextmanager
     async def _room(self, caller: Caller, request: ModelRequest, input_estimate: int) -> AsyncIterator[Held]:
         await self._prices.prepare(caller.models)
-        worst = self.worst_cost(request, input_estimate)
+        worst = {model: self._worst_cost(model, request, input_estimate) for model in caller.models}
         limits = limits_for(self._settings, caller, self._clock.now())
         if not limits:
-            yield Held(worst, await self._remarks(caller, ()))
+            yield Held(_most(worst.values()), request, await self._remarks(caller, ()))
             return
-        if self._settings.on_unknown == "refuse":
-            for model in caller.models:
-                if self._prices.find_price(model) is None:
-                    raise BudgetExceeded(say(Sentence.PRICE_UNKNOWN, self._language, model=model or "this model"))
         async with self._gate:
-            standings = [await self._check(limit, worst) for limit in limits]
-            yield Held(worst, await self._remarks(caller, standings))
+            standings = [await self._stand(limit) for limit in limits]
+            refusals = [
+                refusal for model in caller.models if (refusal := self._refuse(caller, model, worst[model], standings))
+            ]
+            left = [model for model in caller.models if model not in {refusal.model for refusal in refusals}]
+            if not left:
+                raise BudgetExceeded(self._explain(refusals[0]))
+            remarks = await self._remarks(caller, standings), await self._left_out(caller, refusals)
+            narrowed = replace(request, models=tuple(left)) if refusals else request
+            yield Held(_most(worst[model] for model in left), narrowed, (*remarks[1], *remarks[0]))
 
-    async def _check(self, limit: Limit, worst: int | None) -> Standing:
+    def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
+        price = self._prices.find_price(model)
+        return None if price is None else worst_cost(price, input_estimate, request.most_output)
+
+    async def _stand(self, limit: Limit) -> Standing:
         # before the ledger is read: what ends meanwhile is counted twice rather than not at all
         outside = sum(cost for caller, cost in self._outside if limit.counts(caller))
-        spent = await self.ledger.spent(**limit.scope)
-        used = spent.cost + outside
-        # of an unknown price nobody knows whether it fits, but where nothing is left it does not
-        if used + (worst or 0) > limit.most or (worst is None and used >= limit.most):
-            text = say(
-                Sentence.BUDGET_REACHED,
-                self._language,
-                key=f"'{limit.key}'" if '"' in limit.key else limit.key,
-                limit=dollars(limit.most),
-                spent=dollars(used),
-                worst=dollars(worst or 0),
-            )
-            raise BudgetExceeded(text)
-        return Standing(limit, spent)
+        return Standing(
+            limit, await self.ledger.spent(**limit.scope) + replace(NOTHING_SPENT, cost=outside, reserved=outside)
+        )
+
+    def _refuse(self, caller: Caller, model: str, worst: int | None, standings: Sequence[Standing]) -> _Refusal | None:
+        if worst is None and self._settings.on_unknown == "refuse":
+            return _Refusal(model, worst, None)
+        alone = replace(caller, models=(model,))
+        for standing in standings:
+            if standing.limit.counts(alone) and not standing.has_room(worst):
+                return _Refusal(model, worst, standing)
+        return None
+
+    def _explain(self, refusal: _Refusal) -> str:
+        """Why nothing is asked, for the user."""
+        if refusal.standing is None:
+            return say(Sentence.PRICE_UNKNOWN, self._language, model=refusal.model or "this model")
+        limit, spent = refusal.standing.limit, refusal.standing.spent
+        return say(
+            Sentence.BUDGET_REACHED,
+            self._language,
+            key=f"'{limit.key}'" if '"' in limit.key else limit.key,
+            limit=dollars(limit.most),
+            spent=dollars(spent.cost),
+            worst=dollars(refusal.worst or 0),
+        )
+
+    async def _left_out(self, caller: Caller, refusals: Sequence[_Refusal]) -> list[Remark]:
+        """What the owner is told of models that may not be asked while others may: once a session, until it ends."""
+        if caller.sender is not SenderClass.OWNER or caller.turn is None:
+            return []
+        remarks = []
+        for refusal in refusals:
+            key, since = "spending.on_unknown", 0.0
+            values = {"model": refusal.model}
+            sentence = Sentence.PRICE_UNKNOWN
+            if refusal.standing is not None:
+                limit, spent = refusal.standing.limit, refusal.standing.spent
+                key, since = limit.key, limit.scope.get("since", 0.0)
+                left = dollars(max(0, limit.most - spent.cost))
+                values |= {"key": key, "limit": dollars(limit.most), "left": left}
+                sentence = Sentence.BUDGET_LEFT_OUT
+            if await self._note(f"{key} without {refusal.model} {caller.session}", since):
+                remarks.append(Remark(sentence, tuple(values.items())))
+        return remarks
 
     async def _remarks(self, caller: Caller, standings: Sequence[Standing]) -> tuple[Remark, ...]:
         """What the owner is told with an answer: of which limits most is spent, those of others too."""
@@ -147,15 +199,18 @@ class Budget:
         limit, settled = standing.limit, standing.spent.cost - standing.spent.reserved
         if not settled or settled < self._settings.warn_at * limit.most:
             return None
-        mark = f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)
-        if mark in self._noted:
-            return None
-        is_first = await self.ledger.note_once(*mark)
-        self._noted.add(mark)
-        if not is_first:
+        if not await self._note(f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)):
             return None
         values = {"key": limit.key, "spent": dollars(settled), "limit": dollars(limit.most)}
         return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
+
+    async def _note(self, what: str, since: float) -> bool:
+        """Whether this is told for the first time since then."""
+        if (what, since) in self._noted:
+            return False
+        is_first = await self.ledger.note_once(what, since)
+        self._noted.add((what, since))
+        return is_first
 
 
 def worst_cost(price: Price, tokens: int, output: int) -> int:
@@ -175,6 +230,10 @@ def dollars(micro: int) -> str:
     """Micro-dollars as people write them; small sums with all that is known of them."""
     amount = micro / MICRO
     return f"{amount:.2f}" if amount >= 0.1 or amount == 0 else f"{amount:.6f}".rstrip("0")
+
+
+def _most(costs: Iterable[int | None]) -> int | None:
+    return max((cost for cost in costs if cost is not None), default=None)
 
 
 def _models(request: ModelRequest) -> tuple[str, ...]:

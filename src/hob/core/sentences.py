@@ -35,6 +35,7 @@ class Sentence(StrEnum):
     MODEL_BUDGET = auto()
     BUDGET_REACHED = auto()
     BUDGET_NEARLY_REACHED = auto()
+    BUDGET_LEFT_OUT = auto()
     PRICE_UNKNOWN = auto()
     REPLY_CUT = auto()
     ITERATION_LIMIT = auto()
@@ -180,15 +181,20 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "en": "${spent} of the ${limit} of `{key}` are spent. `hob usage` tells on what.",
         "de": "Von den {limit} $ von `{key}` sind {spent} $ ausgegeben. `hob usage` sagt, wofür.",
     },
+    Sentence.BUDGET_LEFT_OUT: {
+        "en": "{model} is not asked: ${left} of the ${limit} of `{key}` are left, too little for its answer.",
+        "de": "{model} wird nicht gefragt: Von den {limit} $ von `{key}` sind noch {left} $ übrig, zu wenig für seine "
+        "Antwort.",
+    },
     Sentence.MODEL_BUDGET: {
         "en": "The spending limit is reached, so there is no answer ({detail}). See `/usage`.",
         "de": "Die Ausgabengrenze ist erreicht, darum gibt es keine Antwort ({detail}). Siehe `/usage`.",
     },
     Sentence.PRICE_UNKNOWN: {
-        "en": "I did not ask the model: the price of {model} is unknown, and `spending.on_unknown` says refuse. "
+        "en": "I did not ask {model}: its price is unknown, and `spending.on_unknown` says refuse. "
         "Set it under `model.prices`, or allow unknown prices.",
-        "de": "Ich habe das Modell nicht gefragt: Der Preis von {model} ist unbekannt, und `spending.on_unknown` "
-        "steht auf refuse. Trag ihn unter `model.prices` ein oder erlaube unbekannte Preise.",
+        "de": "Ich habe {model} nicht gefragt: Der Preis ist unbekannt, und `spending.on_unknown` steht auf refuse. "
+        "Trag ihn unter `model.prices` ein oder erlaube unbekannte Preise.",
     },
     Sentence.REPLY_CUT: {
         "en": "[The answer was cut off here at the length limit. Say “go on” for the rest.]",
