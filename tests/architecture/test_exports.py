@@ -21,9 +21,9 @@ EXPORTS = {
         load_libraries open_media open_model open_prices
     """,
     "hob.store": """
-        Approval Approvals Compared Decisions Division Erasure FileBlobs Health IllegalMove Inbox InboxCounts
-        InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store StoreSettings
-        StoredChannelState
+        Approval Approvals Bound Compared Decisions Division Erasure FileBlobs Grant Health IllegalMove Inbox
+        InboxCounts InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store
+        StoreSettings StoredChannelState
         StoredJournal StoredLedger StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts
         TurnRow TurnRows Waiting check_projections open_store rebuild_projections restore
     """,

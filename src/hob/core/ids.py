@@ -38,6 +38,11 @@ def new_event_id() -> EventId:
     return EventId("e_" + _random_text(14))
 
 
+def new_approval_id() -> ApprovalId:
+    """A fresh id short enough to be typed, e.g. `a_7f3k9q2x`: it opens nothing by itself, its sender does."""
+    return ApprovalId("a_" + _random_text(8))
+
+
 def new_trace_id() -> TraceId:
     """32 hex digits, as in W3C Trace Context, so that traces can leave for other systems unchanged."""
     return TraceId(os.urandom(16).hex())

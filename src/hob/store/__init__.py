@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # names are loaded when first used, so that settings and words cost no database
     from hob.store.approvals import Approval as Approval
     from hob.store.approvals import Approvals as Approvals
+    from hob.store.approvals import Bound as Bound
+    from hob.store.approvals import Grant as Grant
     from hob.store.backup import restore as restore
     from hob.store.blobs import FileBlobs as FileBlobs
     from hob.store.channel_state import StoredChannelState as StoredChannelState
@@ -44,7 +46,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.turns import TurnRows as TurnRows
 
 _HOMES = {
-    "approvals": ("Approval", "Approvals"),
+    "approvals": ("Approval", "Approvals", "Bound", "Grant"),
     "backup": ("restore",),
     "blobs": ("FileBlobs",),
     "channel_state": ("StoredChannelState",),

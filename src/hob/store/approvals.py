@@ -1,6 +1,7 @@
-"""Questions whether something may be done."""
+"""Questions whether something may be done, their answers, and leave that was given for more than one use."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,18 +17,35 @@ from hob.store.rows import all_rows, find_row
 from hob.store.writer import Writer
 
 _INSERT = (
-    "INSERT INTO approvals (id, turn, call, tool, hash, session, state, reason, asked, expires, shown)"
-    " VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?)"
+    "INSERT INTO approvals (id, turn, call, tool, hash, session, state, reason, asked, expires, shown, rule, requester,"
+    " bound, remaining) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SELECT = (
-    "SELECT a.id, turn, call, tool, a.hash, session, state, reason, asked, expires, c.text, answered, answered_by"
-    " FROM approvals a JOIN content c ON c.id = a.shown"
+    "SELECT a.id, turn, call, tool, a.hash, session, state, reason, asked, expires, c.text, answered, answered_by,"
+    " rule, requester, b.text, remaining, scope, note"
+    " FROM approvals a JOIN content c ON c.id = a.shown LEFT JOIN content b ON b.id = a.bound"
+)
+_GRANTS = (
+    "SELECT g.id, g.session, g.tool, g.hash, g.requester, b.text, g.given, g.given_by, g.revoked"
+    " FROM grants g LEFT JOIN content b ON b.id = g.bound"
 )
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """What else a leave is bound to: the directory, and files (by path) with the SHA-256 of what stood in them."""
+
+    directory: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Approval:
-    """One question, bound to one call of a turn and its exact arguments by `hash`. `shown` is what the owner reads."""
+    """One question, bound to one call of a turn and its exact arguments by `hash`. `shown` is what the owner reads.
+
+    `bound` is None where that was erased. `remaining` are the seconds of running time it still stands for, as last
+    noted; None for questions older than that. `asked` and `expires` are for people only.
+    """
 
     id: ApprovalId
     turn: TurnId
@@ -42,14 +60,53 @@ class Approval:
     state: ApprovalState = ApprovalState.OPEN
     answered: float | None = None
     by: str = ""
+    rule: str = ""
+    requester: str = ""
+    bound: Bound | None = Bound()
+    remaining: float | None = None
+    scope: str = "once"
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Leave for every call that is exactly this one; everywhere where `session` is None."""
+
+    id: ApprovalId
+    session: SessionKey | None
+    tool: str
+    hash: str
+    requester: str
+    bound: Bound | None
+    given: float
+    by: str
+    revoked: float | None = None
 
 
 def _load(row: Sequence[Any]) -> Approval:
-    id, turn, call, tool, command, session, state, reason, asked, expires, shown, answered, by = row
+    id, turn, call, tool, command, session, state, reason, asked, expires, shown, answered, by, *more = row
+    rule, requester, bound, remaining, scope, note = more
     return Approval(
         ApprovalId(id), TurnId(turn), CallId(call), tool, command, SessionKey(session), reason, asked, expires,
-        shown or "", ApprovalState(state), answered, by,
+        shown or "", ApprovalState(state), answered, by, rule, requester, _bound(bound), remaining, scope, note,
     )  # fmt: skip
+
+
+def _load_grant(row: Sequence[Any]) -> Grant:
+    id, session, tool, command, requester, bound, given, by, revoked = row
+    where = None if session is None else SessionKey(session)
+    return Grant(ApprovalId(id), where, tool, command, requester, _bound(bound), given, by, revoked)
+
+
+def _bound(text: str | None) -> Bound | None:
+    if text is None:
+        return None
+    directory, files = json.loads(text)
+    return Bound(directory, tuple((path, sealed) for path, sealed in files))
+
+
+def _dumped(bound: Bound | None) -> str:
+    return json.dumps([bound.directory, bound.files] if bound is not None else ["", []], ensure_ascii=False)
 
 
 class Approvals:
@@ -61,18 +118,23 @@ class Approvals:
         self._clock = clock
 
     async def put(self, approval: Approval) -> ApprovalId:
-        """Ask; the same call of the same turn is asked once, then this gives the first question's id."""
+        """Ask; while a question about this call stands, or its leave is unused, this gives that one's id."""
 
         def job(connection: apsw.Connection) -> ApprovalId:
-            sql = "SELECT id FROM approvals WHERE turn = ? AND call = ? AND hash = ?"
+            sql = (
+                "SELECT id FROM approvals WHERE turn = ? AND call = ? AND hash = ? AND state IN ('open', 'allowed')"
+                " ORDER BY seq DESC"
+            )
             row = find_row(connection, sql, (approval.turn, approval.call, approval.hash))
             if row is not None:
                 return ApprovalId(row[0])
+            keep = Keep(connection)
             connection.execute(
                 _INSERT,
                 (
                     approval.id, approval.turn, approval.call, approval.tool, approval.hash, approval.session,
-                    approval.reason, approval.asked, approval.expires, Keep(connection)(approval.shown),
+                    approval.reason, approval.asked, approval.expires, keep(approval.shown), approval.rule,
+                    approval.requester, keep(_dumped(approval.bound)), approval.remaining,
                 ),
             )  # fmt: skip
             return approval.id
@@ -90,8 +152,25 @@ class Approvals:
         sql = f"{_SELECT} WHERE state = 'open' {where} ORDER BY a.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
-    async def answer(self, id: ApprovalId, allowed: bool, by: str) -> Approval | None:
-        """Answer an open question; None if it is not open (any more)."""
+    async def newest(self, turn: TurnId, call: CallId, command: str) -> Approval | None:
+        """The last question about exactly this call, whatever became of it."""
+        sql = f"{_SELECT} WHERE turn = ? AND call = ? AND a.hash = ? ORDER BY a.seq DESC LIMIT 1"
+        row = await self._readers.read(lambda c: find_row(c, sql, (turn, call, command)))
+        return None if row is None else _load(row)
+
+    async def standing(self) -> tuple[Approval, ...]:
+        """The unanswered questions and the unused leaves, oldest first."""
+        sql = f"{_SELECT} WHERE state IN ('open', 'allowed') ORDER BY a.seq"
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+
+    async def answer(
+        self, id: ApprovalId, allowed: bool, by: str, *, scope: str = "once", remaining: float | None = None
+    ) -> Approval | None:
+        """Answer an open question; None if it is not open (any more). Of two answers at once one counts.
+
+        A leave stands for `remaining` seconds more, where that is given. One of the scope `session` or `always` also
+        makes a grant.
+        """
         at = self._clock.now().timestamp()
         state = ApprovalState.ALLOWED if allowed else ApprovalState.DENIED
 
@@ -99,8 +178,13 @@ class Approvals:
             row = find_row(connection, f"{_SELECT} WHERE a.id = ? AND state = 'open'", (id,))
             if row is None:
                 return None
-            sql = "UPDATE approvals SET state = ?, answered = ?, answered_by = ? WHERE id = ?"
-            connection.execute(sql, (state.value, at, by, id))
+            sql = (
+                "UPDATE approvals SET state = ?, answered = ?, answered_by = ?, scope = ?,"
+                " remaining = coalesce(?, remaining) WHERE id = ?"
+            )
+            connection.execute(sql, (state.value, at, by, scope, remaining, id))
+            if allowed and scope != "once":
+                _grant(connection, _load(row), None if scope == "always" else row[5], at, by)
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0])
 
         return await self._writer.write(job)
@@ -115,13 +199,44 @@ class Approvals:
 
         return await self._writer.write(job)
 
-    async def expire(self, id: ApprovalId) -> None:
+    async def expire(self, id: ApprovalId, note: str = "") -> None:
         """The question or the unused leave is void. Raises IllegalMove when it was denied or used."""
 
         def job(connection: apsw.Connection) -> None:
             row = find_row(connection, "SELECT state FROM approvals WHERE id = ?", (id,))
             if row is not None:
                 check_move(APPROVAL_MOVES, ApprovalState(row[0]), ApprovalState.EXPIRED, f"The approval {id}")
-                connection.execute("UPDATE approvals SET state = 'expired' WHERE id = ?", (id,))
+                connection.execute("UPDATE approvals SET state = 'expired', note = ? WHERE id = ?", (note, id))
 
         await self._writer.write(job)
+
+    async def note_remaining(self, seconds: Mapping[ApprovalId, float]) -> None:
+        """Note for how much longer these stand, so that a restart neither lengthens nor shortens it."""
+        rows = [(left, id) for id, left in seconds.items()]
+        sql = "UPDATE approvals SET remaining = ? WHERE id = ? AND state IN ('open', 'allowed')"
+        await self._writer.write(lambda connection: connection.executemany(sql, rows).fetchall())
+
+    async def grants(self, command: str | None = None) -> tuple[Grant, ...]:
+        """The grants that hold, for one command hash if given, oldest first."""
+        where, values = ("", ()) if command is None else (" AND g.hash = ?", (command,))
+        sql = f"{_GRANTS} WHERE revoked IS NULL{where} ORDER BY g.seq"
+        return tuple(_load_grant(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+
+    async def revoke(self, id: str) -> bool:
+        """Take a grant back; False if there is none such."""
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> bool:
+            connection.execute("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))
+            return connection.changes() > 0
+
+        return await self._writer.write(job)
+
+
+def _grant(connection: apsw.Connection, asked: Approval, session: str | None, at: float, by: str) -> None:
+    sql = (
+        "INSERT INTO grants (id, session, tool, hash, requester, bound, given, given_by)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    bound = Keep(connection)(_dumped(asked.bound))
+    connection.execute(sql, (asked.id, session, asked.tool, asked.hash, asked.requester, bound, at, by))

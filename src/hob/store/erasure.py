@@ -58,6 +58,8 @@ _CONTENT = (
     "SELECT text FROM transcript WHERE turn IN doomed_turns",
     "SELECT extra FROM transcript WHERE turn IN doomed_turns",
     "SELECT shown FROM approvals WHERE turn IN doomed_turns",
+    "SELECT bound FROM approvals WHERE turn IN doomed_turns",
+    "SELECT g.bound FROM grants g JOIN approvals a USING (id) WHERE a.turn IN doomed_turns",
 )
 _CONTENT_OF_SESSION = (
     "SELECT content FROM timeline WHERE session = :key",

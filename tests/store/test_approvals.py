@@ -1,0 +1,96 @@
+"""Questions, what they are bound to, and leave for more than one use."""
+
+from dataclasses import replace
+
+import pytest
+
+from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
+from hob.core.states import ApprovalState
+from hob.store import Approval, Bound, IllegalMove, Store
+
+SESSION = SessionKey("memory:main")
+BOUND = Bound("/work", (("/usr/bin/make", digest("make")), ("/work/Makefile", digest("all:"))))
+ASKED = Approval(
+    ApprovalId("a_1"), TurnId("t_1"), CallId("c_1"), "exec", digest("exec\nmake"), SESSION, "a reason", 1.0, 2.0,
+    "make", rule="mode.risk", requester="local:me", bound=BOUND, remaining=60.0,
+)  # fmt: skip
+
+
+async def test_a_question_keeps_what_it_is_bound_to(store: Store) -> None:
+    await store.approvals.put(ASKED)
+    assert await store.approvals.find(ASKED.id) == ASKED
+    assert await store.approvals.newest(ASKED.turn, ASKED.call, ASKED.hash) == ASKED
+    assert await store.approvals.newest(ASKED.turn, ASKED.call, digest("other")) is None
+
+
+async def test_a_call_is_asked_about_anew_once_its_leave_was_used(store: Store) -> None:
+    await store.approvals.put(ASKED)
+    again = replace(ASKED, id=ApprovalId("a_2"))
+    assert await store.approvals.put(again) == ASKED.id
+    await store.approvals.answer(ASKED.id, True, "owner")
+    assert await store.approvals.put(again) == ASKED.id
+    assert await store.approvals.use(ASKED.id, ASKED.hash)
+    assert await store.approvals.put(again) == again.id
+    newest = await store.approvals.newest(ASKED.turn, ASKED.call, ASKED.hash)
+    assert newest is not None
+    assert newest.id == again.id
+
+
+@pytest.mark.parametrize(("scope", "session"), [("session", SESSION), ("always", None)])
+async def test_leave_for_more_than_once_is_a_grant_until_it_is_revoked(
+    store: Store, scope: str, session: SessionKey | None
+) -> None:
+    await store.approvals.put(ASKED)
+    await store.approvals.answer(ASKED.id, True, "owner", scope=scope)
+    (grant,) = await store.approvals.grants(ASKED.hash)
+    assert (grant.session, grant.bound, grant.requester) == (session, BOUND, "local:me")
+    assert await store.approvals.grants(digest("other")) == ()
+    assert await store.approvals.revoke(grant.id)
+    assert not await store.approvals.revoke(grant.id)
+    assert await store.approvals.grants() == ()
+
+
+@pytest.mark.parametrize(("allowed", "scope"), [(True, "once"), (False, "session"), (False, "always")])
+async def test_nothing_else_makes_a_grant(store: Store, allowed: bool, scope: str) -> None:
+    await store.approvals.put(ASKED)
+    await store.approvals.answer(ASKED.id, allowed, "owner", scope=scope)
+    assert await store.approvals.grants() == ()
+
+
+async def test_how_long_a_question_still_stands_is_noted_while_it_stands(store: Store) -> None:
+    await store.approvals.put(ASKED)
+    await store.approvals.note_remaining({ASKED.id: 30.0})
+    assert [each.remaining for each in await store.approvals.standing()] == [30.0]
+    await store.approvals.answer(ASKED.id, False, "owner")
+    await store.approvals.note_remaining({ASKED.id: 10.0})
+    found = await store.approvals.find(ASKED.id)
+    assert found is not None
+    assert found.remaining == 30.0
+    assert await store.approvals.standing() == ()
+
+
+async def test_a_void_leave_says_why(store: Store) -> None:
+    await store.approvals.put(ASKED)
+    await store.approvals.answer(ASKED.id, True, "owner")
+    await store.approvals.expire(ASKED.id, "a file changed")
+    found = await store.approvals.find(ASKED.id)
+    assert found is not None
+    assert (found.state, found.note) == (ApprovalState.EXPIRED, "a file changed")
+    with pytest.raises(IllegalMove):
+        await store.approvals.expire(ASKED.id)
+
+
+async def test_forgetting_a_question_forgets_what_it_was_bound_to(store: Store) -> None:
+    await _forgotten(store)
+    found = await store.approvals.find(ASKED.id)
+    assert found is not None
+    assert (found.shown, found.bound) == ("", None)
+    assert [grant.bound for grant in await store.approvals.grants()] == [None]
+
+
+async def _forgotten(store: Store) -> None:
+    await store.approvals.put(ASKED)
+    await store.approvals.answer(ASKED.id, True, "owner", scope="always")
+    sql = "INSERT INTO turns (id, session, trace_id, span_id, state, created) VALUES ('t_1', ?, 'x', 'y', 'done', 1)"
+    await store._writer.write(lambda connection: connection.execute(sql, (SESSION,)).fetchall())
+    await store.erasure.erase_session(SESSION, "a test")
