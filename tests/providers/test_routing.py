@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.ids import SessionKey
 from hob.core.models import ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, Thinking, UserMessage
 from hob.core.settings import Secret
 from hob.providers.opening import open_model
@@ -84,6 +85,12 @@ async def test_a_server_that_cannot_name_its_model_is_passed_over() -> None:
         route = await model.route(request())
         assert route.request.models == ("near/two",)
         assert [remark.values for remark in route.remarks] == [(("model", "away"), ("other", "near/two"))]
+
+
+async def test_that_a_server_cannot_name_its_model_is_told_once_in_a_session() -> None:
+    async with ModelServer() as server, opened(server, name="away/", fallbacks=["near/two"]) as model:
+        routes = [await model.route(request(cache_key=SessionKey("s"))) for _ in range(2)]
+        assert [len(route.remarks) for route in routes] == [1, 0]
 
 
 async def test_a_turn_goes_on_with_the_chain_it_began_with() -> None:

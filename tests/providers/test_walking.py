@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from hob.core.errors import ModelError, ModelFault, StoreDamaged
+from hob.core.ids import SessionKey
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
 from hob.core.sentences import OF_STAND_IN, Sentence, say
 from hob.providers.health import Health, Lane
@@ -31,8 +32,15 @@ class Servers:
     def open(self, lane: Lane) -> ScriptedModel:
         return self.models.get(f"{lane.ref}#{lane.key}") or self.models[lane.ref]
 
-    async def ask(self, *models: str, patience: float = 8.0) -> list[ModelEvent]:
-        request = ModelRequest("", "", (UserMessage("hi"),), patience=patience, models=models or tuple(self.models))
+    async def ask(self, *models: str, patience: float = 8.0, session: str | None = None) -> list[ModelEvent]:
+        request = ModelRequest(
+            "",
+            "",
+            (UserMessage("hi"),),
+            patience=patience,
+            models=models or tuple(self.models),
+            cache_key=SessionKey(session) if session else None,
+        )
         return [event async for event in self.model.stream(request)]
 
 
@@ -67,6 +75,23 @@ async def test_a_resting_first_model_is_not_asked_and_the_remark_says_why() -> N
     events = await servers.ask()
     assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_BILLING]
     assert reply_of(events).attempts == 1
+
+
+async def test_a_stand_in_is_told_once_in_each_session_while_the_outage_lasts() -> None:
+    servers = Servers({"a/x": (ModelError(ModelFault.BILLING),), "b/y": ("one", "two", "three")})
+    told = [len(remarks_of(await servers.ask(session=session))) for session in ("s", "s", "t")]
+    assert told == [1, 0, 1]
+
+
+async def test_the_next_outage_and_another_stand_in_are_news() -> None:
+    auth = ModelError(ModelFault.AUTH)
+    servers = Servers({"a/x": (OVERLOAD, OVERLOAD, "back", OVERLOAD), "b/y": ("one", "two", auth), "c/z": ("three",)})
+    assert len(remarks_of(await servers.ask(session="s"))) == 1
+    await servers.clock.advance(31)
+    assert remarks_of(await servers.ask(session="s")) == []
+    assert len(remarks_of(await servers.ask(patience=0.0, session="s"))) == 1
+    remarks = remarks_of(await servers.ask(patience=0.0, session="s"))
+    assert [dict(remark.values)["other"] for remark in remarks] == ["c/z"]
 
 
 async def test_it_comes_back_to_the_first_model_when_its_rest_is_over() -> None:

@@ -115,16 +115,19 @@ class Routing:
         for ref in self.choice.chain(request):
             try:
                 chain.append(self.lanes.name(await self._named(ref)))
+                if not ref.model:
+                    self.failover.told.answered(ref.provider)
             except ModelError as error:
                 passed.append((ref, error))
         if not chain:
             raise passed[0][1]
-        remarks = tuple(
+        remarks = (
             Remark(OF_STAND_IN[error.fault], (("model", str(ref) or ref.provider), ("other", chain[0])))
             for ref, error in passed[:1]
             if error.fault in OF_STAND_IN
         )
-        return replace(request, models=tuple(dict.fromkeys(chain))), remarks
+        news = tuple(remark for remark in remarks if self.failover.told.is_news(request, remark))
+        return replace(request, models=tuple(dict.fromkeys(chain))), news
 
     async def _named(self, ref: Ref) -> Ref:
         """The reference with a model: the server's first one where nobody named any (asked once)."""

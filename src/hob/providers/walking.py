@@ -16,6 +16,7 @@ from hob.core.ports.model import Model
 from hob.core.sentences import OF_STAND_IN
 from hob.providers.failover import MOST_ATTEMPTS, Walk
 from hob.providers.health import Health, Lane
+from hob.providers.told import Told
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -58,12 +59,15 @@ class Failover:
         self._draw = draw
         self._health = health if health is not None else Health()
         self._silence = silence
+        self.told = Told()
+        """What sessions know of stand-ins."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Answer, piece by piece. Raises one ModelError that tells what became of each model.
 
         The reply says who gave it and how many requests it took. Where it is not the first model of the chain that
-        answers, a `Remark` comes before the first piece; where it is, with another key, nothing is said.
+        answers, a `Remark` comes before the first piece, once for each session and outage; where it is, with another
+        key, nothing is said.
         """
         monotonic = self._clock.monotonic
         walk = self._begin(request)
@@ -79,11 +83,12 @@ class Failover:
                         kind = type(event)
                         if not shown and kind is not Beat and kind is not Remark:
                             shown, heard.silence = True, None
-                            if (remark := _remark(walk, lane)) is not None:
+                            if (remark := _remark(walk, lane)) is not None and self.told.is_news(request, remark):
                                 yield remark
                         if type(event) is ModelReply:
                             done = True
                             walk.answered(lane)
+                            self.told.answered(lane.ref)
                             event = replace(event, ref=lane.ref, attempts=walk.made)
                         yield event
                 if done:
