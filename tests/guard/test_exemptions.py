@@ -105,7 +105,9 @@ def test_a_handle_is_named_with_its_platform_only() -> None:
     assert not named("tell @bob hi").recipient(bob, channel="signal", here="telegram")
 
 
-@pytest.mark.parametrize("words", ["see example.com", "see example.com.", "what does EXAMPLE.com sell?", "`example.com`"])
+@pytest.mark.parametrize(
+    "words", ["see example.com", "see example.com.", "what does EXAMPLE.com sell?", "`example.com`"]
+)
 def test_a_host_by_itself_is_named(words: str) -> None:
     assert named(words).host(host("example.com"))
 

@@ -1,5 +1,6 @@
 """Questions, what they are bound to, and leave for more than one use."""
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
 from hob.core.states import ApprovalState
 from hob.store import Approval, Bound, IllegalMove, Store
+from hob.testing.memory_store import memory_store
 
 SESSION = SessionKey("memory:main")
 BOUND = Bound("/work", (("/usr/bin/make", digest("make")), ("/work/Makefile", digest("all:"))))
@@ -14,6 +16,12 @@ ASKED = Approval(
     ApprovalId("a_1"), TurnId("t_1"), CallId("c_1"), "exec", digest("exec\nmake"), SESSION, "a reason", 1.0, 2.0,
     "make", rule="mode.risk", requester="local:me", bound=BOUND, remaining=60.0,
 )  # fmt: skip
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store() as opened:
+        yield opened
 
 
 async def test_a_question_keeps_what_it_is_bound_to(store: Store) -> None:
