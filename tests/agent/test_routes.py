@@ -9,7 +9,7 @@ import pytest
 from hob.agent.compaction import Compacted, Compactor
 from hob.agent.driver import Driver
 from hob.agent.hooks import Hooks
-from hob.agent.limits import SpendingSettings
+from hob.agent.limits import PeriodLimits, SpendingSettings
 from hob.agent.remarks import remarks_of, render
 from hob.agent.settings import AgentSettings
 from hob.agent.summaries import HEADINGS
@@ -101,6 +101,19 @@ async def owed(desk: Desk) -> list[Outbound]:
             await desk.store.outbox.sending(row.outbound.id)
             await desk.store.outbox.sent(row.outbound.id)
     return found
+
+
+async def test_a_model_without_room_under_its_limit_is_not_sent_to(desk: Desk) -> None:
+    router = Router("Hello.")
+    turn = await make_turn(desk.store, message("hi"))
+    limits = SpendingSettings(models={"a/one": PeriodLimits(daily=0)})
+    assert await perform(desk, router, turn, budget=desk.parts(spending=limits).budget) is TurnState.DONE
+    assert [request.models for request in router.requests] == [("b/two",)]
+    asked, replied, *_ = await desk.store.journal.load_steps(turn.id)
+    assert isinstance(asked, ModelAsked)
+    assert (asked.model, asked.models) == ("b/two", ("b/two",))
+    assert isinstance(replied, ModelReplied)
+    assert '`spending.models."a/one".daily`' in replied.remarks[0]
 
 
 async def test_a_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_sent(desk: Desk) -> None:

@@ -17,6 +17,7 @@ from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound, Sender
 from hob.core.models import ModelRequest, Price, Thinking, Usage
+from hob.core.money import dollars
 from hob.core.sentences import Sentence
 from hob.core.steps import ModelAsked, ModelReplied
 from hob.core.turns import Turn
@@ -28,8 +29,8 @@ from hob.testing.turns import make_turn
 
 DOLLAR = 1_000_000
 _, MEMBER, STRANGER = SenderClass
-PRICED = ModelRequest("priced", "", (), max_tokens=1000, thinking=Thinking.OFF)
-NAMELESS = ModelRequest("nameless", "", (), max_tokens=1000, thinking=Thinking.OFF)
+PRICED = ModelRequest("priced", "", (), max_tokens=1000, thinking=Thinking.OFF, patience=0)
+NAMELESS = ModelRequest("nameless", "", (), max_tokens=1000, thinking=Thinking.OFF, patience=0)
 
 
 def by(cls: SenderClass) -> Inbound:
@@ -248,6 +249,73 @@ async def test_each_model_of_a_chain_keeps_its_own_limits_by_its_own_price(
     turn = await make_turn(store, message("a"))
     async with budget(store, clock, limits).reserved(turn, CHAIN, 0) as held:
         assert (held.request.models, held.worst) == (asked, worst)
+
+
+async def test_what_others_hold_back_is_waited_for(store: Store, clock: ManualClock) -> None:
+    turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"))
+    limited = budget(store, clock, SpendingSettings(daily=1.5))
+    await store.journal.append(other.id, [ModelAsked("priced", "h", 1, DOLLAR)])
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(may(limited, turn, replace(PRICED, patience=8)))
+        await asleep(clock)
+        await store.journal.append(other.id, [ModelReplied("x", cost=DOLLAR // 10)])
+        await clock.advance(1)
+    assert waiting.result()
+
+
+async def test_nobody_waits_longer_than_a_requests_patience_or_where_it_would_not_help(
+    store: Store, clock: ManualClock
+) -> None:
+    turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"))
+    await store.journal.append(other.id, [ModelAsked("priced", "h", 1, DOLLAR)])
+    patient = replace(PRICED, patience=0.5)
+    assert not await may(budget(store, clock, SpendingSettings(daily=0.5)), turn, patient)
+    limited = budget(store, clock, SpendingSettings(daily=1.5))
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(may(limited, turn, patient))
+        await asleep(clock)
+        await clock.advance(1)
+    assert not waiting.result()
+
+
+async def asleep(clock: ManualClock) -> None:
+    """Return once somebody waits for the clock."""
+    async with asyncio.timeout(10):
+        while not clock.sleepers():  # noqa: ASYNC110 - the clock tells nobody
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        (PRICED, r"\$1\.20, \$0\.50 of it is spent, \$0\.60 is held back for answers under way, .* \$1\.00\."),
+        (NAMELESS, r"\$1\.20, and nothing of it is left \(\$0\.50 spent, \$0\.70 held back\)"),
+    ],
+)
+async def test_what_is_spent_and_what_is_held_back_are_told_apart(
+    store: Store, clock: ManualClock, request_: ModelRequest, told: str
+) -> None:
+    turn = await make_turn(store, message("a"))
+    await spend(store, turn, 0.5)
+    await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, 600_000 if request_ is PRICED else 700_000)])
+    with pytest.raises(BudgetExceeded, match=told):
+        async with budget(store, clock, SpendingSettings(daily=1.2)).reserved(turn, request_, 0):
+            pass
+
+
+async def test_a_key_with_quotes_is_quoted_where_it_is_to_be_typed(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    limited = budget(store, clock, SpendingSettings(models={"pri*": PeriodLimits(daily=0)}))
+    with pytest.raises(BudgetExceeded, match=r""": `spending\.models\."pri\*"\.daily` is.*set 'spending\.models"""):
+        async with limited.reserved(turn, PRICED, 0):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("micro", "told"), [(0, "0.00"), (1, "0.000001"), (50_000, "0.05"), (16_985, "0.016985"), (123_456, "0.12")]
+)
+def test_small_sums_are_told_with_all_that_is_known_of_them(micro: int, told: str) -> None:
+    assert dollars(micro) == told
 
 
 async def test_where_no_model_of_a_chain_has_room_the_first_ones_limit_is_named(

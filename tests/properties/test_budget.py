@@ -11,13 +11,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.limits import MICRO, PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
+from hob.agent.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
 from hob.agent.spending import Budget
 from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import SenderClass
 from hob.core.messages import Sender
 from hob.core.models import ModelRequest, Price, Thinking, Usage
+from hob.core.money import MICRO
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
@@ -54,7 +55,9 @@ class Question:
     fails: bool
 
     def request(self) -> ModelRequest:
-        return ModelRequest(self.chain[0], "", (), max_tokens=self.most, models=self.chain, thinking=Thinking.OFF)
+        return ModelRequest(
+            self.chain[0], "", (), max_tokens=self.most, models=self.chain, thinking=Thinking.OFF, patience=0
+        )
 
 
 parts = st.sampled_from([0.0, 0.5, 1.0, 1.0])

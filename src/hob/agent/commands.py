@@ -10,7 +10,7 @@ from hob.agent.naming import chain_of, chosen_name
 from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import thread_session
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget, Standing, dollars
+from hob.agent.spending import Budget, Standing
 from hob.core.answers import Answer, answer
 from hob.core.clock import Clock
 from hob.core.errors import HobError, ModelError
@@ -18,6 +18,7 @@ from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
 from hob.core.models import Spent, Thinking
+from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
 from hob.core.turns import QueueMode

@@ -8,10 +8,8 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.labels import SenderClass
 from hob.core.model_names import fits
 from hob.core.models import Scope
+from hob.core.money import MICRO
 from hob.core.settings import setting
-
-MICRO = 1_000_000
-"""Micro-dollars in a dollar."""
 
 
 @dataclass(frozen=True, slots=True)

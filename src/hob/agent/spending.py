@@ -1,17 +1,18 @@
 """Money: what a call may cost at worst is held back before it is made, and limits stop it before it is spent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from hob.agent.limits import MICRO, Caller, Limit, SpendingSettings, general_limits, limits_for, session_limit
+from hob.agent.limits import Caller, Limit, SpendingSettings, general_limits, limits_for, session_limit
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass, least_known
 from hob.core.messages import Inbound
 from hob.core.models import NOTHING_SPENT, ModelRequest, Price, Remark, Spent, Usage
+from hob.core.money import dollars
 from hob.core.ports.journal import Ledger
 from hob.core.ports.model import Prices
 from hob.core.sentences import Sentence, say
@@ -19,6 +20,8 @@ from hob.core.turns import Turn
 
 _CLIFF = 4, 5
 """A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
+_LOOK_SECONDS = 0.5
+"""How often it is looked whether others have given back what they held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,20 @@ class Standing:
     limit: Limit
     spent: Spent
 
+    @property
+    def settled(self) -> int:
+        """Micro-dollars that are spent, without what is only held back."""
+        return self.spent.cost - self.spent.reserved
+
     def has_room(self, worst: int | None) -> bool:
         """Whether this much may be spent. Of an unknown price nobody knows, but where nothing is left it may not."""
-        used = self.spent.cost
+        return self._fits(self.spent.cost, worst)
+
+    def may_have_room(self, worst: int | None) -> bool:
+        """Whether it may be once those have ended for whom something is held back."""
+        return self._fits(self.settled, worst)
+
+    def _fits(self, used: int, worst: int | None) -> bool:
         return used < self.limit.most if worst is None else used + worst <= self.limit.most
 
 
@@ -53,6 +67,11 @@ class _Refusal:
     model: str
     worst: int | None
     standing: Standing | None
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether waiting may help."""
+        return self.standing is not None and self.standing.may_have_room(self.worst)
 
 
 class Budget:
@@ -82,7 +101,8 @@ class Budget:
     ) -> AsyncIterator[Held]:
         """The worst cost of the turn's call, if there is room for it; the block journals it: that is the reservation.
 
-        Each of its models keeps the limits that count for it, by its own price; those that cannot are left out.
+        Each of its models keeps the limits that count for it, by its own price; those that cannot are left out. For
+        what others hold back it waits, no longer than the request's patience.
         `joined` are messages that have joined the turn since it was taken in hand. Raises BudgetExceeded with the
         sentence for the user: then nothing may be asked.
         """
@@ -120,17 +140,33 @@ class Budget:
         if not limits:
             yield Held(_most(worst.values()), request, await self._remarks(caller, ()))
             return
-        async with self._gate:
-            standings = [await self._stand(limit) for limit in limits]
-            refusals = [
-                refusal for model in caller.models if (refusal := self._refuse(caller, model, worst[model], standings))
-            ]
-            left = [model for model in caller.models if model not in {refusal.model for refusal in refusals}]
-            if not left:
-                raise BudgetExceeded(self._explain(refusals[0]))
-            remarks = await self._remarks(caller, standings), await self._left_out(caller, refusals)
-            narrowed = replace(request, models=tuple(left)) if refusals else request
-            yield Held(_most(worst[model] for model in left), narrowed, (*remarks[1], *remarks[0]))
+        give_up = self._clock.monotonic() + request.patience
+        while True:
+            async with self._gate:
+                standings = [await self._stand(limit) for limit in limits]
+                refusals = list(self._refusals(caller, worst, standings))
+                waits = bool(refusals) and refusals[0].model == caller.models[0] and refusals[0].may_pass
+                if not waits or self._clock.monotonic() >= give_up:
+                    yield await self._hold(caller, request, worst, standings, refusals)
+                    return
+            await self._clock.sleep(_LOOK_SECONDS)
+
+    async def _hold(
+        self,
+        caller: Caller,
+        request: ModelRequest,
+        worst: Mapping[str, int | None],
+        standings: Sequence[Standing],
+        refusals: Sequence[_Refusal],
+    ) -> Held:
+        """What is left to ask. Raises BudgetExceeded."""
+        refused = {refusal.model for refusal in refusals}
+        left = tuple(model for model in caller.models if model not in refused)
+        if not left:
+            raise BudgetExceeded(self._explain(refusals[0]))
+        remarks = (*await self._left_out(caller, refusals), *await self._remarks(caller, standings))
+        narrowed = replace(request, models=left) if refusals else request
+        return Held(_most(worst[model] for model in left), narrowed, remarks)
 
     def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
         price = self._prices.find_price(model)
@@ -143,26 +179,37 @@ class Budget:
             limit, await self.ledger.spent(**limit.scope) + replace(NOTHING_SPENT, cost=outside, reserved=outside)
         )
 
-    def _refuse(self, caller: Caller, model: str, worst: int | None, standings: Sequence[Standing]) -> _Refusal | None:
-        if worst is None and self._settings.on_unknown == "refuse":
-            return _Refusal(model, worst, None)
-        alone = replace(caller, models=(model,))
-        for standing in standings:
-            if standing.limit.counts(alone) and not standing.has_room(worst):
-                return _Refusal(model, worst, standing)
-        return None
+    def _refusals(
+        self, caller: Caller, worst: Mapping[str, int | None], standings: Sequence[Standing]
+    ) -> Iterator[_Refusal]:
+        """One for each model that may not be asked now, in their order."""
+        for model, cost in worst.items():
+            if cost is None and self._settings.on_unknown == "refuse":
+                yield _Refusal(model, cost, None)
+                continue
+            alone = replace(caller, models=(model,))
+            full = [each for each in standings if each.limit.counts(alone) and not each.has_room(cost)]
+            if full:  # first of all that for which waiting does not help
+                yield _Refusal(model, cost, min(full, key=lambda each: each.may_have_room(cost)))
 
     def _explain(self, refusal: _Refusal) -> str:
         """Why nothing is asked, for the user."""
         if refusal.standing is None:
             return say(Sentence.PRICE_UNKNOWN, self._language, model=refusal.model or "this model")
-        limit, spent = refusal.standing.limit, refusal.standing.spent
+        limit, held = refusal.standing.limit, refusal.standing.spent.reserved
+        sentence = Sentence.BUDGET_REACHED
+        if refusal.worst is None:
+            sentence = Sentence.BUDGET_USED_UP
+        elif held:
+            sentence = Sentence.BUDGET_HELD
         return say(
-            Sentence.BUDGET_REACHED,
+            sentence,
             self._language,
-            key=f"'{limit.key}'" if '"' in limit.key else limit.key,
+            key=limit.key,
+            setting=f"'{limit.key}'" if '"' in limit.key else limit.key,
             limit=dollars(limit.most),
-            spent=dollars(spent.cost),
+            spent=dollars(refusal.standing.settled),
+            held=dollars(held),
             worst=dollars(refusal.worst or 0),
         )
 
@@ -172,6 +219,8 @@ class Budget:
             return []
         remarks = []
         for refusal in refusals:
+            if refusal.may_pass and refusal.model != caller.models[0]:
+                continue
             key, since = "spending.on_unknown", 0.0
             values = {"model": refusal.model}
             sentence = Sentence.PRICE_UNKNOWN
@@ -196,7 +245,7 @@ class Budget:
 
     async def _warn(self, standing: Standing) -> Remark | None:
         """The line where most of a limit is spent, once in its time."""
-        limit, settled = standing.limit, standing.spent.cost - standing.spent.reserved
+        limit, settled = standing.limit, standing.settled
         if not settled or settled < self._settings.warn_at * limit.most:
             return None
         if not await self._note(f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)):
@@ -224,12 +273,6 @@ def worst_cost(price: Price, tokens: int, output: int) -> int:
 def _flat_cost(price: Price, tokens: int, output: int) -> int:
     flat = Price(max(price.input, price.cache_write), price.output, 0, 0, call=price.call)
     return flat.cost(Usage(tokens, output))
-
-
-def dollars(micro: int) -> str:
-    """Micro-dollars as people write them; small sums with all that is known of them."""
-    amount = micro / MICRO
-    return f"{amount:.2f}" if amount >= 0.1 or amount == 0 else f"{amount:.6f}".rstrip("0")
 
 
 def _most(costs: Iterable[int | None]) -> int | None:

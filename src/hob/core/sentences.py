@@ -34,6 +34,8 @@ class Sentence(StrEnum):
     MODEL_SETTINGS = auto()
     MODEL_BUDGET = auto()
     BUDGET_REACHED = auto()
+    BUDGET_HELD = auto()
+    BUDGET_USED_UP = auto()
     BUDGET_NEARLY_REACHED = auto()
     BUDGET_LEFT_OUT = auto()
     PRICE_UNKNOWN = auto()
@@ -74,6 +76,7 @@ class Sentence(StrEnum):
     STAND_IN_BAD_REQUEST = auto()
     STAND_IN_SETTINGS = auto()
     CLI_TOOLS_REFUSED = auto()
+    MESSAGE_SHORTENED = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -173,9 +176,23 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     },
     Sentence.BUDGET_REACHED: {
         "en": "I stopped before spending: `{key}` is ${limit}, ${spent} of it is spent, and the next answer may cost "
-        "${worst}. Raise the limit with `hob config set {key} DOLLARS`, or wait.",
+        "${worst}. Raise the limit with `hob config set {setting} DOLLARS`, or wait.",
         "de": "Ich habe aufgehört, bevor Geld fließt: `{key}` ist {limit} $, davon sind {spent} $ ausgegeben, und die "
-        "nächste Antwort kann {worst} $ kosten. Erhöhe die Grenze mit `hob config set {key} DOLLAR` oder warte.",
+        "nächste Antwort kann {worst} $ kosten. Erhöhe die Grenze mit `hob config set {setting} DOLLAR` oder warte.",
+    },
+    Sentence.BUDGET_HELD: {
+        "en": "I stopped before spending: `{key}` is ${limit}, ${spent} of it is spent, ${held} is held back for "
+        "answers under way, and the next answer may cost ${worst}. Wait for those answers, or raise the limit with "
+        "`hob config set {setting} DOLLARS`.",
+        "de": "Ich habe aufgehört, bevor Geld fließt: `{key}` ist {limit} $, davon sind {spent} $ ausgegeben und "
+        "{held} $ für laufende Antworten zurückgelegt, und die nächste Antwort kann {worst} $ kosten. Warte auf diese "
+        "Antworten oder erhöhe die Grenze mit `hob config set {setting} DOLLAR`.",
+    },
+    Sentence.BUDGET_USED_UP: {
+        "en": "I stopped before spending: `{key}` is ${limit}, and nothing of it is left (${spent} spent, ${held} held "
+        "back). Raise the limit with `hob config set {setting} DOLLARS`, or wait.",
+        "de": "Ich habe aufgehört, bevor Geld fließt: `{key}` ist {limit} $, und davon ist nichts übrig ({spent} $ "
+        "ausgegeben, {held} $ zurückgelegt). Erhöhe die Grenze mit `hob config set {setting} DOLLAR` oder warte.",
     },
     Sentence.BUDGET_NEARLY_REACHED: {
         "en": "${spent} of the ${limit} of `{key}` are spent. `hob usage` tells on what.",
@@ -360,6 +377,12 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.CLI_TOOLS_REFUSED: {
         "en": "{model} reached for tools of its own ({tools}), which it does not have here.",
         "de": "{model} wollte eigene Werkzeuge benutzen ({tools}), die es hier nicht hat.",
+    },
+    Sentence.MESSAGE_SHORTENED: {
+        "en": "{model} has no room for the whole message ({length} characters): it read its beginning and its end only. "
+        "A model with more room (`/model`) can read all of it.",
+        "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur ihren Anfang und ihr "
+        "Ende gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
     },
 }
 

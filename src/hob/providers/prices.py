@@ -86,7 +86,7 @@ class PriceList:
         if is_whole or place is None or place[1].provider.wire in CLI_WIRES:  # a CLI tells with the answer what it cost
             return own, _UNKNOWN
         if is_free(*place):
-            return own, _FREE
+            return own, _FREE if own == _NOT_SET else _UNKNOWN  # whom the owner pays for one half is not free
         if not self._table.is_ready():
             return own, None
         return own, find_listed(self._table, *place) or _UNKNOWN
