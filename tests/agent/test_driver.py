@@ -13,6 +13,7 @@ from hob.agent.hooks import Hooks
 from hob.agent.limits import SpendingSettings
 from hob.agent.parts import Parts
 from hob.agent.prompt import PromptBuilder
+from hob.agent.remarks import remarks_of
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget
 from hob.core.errors import ModelError, ModelFault, StoreFull
@@ -209,6 +210,14 @@ async def test_text_that_was_streamed_before_a_failure_is_taken_back(desk: Desk)
     turn = await make_turn(desk.store, message("hi"))
     await Driver(desk.parts(Cut("Half", ModelError(ModelFault.CUT)))).run(turn, desk.control)
     assert len(desk.notices.of(Retracted)) == 1
+
+
+async def test_that_a_message_was_too_long_to_be_read_whole_is_told_beside_the_answer(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("a line of a report\n" * 3_000))
+    settings = AgentSettings(context_tokens=4_000, max_tokens=500)
+    await Driver(desk.parts("An answer.", settings=settings)).run(turn, desk.control)
+    (remark,) = remarks_of(await desk.store.journal.load_steps(turn.id))
+    assert "no room for the whole message (57000 characters)" in remark
 
 
 async def test_an_answer_cut_at_the_length_limit_says_so(desk: Desk) -> None:

@@ -171,3 +171,19 @@ async def test_a_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: P
         assert compactor.needed(view, 3_001, "narrow") == "tokens"
         assert compactor.needed(view, 3_001, "big") is None
         assert compactor.needed(View((), None, 41), 0, "small") == "messages"
+
+
+async def test_a_message_that_does_not_fit_is_told_of_and_its_mark_counts_all_that_is_missing() -> None:
+    made = prompts(AgentSettings(max_tokens=500), tiny=ModelProfile(context_tokens=4_000, small=True))
+    whole = "".join(f"line {n} of the report\n" for n in range(2_000))
+    asked = turn(inbound(whole))
+    prompt = await made.build(asked, (), View((), None, 0), TOOLS, "tiny", patience=8)
+    shown = prompt.request.messages[0].text
+    count = int(shown.partition("[… ")[2].partition(" characters left out")[0])
+    assert len(whole) - len(shown) < count <= len(whole)
+    (remark,) = prompt.remarks
+    assert dict(remark.values) == {"model": "tiny", "length": str(len(whole))}
+
+
+async def test_a_message_that_fits_is_nothing_to_tell() -> None:
+    assert (await build(prompts(small=SMALL), "small")).remarks == ()

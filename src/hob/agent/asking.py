@@ -66,7 +66,7 @@ async def ask(run: Running) -> None:
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
-    for remark in (*route.remarks, *held.remarks):
+    for remark in (*prompt.remarks, *route.remarks, *held.remarks):
         _tell(run, heard, remark)
     await _hear(run, request, heard)
 

@@ -7,7 +7,7 @@ from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Address
-from hob.core.models import ModelRequest
+from hob.core.models import ModelRequest, Remark
 from hob.core.steps import Step
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn, View
@@ -17,7 +17,10 @@ LimitOf = Callable[[Address], int]
 
 
 class BuiltPrompt(Protocol):
-    """A request ready for the model, the trust of all that was rendered into it, and its estimated tokens."""
+    """A request ready for the model, the trust of all that was rendered into it, and its estimated tokens.
+
+    `remarks` tell what of the message did not fit.
+    """
 
     @property
     def request(self) -> ModelRequest: ...
@@ -27,6 +30,9 @@ class BuiltPrompt(Protocol):
 
     @property
     def input_estimate(self) -> int: ...
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]: ...
 
 
 class Prompts(Protocol):

@@ -77,6 +77,7 @@ class Sentence(StrEnum):
     STAND_IN_SETTINGS = auto()
     CLI_TOOLS_REFUSED = auto()
     MESSAGE_SHORTENED = auto()
+    MESSAGE_SHORTENED = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -377,6 +378,12 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.CLI_TOOLS_REFUSED: {
         "en": "{model} reached for tools of its own ({tools}), which it does not have here.",
         "de": "{model} wollte eigene Werkzeuge benutzen ({tools}), die es hier nicht hat.",
+    },
+    Sentence.MESSAGE_SHORTENED: {
+        "en": "{model} has no room for the whole message ({length} characters): it read its beginning and its end only. "
+        "A model with more room (`/model`) can read all of it.",
+        "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur ihren Anfang und ihr "
+        "Ende gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
     },
     Sentence.MESSAGE_SHORTENED: {
         "en": "{model} has no room for the whole message ({length} characters): it read its beginning and its end only. "

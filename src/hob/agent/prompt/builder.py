@@ -37,8 +37,9 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.files import BootstrapFile
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import HOB_LABEL, join
-from hob.core.models import Entry, ModelMessage, ModelRequest, UserMessage
+from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
 from hob.core.ports.memory import Memory, Recall
+from hob.core.sentences import Sentence
 from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec
 from hob.core.turns import Summary, Turn, View
@@ -138,7 +139,10 @@ class PromptBuilder:
             room = min(_LAST_ROOM, room + limits.most - budget)
         if room < 60:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, "tools and identity files leave no room for a message")
+        whole = _length_of(own)
         history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
+        shortened = Remark(Sentence.MESSAGE_SHORTENED, (("model", model), ("length", str(whole))))
+        remarks = (shortened,) if _length_of(own) < whole else ()
 
         shown = [*summary, *history]
         messages: list[ModelMessage] = []
@@ -159,7 +163,7 @@ class PromptBuilder:
         )
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
         sections = (*system.sections, tool_section, *self._conversation(summary, history, own, moment))
-        return Prompt(request, tuple(section for section in sections if section.bytes), trust, tokens, budget)
+        return Prompt(request, tuple(section for section in sections if section.bytes), trust, tokens, budget, remarks)
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
         """The prompt as the owner's next message would find it, without that message."""
@@ -228,6 +232,11 @@ class PromptBuilder:
             _measure("this turn", own, False),
             *(Section(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
         ]
+
+
+def _length_of(own: Sequence[Entry]) -> int:
+    """Characters of what people wrote in this turn."""
+    return sum(len(entry.text) for entry in own if entry.role == "user" and entry.label != HOB_LABEL)
 
 
 def _opening_length(own: Sequence[Entry], opening: int) -> int:

@@ -79,12 +79,12 @@ def _fit_own(entries: list[Entry], room: int) -> list[Entry]:
     if sum(map(cost, entries)) <= room:
         return entries
     last = max((place for place, entry in enumerate(entries) if entry.calls), default=0)
-    entries = _prune_results(entries, room, 4, last)
+    entries = capped = _prune_results(entries, room, 4, last)
     for cap in _CAPS:
-        if sum(map(cost, entries)) <= room:
-            return entries
-        entries = [_cap(entry, cap) for entry in entries]
-    return entries if sum(map(cost, entries)) <= room else _drop_middle(entries, room)
+        if sum(map(cost, capped)) <= room:
+            return capped
+        capped = [_cap(entry, cap) for entry in entries]  # each time from the whole, so that the marks count all
+    return capped if sum(map(cost, capped)) <= room else _drop_middle(capped, entries, room)
 
 
 def _cap(entry: Entry, cap: int) -> Entry:
@@ -99,8 +99,8 @@ def _cap(entry: Entry, cap: int) -> Entry:
     return replace(entry, text=shorten(entry.text, cap), calls=calls, images=())
 
 
-def _drop_middle(entries: list[Entry], room: int) -> list[Entry]:
-    """The turn's opening and as many of its last rounds as fit; if none does, as much of the opening as fits."""
+def _drop_middle(entries: list[Entry], whole: list[Entry], room: int) -> list[Entry]:
+    """The turn's opening and as many of its last rounds as fit; if none does, as much of the whole opening as fits."""
     opening = next((place for place, entry in enumerate(entries) if entry.role != "user"), len(entries))
     note = replace(entries[0], text=LEFT_OUT, label=HOB_LABEL, role="user", images=(), calls=(), call=None)
     head = [*entries[:opening], note]
@@ -109,7 +109,7 @@ def _drop_middle(entries: list[Entry], room: int) -> list[Entry]:
     for start in range(len(tail)):
         if is_safe(tail, start) and tail[start].role == "assistant" and sum(map(cost, tail[start:])) <= spare:
             return head + tail[start:]
-    return _squeeze(entries[:opening], room)
+    return _squeeze(whole[:opening], room)
 
 
 def _squeeze(entries: Sequence[Entry], room: int) -> list[Entry]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from hob.core.labels import Trust
-from hob.core.models import ModelRequest
+from hob.core.models import ModelRequest, Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Prompt:
     """A request ready for the model, and what went into it.
 
     `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above `limit`,
-    unless a limit that was learned leaves no room at all.
+    unless a limit that was learned leaves no room at all. `remarks` tell what of the message did not fit.
     """
 
     request: ModelRequest
@@ -29,3 +29,4 @@ class Prompt:
     trust: Trust
     input_estimate: int
     limit: int
+    remarks: tuple[Remark, ...] = ()
