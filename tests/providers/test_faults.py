@@ -97,6 +97,7 @@ def test_a_context_that_is_too_long_is_recognised_in_many_words(status: int, mes
         ({}, "try again in 250ms", 0.25),
         ({}, '{"@type": "RetryInfo", "retryDelay": "35s"}', 35.0),
         ({"retry-after": "soon"}, "", None),
+        ({"retry-after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, "", None),
         ({"retry-after": "nan"}, "", None),
         ({"retry-after": "-3"}, "", None),
         ({}, "Limit 10 / min", None),

@@ -24,6 +24,8 @@ from hob.providers.faults import describe, read_stream_error
 
 MOST_LINE = 8 * 1024 * 1024
 """Bytes that one line, or one whole JSON answer, may have."""
+MOST_TOKENS = 10**9
+"""Tokens that a server can have counted; the sums of many answers must still fit into 64 bits."""
 _BEAT = Beat()
 _load = json.JSONDecoder(strict=False).decode
 
@@ -238,8 +240,8 @@ class Decoder(ABC):
 
 
 def count_of(usage: Mapping[str, Any], *path: str) -> int:
-    """A number of tokens in what a server counted; anything else there is none."""
+    """A number of tokens in what a server counted; anything else there, or more than can be, is none."""
     value: Any = usage
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
-    return value if type(value) is int and value > 0 else 0
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0

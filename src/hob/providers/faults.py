@@ -256,7 +256,7 @@ def _seconds_until(date: str, now: datetime) -> float | None:
 
     try:
         when = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)

@@ -48,7 +48,8 @@ def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.OVER
         found = _STATUS.search(said)
         status = int(found[1]) if found else 0
     brace = said.find("{")
-    complaint = read_complaint(said[brace : said.rfind("}") + 1 or None].encode() if brace >= 0 else said.encode())
+    told = said[brace : said.rfind("}") + 1 or None] if brace >= 0 else said
+    complaint = read_complaint(told.encode("utf-8", "replace"))
     if not status and complaint.code.isdecimal() and len(complaint.code) == 3:
         status = int(complaint.code)
     if status:

@@ -26,9 +26,9 @@ def text_in(data: Object, key: str) -> str:
 
 
 def count_in(data: Object, key: str) -> int:
-    """The number of something, or 0."""
+    """The number of something, or 0; no CLI can have counted more than 10^9."""
     value = data.get(key)
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15 else 0
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9 else 0
 
 
 def number_in(data: Object, key: str) -> float | None:

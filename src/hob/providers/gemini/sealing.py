@@ -69,5 +69,5 @@ def _read(data: str) -> list[tuple[int | None, str | None]]:
     try:
         pairs = json.loads(data)
         return [(size if size is None else int(size), signature and str(signature)) for size, signature in pairs]
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return []

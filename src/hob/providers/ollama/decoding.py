@@ -62,12 +62,13 @@ class Decoder(decoding.Decoder):
 
     def _finish(self, chunk: dict[str, Any]) -> None:
         reason = chunk.get("done_reason")
+        reason = reason if isinstance(reason, str) else ""
         if reason in _NOT_READY and not self._answer.begun:
             raise ModelError(ModelFault.OVERLOAD, f"{self._host} is loading the model; try again in a moment")
         if isinstance(chunk.get("model"), str):
             self._answer.model = chunk["model"]
         self._answer.usage = read_usage(chunk)
-        self._complete(_STOPS.get(str(reason), Stop.END))
+        self._complete(_STOPS.get(reason, Stop.END))
 
 
 def read_usage(chunk: Mapping[str, Any]) -> Usage | None:

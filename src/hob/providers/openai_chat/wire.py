@@ -9,6 +9,7 @@ from typing import Any
 from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.providers.addresses import endpoint
+from hob.providers.decoding import MOST_TOKENS
 from hob.providers.openai_chat.decoding import Decoder
 from hob.providers.openai_chat.encoding import WIRE, encode_request
 from hob.providers.openai_chat.settings import Dialect
@@ -82,13 +83,13 @@ def _listed(row: Mapping[str, Any]) -> Listed | None:
 
 def _first(row: Mapping[str, Any], *names: str) -> int | None:
     values = (row.get(name) for name in names)
-    return next((value for value in values if type(value) is int and value > 0), None)
+    return next((value for value in values if type(value) is int and 0 < value <= MOST_TOKENS), None)
 
 
 def _per_million(price: object) -> float | None:
     """Dollars per million tokens from dollars per token, written as a text."""
     try:
         dollars = float(price) if isinstance(price, (str, int, float)) else -1.0
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return dollars * 1_000_000 if 0 <= dollars < 1 else None

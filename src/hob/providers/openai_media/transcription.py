@@ -68,7 +68,7 @@ class OpenAITranscriber:
 def _seconds(value: object) -> float:
     try:
         seconds = float(value) if isinstance(value, (int, float, str)) else 0.0
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     return seconds if 0 < seconds < _MOST_SECONDS else 0.0
 

@@ -1,0 +1,294 @@
+"""Whatever stands in whichever field of an answer: it ends in a reply that can be kept, or in a ModelError."""
+
+import copy
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.errors import ModelError
+from hob.core.models import Beat, ModelEvent, ModelReply
+from hob.providers.cli.complaints import fault_of
+from hob.providers.faults import classify, read_complaint, read_stream_error
+from tests.properties.test_wire_streams import WIRES
+
+Chunk = dict[str, Any]
+
+CHAT = [
+    {
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "delta": {
+                    "content": "hi",
+                    "reasoning_content": "r",
+                    "refusal": "no",
+                    "reasoning_details": [{"index": 0, "type": "t", "text": "a"}],
+                    "tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}],
+                    "function_call": {"name": "f", "arguments": "{}"},
+                },
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 1,
+            "completion_tokens": 1,
+            "cost": 0.1,
+            "prompt_tokens_details": {"cached_tokens": 1},
+            "completion_tokens_details": {"reasoning_tokens": 1},
+        },
+    },
+    {"choices": [{"delta": {"reasoning_details": [{"index": 0, "type": "t", "text": "b"}]}}]},
+    {
+        "choices": [
+            {"message": {"content": [{"text": "x"}, {"thinking": [{"text": "k"}]}]}, "finish_reason": "tool_calls"}
+        ],
+        "error": {"message": "m", "code": "429", "details": [1]},
+    },
+]
+ANTHROPIC = [
+    {
+        "type": "message_start",
+        "message": {
+            "model": "m",
+            "usage": {"input_tokens": 1, "output_tokens": 1, "cache_creation": {"ephemeral_1h_input_tokens": 1}},
+        },
+    },
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "a"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "x"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "x"}},
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "i", "name": "n"}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
+    {
+        "type": "content_block_start",
+        "index": 2,
+        "content_block": {"type": "tool_use", "id": "i", "name": "n", "input": {"a": 1}},
+    },
+    {"type": "content_block_delta", "index": 3, "delta": {"type": "text_delta", "text": "hi"}},
+    {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn", "stop_details": {"explanation": "e"}},
+        "usage": {"output_tokens": 3, "output_tokens_details": {"thinking_tokens": 1}},
+    },
+    {"type": "message_stop"},
+]
+GEMINI = [
+    {
+        "candidates": [
+            {
+                "index": 0,
+                "content": {
+                    "parts": [
+                        {"text": "a", "thoughtSignature": "s"},
+                        {"text": "t", "thought": True},
+                        {"functionCall": {"name": "f", "id": "1", "args": {"a": 1}}, "thoughtSignature": "q"},
+                    ]
+                },
+            }
+        ],
+        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1},
+        "modelVersion": "m",
+    },
+    {"candidates": [{"content": {"parts": [{"text": "b"}]}}]},
+    {"candidates": [{"content": {"parts": [{"text": "b"}]}, "finishReason": "STOP", "finishMessage": "x"}]},
+    {"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "m"}, "error": {"code": 400, "message": "m"}},
+]
+OLLAMA = [
+    {"model": "m", "message": {"role": "assistant", "content": "x"}, "done": False},
+    {
+        "message": {
+            "role": "assistant",
+            "content": "x",
+            "thinking": "t",
+            "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {"a": 1}}}],
+        },
+        "done": False,
+    },
+    {
+        "message": {"role": "assistant", "content": ""},
+        "done": True,
+        "done_reason": "stop",
+        "prompt_eval_count": 1,
+        "eval_count": 1,
+    },
+]
+RESPONSES = [
+    {"type": "response.created", "response": {"model": "m"}},
+    {
+        "type": "response.output_item.added",
+        "output_index": 0,
+        "item": {"type": "reasoning", "id": "r", "summary": [{"text": "s"}], "encrypted_content": "e"},
+    },
+    {"type": "response.reasoning_summary_part.added"},
+    {"type": "response.reasoning_summary_text.delta", "delta": "d"},
+    {
+        "type": "response.output_item.done",
+        "output_index": 0,
+        "item": {"type": "reasoning", "id": "r", "encrypted_content": "e", "summary": [{"text": "s"}]},
+    },
+    {
+        "type": "response.output_item.added",
+        "output_index": 1,
+        "item": {"type": "message", "id": "m", "phase": "p", "content": [{"text": "t"}]},
+    },
+    {"type": "response.output_text.delta", "delta": "hi"},
+    {"type": "response.output_item.done", "output_index": 1, "item": {"type": "message", "content": [{"text": "t"}]}},
+    {
+        "type": "response.output_item.added",
+        "output_index": 2,
+        "item": {"type": "function_call", "call_id": "c", "name": "n"},
+    },
+    {"type": "response.function_call_arguments.delta", "output_index": 2, "delta": "{}"},
+    {"type": "response.function_call_arguments.done", "output_index": 2, "arguments": "{}"},
+    {
+        "type": "response.completed",
+        "response": {
+            "model": "m",
+            "output": [{"type": "message", "content": [{"text": "t"}]}],
+            "incomplete_details": {"reason": "x"},
+            "error": {"code": "x", "message": "m"},
+            "usage": {"input_tokens": 1, "output_tokens": 1, "input_tokens_details": {"cached_tokens": 1}},
+        },
+    },
+]
+ANSWERS: Mapping[str, list[Chunk]] = {
+    "openai_chat": CHAT,
+    "anthropic": ANTHROPIC,
+    "gemini": GEMINI,
+    "ollama": OLLAMA,
+    "openai_responses": RESPONSES,
+}
+ERROR: Chunk = {
+    "error": {"message": "m", "code": "c", "type": "t", "status": "s", "details": [1], "detail": "d", "msg": "x"},
+    "message": "m",
+}
+LISTINGS: Mapping[str, Chunk] = {
+    "openai_chat": {
+        "data": [
+            {
+                "id": "a",
+                "context_length": 1,
+                "pricing": {"prompt": "0.1", "completion": "0.1"},
+                "architecture": {"input_modalities": ["image"]},
+                "supported_parameters": ["tools"],
+                "top_provider": {"max_completion_tokens": 1},
+            }
+        ]
+    },
+    "anthropic": {"data": [{"id": "a", "max_tokens": 1, "capabilities": {"thinking": {"supported": True}}}]},
+    "gemini": {
+        "models": [
+            {
+                "name": "models/a",
+                "inputTokenLimit": 1,
+                "supportedGenerationMethods": ["generateContent"],
+                "thinking": True,
+            }
+        ]
+    },
+    "ollama": {"models": [{"name": "a", "model": "b"}]},
+    "openai_responses": {"data": [{"id": "a"}]},
+}
+FLAT = [None, True, False, 0, -1, 1, 3.5, 10**20, 10**400, float("inf"), float("nan"), "", "x", "0", "429", "\ud800"]
+NESTED = [[], [1], ["a"], [[]], [None], {}, {"a": 1}, [{}], {"type": []}, {"text": []}, {"type": "text", "text": "x"}]
+ODD: list[Any] = [*FLAT, *NESTED]
+on_every_wire = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+Path = tuple[Any, ...]
+
+
+def paths(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Where something stands in it."""
+    yield path
+    if isinstance(value, dict):
+        for name in value:
+            yield from paths(value[name], (*path, name))
+    elif isinstance(value, list):
+        for place in range(len(value)):
+            yield from paths(value[place], (*path, place))
+
+
+def changed(value: Any, path: Path, odd: Any) -> Any:
+    """A copy with something odd at this place."""
+    if not path:
+        return odd
+    found = copy.deepcopy(value)
+    place = found
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = odd
+    return found
+
+
+def listen(name: str, *pieces: bytes) -> list[ModelEvent]:
+    """The events, but for beats; what is kept of them can be kept. Raises ModelError."""
+    wire = next(wire for wire in WIRES if wire.name == name)
+    decoder = wire.decoder(host="h", salt="s", taken=(), secret="")
+    events = [event for piece in pieces for event in decoder.feed(piece)] + decoder.finish()
+    reply = events[-1]
+    assert isinstance(reply, ModelReply)
+    if reply.usage is not None:
+        used = (reply.usage.input, reply.usage.output, reply.usage.cache_read, reply.usage.cache_write)
+        assert all(0 <= tokens < 2**40 for tokens in (*used, reply.usage.reasoning, reply.cost or 0))
+        with sqlite3.connect(":memory:") as database:
+            assert database.execute("SELECT ?, ?, ?, ?", used).fetchone() == used
+    return [event for event in events if not isinstance(event, Beat)]
+
+
+def spoken(name: str, chunks: Sequence[Any]) -> list[bytes]:
+    """The chunks as this wire streams them."""
+    lines = [json.dumps(chunk).encode() for chunk in chunks]
+    return [line + b"\n" if name == "ollama" else b"data: " + line + b"\n\n" for line in lines]
+
+
+def end_well(name: str, *pieces: bytes) -> None:
+    try:
+        listen(name, *pieces)
+    except ModelError as error:
+        assert str(error)
+
+
+@on_every_wire
+def test_no_field_may_be_of_a_kind_that_breaks_anything(wire: Any) -> None:
+    name, chunks = wire.name, ANSWERS[wire.name]
+    for path in paths(chunks):
+        for odd in ODD:
+            answer = changed(chunks, path, odd)
+            end_well(name, *spoken(name, answer if isinstance(answer, list) else [answer]))
+            if path:
+                end_well(name, json.dumps(answer[path[0]]).encode())
+
+
+@on_every_wire
+@given(data=st.data())
+def test_several_odd_fields_in_any_order_break_nothing_either(wire: Any, data: st.DataObject) -> None:
+    chunks: list[Any] = data.draw(st.permutations(ANSWERS[wire.name]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        path = data.draw(st.sampled_from(sorted(paths(chunks), key=repr)[1:]))
+        chunks = changed(chunks, path, data.draw(st.sampled_from(ODD)))
+        if not chunks:
+            return
+    end_well(wire.name, *spoken(wire.name, chunks))
+
+
+@on_every_wire
+def test_no_listing_breaks_anything(wire: Any) -> None:
+    listing = LISTINGS[wire.name]
+    for path in paths(listing):
+        for odd in ODD:
+            found = wire.read_models(changed(listing, path, odd))
+            assert all(0 < (model.context_tokens or 1) < 2**40 for model in found or ())
+
+
+@pytest.mark.parametrize("status", [0, 400, 429, 500])
+def test_no_error_breaks_anything(status: int) -> None:
+    for path in paths(ERROR):
+        for odd in ODD:
+            error = changed(ERROR, path, odd)
+            assert classify(status, read_complaint(json.dumps(error).encode()))
+            assert str(read_stream_error(error, host="h"))
+            assert fault_of(f"the CLI said {json.dumps(error, ensure_ascii=False)}")
