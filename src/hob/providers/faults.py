@@ -13,6 +13,7 @@ from typing import Any
 from hob.core.errors import ModelError, ModelFault
 
 _MOST_DETAIL = 300
+_MOST_READ = 4_000  # characters; all patterns here are quick on that much, whatever it is
 ADVICE = "model.base_url and model.api_key"
 """Where the address and the key of a server are set, if nobody knows better."""
 
@@ -50,7 +51,8 @@ _RATE = re.compile(r"rate[_ ]?limit|too many requests", re.IGNORECASE)
 _BUSY = re.compile(r"overload|capacity|unavailable|server_error|internal|timed? ?out|try again", re.IGNORECASE)
 
 _KEYLIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{6,}|(?<=Bearer )\S+", re.IGNORECASE)
-_TAG = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+# Nothing is tried twice: what is not closed goes on to the end, and no tag holds the beginning of another.
+_TAG = re.compile(r"<(?:style|script)\b.*?(?:</(?:style|script)>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 
 # "try again in 1m30.5s", "Please retry after 20 seconds", "retryDelay": "35s"
 _HINT = re.compile(
@@ -199,16 +201,16 @@ def _complaint_of(data: Any) -> Complaint:
         message = json.dumps(message, ensure_ascii=False)
     details = inner.get("details")
     if details:  # Gemini's retryDelay lies here
-        message += " " + json.dumps(details, ensure_ascii=False)
+        message = f"{message[: _MOST_READ // 2]} {json.dumps(details, ensure_ascii=False)}"
     numeric = inner.get("code")
     if isinstance(numeric, int) and not isinstance(numeric, bool):
         return Complaint(_one_line(message), str(numeric))
     codes = (inner.get(key) for key in ("code", "type", "status"))
-    return Complaint(_one_line(message), " ".join(code for code in codes if isinstance(code, str)))
+    return Complaint(_one_line(message), _one_line(" ".join(code for code in codes if isinstance(code, str))))
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text[:20_000].split())
+    return " ".join(text[:_MOST_READ].split())
 
 
 def describe(fault: ModelFault, host: str, said: str, secret: str = "", advice: str = ADVICE) -> str:
@@ -239,7 +241,7 @@ def read_retry_after(headers: Mapping[str, str], message: str, now: datetime) ->
             seconds = _seconds_until(value, now)
         if seconds is not None:
             return seconds
-    hint = _HINT.search(message)
+    hint = _HINT.search(message[:_MOST_READ])
     return sum(float(n) * _UNIT[unit.lower()] for n, unit in _SPAN.findall(hint[1])) if hint else None
 
 

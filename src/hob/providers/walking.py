@@ -204,7 +204,7 @@ class _Heard:
                 timer = group.create_task(watch())
                 try:
                     event = await anext(self._events, None)
-                except Exception as error:  # the group would wrap it
+                except Exception as error:  # noqa: BLE001 - the group would wrap it
                     failure = error
                 finally:
                     timer.cancel()
