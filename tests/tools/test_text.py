@@ -47,21 +47,21 @@ def test_what_is_read_is_written_back_byte_for_byte(data: bytes) -> None:
 
 
 @given(st.text(st.sampled_from("a\r\nß\u2028")))
-def test_a_place_in_the_plain_text_is_found_in_the_stored_one(text: str) -> None:
+def test_a_text_with_plain_line_ends_gets_the_files_own_back(text: str) -> None:
     stored = Text(text)
-    plain, offsets = stored.plain, stored.offsets()
-    for at in range(len(plain) + 1):
-        assert Text(text[: offsets(at)]).text.replace("\r\n", "\n").replace("\r", "\n") == plain[:at].replace(
-            "\r", "\n"
-        )
+    assert stored.with_newlines(stored.plain) == text or (stored.newline == "\r" and "\n" not in text)
     assert "".join(lines_of(text)) == text
+
+
+def test_lines_that_stay_keep_their_ends_in_a_mixed_file() -> None:
+    assert Text("a\r\nb\nc\r\n").with_newlines("a\nb\nx\nc\n") == "a\r\nb\nx\r\nc\r\n"
 
 
 def test_the_line_end_most_lines_have_is_the_files() -> None:
     assert Text("a\r\nb\r\nc\n").newline == "\r\n"
     assert Text("a\rb").newline == "\r"
     assert Text("a\rb\n").newline == "\n"
-    assert Text("a\r\nb").with_newlines("x\ny\r\n") == "x\r\ny\r\n"
+    assert Text("a\r\nb").with_newlines("x\ny\n") == "x\r\ny\r\n"
 
 
 def test_a_character_the_encoding_has_not_makes_it_utf_8_and_is_told() -> None:

@@ -17,11 +17,9 @@ from typing import TypeVar
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.tools.beneath import open_folder, open_root, real_path
 from hob.tools.names import nearest_names, plain_name, same_name
+from hob.tools.walking import NEVER, files_of, is_beneath
 
 T = TypeVar("T")
-
-NEVER = ("/proc", "/sys", "/dev")
-"""Folders whose files are no files."""
 
 _MOST_LINKS = 40
 _TRIES = 20  # how often a tree that is being changed is resolved anew
@@ -102,16 +100,11 @@ class Roots:
 
     def is_forbidden(self, path: str) -> bool:
         """Whether this real path is never touched."""
-        return any(
-            path.startswith(closed) and path[len(closed) : len(closed) + 1] in ("", "/") for closed in self.forbidden
-        )
+        return is_beneath(self.forbidden, path)
 
     def is_forbidden_file(self, found: os.stat_result) -> bool:
         """Whether this file is another name, a hard link, of one that is never touched."""
-        if found.st_nlink < 2:
-            return False
-        this = (found.st_dev, found.st_ino)
-        return any(each == this for closed in self.forbidden if closed not in NEVER for each in _files(closed))
+        return found.st_nlink > 1 and (found.st_dev, found.st_ino) in files_of(self.forbidden)
 
     @contextmanager
     def folder(self, place: Place, parts: Sequence[str] | None = None) -> Iterator[int]:
@@ -292,7 +285,7 @@ def _target(path: str) -> str | None:
 
 
 def _within(path: str, top: str) -> bool:
-    return path.startswith(top) and path[len(top) : len(top) + 1] in ("", "/")
+    return is_beneath((top,), path)
 
 
 def _spelled(path: Path) -> str:
@@ -307,21 +300,3 @@ def _upwards(path: str) -> list[str]:
     """The path and all folders above it."""
     parts = path.split("/")
     return ["/".join(parts[:n]) for n in range(2, len(parts) + 1)]
-
-
-def _files(path: str) -> Iterator[tuple[int, int]]:
-    """Device and number of this file, or of every file in this folder."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return
-    if not stat.S_ISDIR(found.st_mode):
-        yield found.st_dev, found.st_ino
-        return
-    for folder, _, names in os.walk(path):
-        for name in names:
-            try:
-                each = os.lstat(f"{folder}/{name}")
-            except OSError:
-                continue
-            yield each.st_dev, each.st_ino

@@ -1,9 +1,8 @@
 """Bytes as text and back, so that what was not changed comes back byte for byte."""
 
 import codecs
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
+from difflib import SequenceMatcher
 
 from hob.core.errors import ToolFailed
 
@@ -53,24 +52,26 @@ class Text:
         return ", ".join(part for part in (bytes_, marked, ends, broken) if part)
 
     def with_newlines(self, text: str) -> str:
-        """This text with the line ends of the file."""
-        plain = text.replace("\r\n", "\n")
-        return plain if self.newline == "\n" else plain.replace("\n", self.newline)
+        """This text, with plain line ends, as the file would have it. Lines of the file keep the ends they have."""
+        newline = self.newline
+        if newline == "\r":
+            return text.replace("\n", "\r")
+        pairs = self.text.count("\r\n")
+        if pairs in (0, self.text.count("\n")):
+            return text.replace("\n", newline)
+        theirs, mine = lines_of(self.text), lines_of(text)
+        made: list[str] = []
+        plain = [line.replace("\r\n", "\n") for line in theirs]
+        for kind, i1, i2, j1, j2 in SequenceMatcher(None, plain, mine, autojunk=False).get_opcodes():
+            made += theirs[i1:i2] if kind == "equal" else [line.replace("\n", newline) for line in mine[j1:j2]]
+        return "".join(made)
 
-    def offsets(self) -> "Offsets":
-        """From places in `plain` to places in `text`."""
-        return Offsets(self.text)
-
-
-class Offsets:
-    """Where a character of the text with plain line ends stands in the text as it is."""
-
-    def __init__(self, text: str) -> None:
-        lengths = [len(line) for line in text.split("\r\n")]
-        self._ends = list(accumulate(length + 1 for length in lengths))  # in plain: just after each line end
-
-    def __call__(self, plain: int) -> int:
-        return plain + min(bisect_right(self._ends, plain), len(self._ends) - 1)
+    @property
+    def shown(self) -> str:
+        """`plain`, with a mark for what is no character."""
+        if self.errors == "strict":
+            return self.plain
+        return self.plain.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def decode(data: bytes) -> Text | None:

@@ -1,0 +1,139 @@
+"""Patterns of names with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time whoever wrote them.
+
+Each part of a path is matched by a regular expression of atomic groups, which try nothing twice; `**` is walked over as
+in any glob: only the last one met is ever tried again.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from hob.core.errors import ToolFailed
+
+_MAGIC = re.compile(r"[*?\[{\\]")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_CHOICES = 64
+_LONGEST = 1_000
+
+_Part = re.Pattern[str] | None
+"""Of one part of a path; None stands for `**`."""
+
+
+class Glob:
+    """One pattern over the parts of a path beneath some folder. Raises ToolFailed for one that is none."""
+
+    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
+        flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+        self._choices = [_compiled(choice, flags) for choice in _expanded(pattern)]
+
+    def matches(self, parts: Sequence[str]) -> bool:
+        """Whether the whole path fits."""
+        return any(_fits(choice, parts) for choice in self._choices)
+
+
+def fixed_beginning(pattern: str) -> tuple[str, str]:
+    """The folders that the pattern names without any choice, and the rest of it."""
+    parts = pattern.split("/")
+    count = 0
+    while count < len(parts) - 1 and not _MAGIC.search(parts[count]):
+        count += 1
+    return "/".join(parts[:count]) or ("/" if pattern.startswith("/") else ""), "/".join(parts[count:])
+
+
+def _expanded(pattern: str) -> list[str]:
+    if len(pattern) > _LONGEST:
+        raise ToolFailed(f"the pattern has {len(pattern):,} characters, more than {_LONGEST:,}.")
+    done, todo = [], [pattern]
+    while todo:
+        each = todo.pop()
+        if (found := _BRACES.search(each)) is None:
+            done.append(each)
+        else:
+            todo += [each[: found.start()] + choice + each[found.end() :] for choice in found[1].split(",")]
+        if len(done) + len(todo) > _MOST_CHOICES:
+            raise ToolFailed(f"the pattern has more than {_MOST_CHOICES} choices in braces.")
+    return done
+
+
+def _compiled(pattern: str, flags: int) -> tuple[_Part, ...]:
+    parts: list[_Part] = []
+    for part in pattern.lstrip("/").split("/"):
+        if part != "**":
+            parts.append(_part(part, flags))
+        elif not parts or parts[-1] is not None:
+            parts.append(None)
+    if parts and parts[-1] is None:  # everything beneath, not the folder itself
+        parts.append(_part("*", flags))
+    return tuple(parts)
+
+
+@lru_cache(maxsize=2_000)
+def _part(pattern: str, flags: int) -> re.Pattern[str]:
+    """The expression of one part. After a star the shortest way to what follows is as good as any, and the only one."""
+    pieces: list[str] = [""]
+    n = 0
+    while n < len(pattern):
+        char = pattern[n]
+        n += 1
+        if char == "*":
+            if pieces[-1] or len(pieces) == 1:
+                pieces.append("")
+        elif char == "?":
+            pieces[-1] += "."
+        elif char == "\\" and n < len(pattern):
+            pieces[-1] += re.escape(pattern[n])
+            n += 1
+        elif char == "[" and (end := _class_end(pattern, n)) > 0:
+            pieces[-1] += _class(pattern[n:end])
+            n = end + 1
+        else:
+            pieces[-1] += re.escape(char)
+    first, *rest = pieces
+    if not rest:
+        return re.compile(first, flags)
+    middle = "".join(f"(?>.*?{piece})" for piece in rest[:-1])
+    # what follows the last star has a fixed length and stands at the very end
+    return re.compile(f"{first}{middle}.*{rest[-1]}", flags)
+
+
+def _class_end(pattern: str, start: int) -> int:
+    """Where the brackets close; a `]` right after they open belongs into them. -1 if they never do."""
+    start += pattern[start : start + 1] in ("!", "^")
+    return pattern.find("]", start + 1)
+
+
+def _class(body: str) -> str:
+    negated = body[0] in "!^"
+    body = body[1:] if negated else body
+    inner = ""
+    n = 0
+    while n < len(body):
+        low = body[n]
+        if body[n + 1 : n + 2] == "-" and n + 2 < len(body):
+            high = body[n + 2]
+            inner += f"{re.escape(low)}-{re.escape(high)}" if low <= high else ""
+            n += 3
+            continue
+        inner += re.escape(low)
+        n += 1
+    if not inner:
+        return "." if negated else "(?!)"
+    return f"[{'^' if negated else ''}{inner}]"
+
+
+def _fits(pattern: Sequence[_Part], parts: Sequence[str]) -> bool:
+    p = n = 0
+    star, resume = -1, 0
+    while n < len(parts):
+        if p < len(pattern) and (part := pattern[p]) is None:
+            star, resume = p, n
+            p += 1
+        elif p < len(pattern) and part is not None and part.fullmatch(parts[n]):
+            p += 1
+            n += 1
+        elif star >= 0:
+            resume += 1
+            p, n = star + 1, resume
+        else:
+            return False
+    return p == len(pattern)

@@ -1,0 +1,134 @@
+"""What turns changed in files, shown and undone: never over a later change, and again if a crash came between."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.core.errors import NotFound, ToolFailed, ToolRefused
+from hob.core.ids import CallId, TurnId, digest
+from hob.core.ports.tools import Blobs
+from hob.tools.changes import Change, Changes, Version
+from hob.tools.noting import NotedChanges, Planned, part_name
+from hob.tools.paths import Roots
+from hob.tools.writing import NOTHING, Found, load, remove_folders, remove_part
+
+_CALL = CallId("undo")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that is not undone, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What came of undoing a turn. `unchanged` are files that were as before it already."""
+
+    restored: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    kept: tuple[Kept, ...] = ()
+
+
+class Undo:
+    """Undoes what a turn changed in files, but never what somebody else changed since.
+
+    It may be done again at any time, also after a crash in its midst: what is as before is left alone. The undoing is
+    noted as the change of a turn of its own (`undo_of`), which can be undone in its turn.
+    """
+
+    def __init__(self, roots: Roots, blobs: Blobs, changes: Changes, noted: NotedChanges) -> None:
+        self._roots = roots
+        self._blobs = blobs
+        self._changes = changes
+        self._noted = noted
+
+    async def preview(self, turn: TurnId) -> str:
+        """What `restore` would do, as a unified diff, with a line for each file that would be kept."""
+        planned, done = await self._plan(await self._changes.of(turn))
+        kept = "".join(f"# {each.path} is kept: {each.reason}\n" for each in done.kept)
+        return "".join([each.diff() for each in planned]) + kept
+
+    async def restore(self, turn: TurnId) -> Undone:
+        """Put every file back to what it was before the turn, where nobody has changed it since."""
+        changes = await self._changes.of(turn)
+        await asyncio.to_thread(self._tidy, changes)
+        planned, done = await self._plan(changes)
+        restored: list[str] = []
+        kept = list(done.kept)
+        for each in planned:
+            try:
+                await self._noted.make([each], undo_of(turn), _CALL)
+            except (ToolFailed, ToolRefused) as error:
+                kept.append(Kept(each.path, str(error)))
+            else:
+                restored.append(each.path)
+        for change in reversed(changes):
+            await asyncio.to_thread(remove_folders, self._roots, change.made)
+        return Undone(tuple(restored), done.unchanged, tuple(kept))
+
+    async def tidy(self, turns: int = 20) -> int:
+        """After a crash: take away half-written files of the last turns; how many there were."""
+        found = 0
+        for turn in await self._changes.recent(turns):
+            found += await asyncio.to_thread(self._tidy, await self._changes.of(turn))
+        return found
+
+    def _tidy(self, changes: Sequence[Change]) -> int:
+        return sum(remove_part(self._roots, change.path, part_name(change)) for change in changes)
+
+    async def _plan(self, changes: Sequence[Change]) -> tuple[list[Planned], Undone]:
+        paths = dict.fromkeys(change.path for change in reversed(changes))
+        planned: list[Planned] = []
+        unchanged: list[str] = []
+        kept: list[Kept] = []
+        for path in paths:
+            target, own = _before([change for change in changes if change.path == path])
+            try:
+                found = await asyncio.to_thread(load, self._roots, path)
+                if found.hash == _hash(target):
+                    unchanged.append(path)
+                elif found.place.path != path or found.hash not in own:
+                    kept.append(Kept(path, "it was changed since"))
+                else:
+                    planned.append(await self._back(found, target, own[found.hash]))
+            except (ToolFailed, ToolRefused, NotFound) as error:
+                kept.append(Kept(path, str(error)))
+        return planned, Undone((), tuple(unchanged), tuple(kept))
+
+    async def _back(self, found: Found, target: Version | None, ours: Version | None) -> Planned:
+        if target is None or target.blob is None:
+            return Planned(found, None)
+        data = await self._blobs.load(target.blob)
+        if digest(data) != target.hash:
+            raise NotFound(f"what {found.place.path} was is not kept any more")
+        untouched = found.data is None or (ours is not None and found.mode == ours.mode)
+        return Planned(found, data, target.mode if untouched else found.mode)
+
+
+def undo_of(turn: TurnId) -> TurnId:
+    """The turn under which the undoing of a turn is noted."""
+    return TurnId(f"undo:{turn}")
+
+
+def _before(changes: Sequence[Change]) -> tuple[Version | None, dict[str, Version | None]]:
+    """What one file was before these changes of it, and the states the turn itself gave it.
+
+    Where somebody else has changed it between two of them, what that left is what it was before.
+    """
+    target = changes[-1].before
+    own = {_hash(target): target}
+    for change in reversed(changes):
+        if _hash(change.after) == _hash(target):
+            target = change.before
+        elif change is not changes[-1] and _hash(change.before) != _hash(target):  # else it was noted and never made
+            break
+        for state in (change.before, change.after):
+            own.setdefault(_hash(state), state)
+    return target, own
+
+
+def _hash(version: Version | None) -> str:
+    return NOTHING if version is None else version.hash

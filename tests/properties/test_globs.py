@@ -1,0 +1,81 @@
+"""Patterns match as git's do, and never take long."""
+
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.errors import ToolFailed
+from hob.tools.globs import Glob, fixed_beginning
+from hob.tools.ignoring import is_ignored, read_rules
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("*.py", "a.py", True),
+        ("*.py", "b/a.py", False),
+        ("**/*.py", "a.py", True),
+        ("**/*.py", "b/c/a.py", True),
+        ("src/**", "src/a/b", True),
+        ("src/**", "src", False),
+        ("src/**/test_*.py", "src/test_a.py", True),
+        ("a/**/b/**/c", "a/x/b/y/b/c", True),
+        ("a/**/b/**/c", "a/x/b/y/d", False),
+        ("*.{py,js}", "a.js", True),
+        ("{a,b}/{c,d}.x", "b/c.x", True),
+        ("[!a]x", "bx", True),
+        ("[!a]x", "ax", False),
+        ("[]]x", "]x", True),
+        ("[a-c]?", "bz", True),
+        ("[", "[", True),
+        (r"\*", "*", True),
+        (r"\*", "a", False),
+        ("a*b*c", "aXbYbZc", True),
+        ("*a*", "bab", True),
+        ("*ab", "aab", True),
+        ("**", "a/b", True),
+    ],
+)
+def test_a_pattern_fits(pattern: str, path: str, fits: bool) -> None:
+    assert Glob(pattern).matches(path.split("/")) is fits
+
+
+def test_the_folders_a_pattern_names_are_told() -> None:
+    assert fixed_beginning("src/hob/**/*.py") == ("src/hob", "**/*.py")
+    assert fixed_beginning("/a/*") == ("/a", "*")
+    assert fixed_beginning("/*") == ("/", "*")
+    assert fixed_beginning("a") == ("", "a")
+
+
+def test_no_pattern_takes_long() -> None:
+    began = time.process_time()
+    Glob("*a" * 400 + "b").matches(["a" * 255])
+    Glob("**/a/" * 100 + "b").matches(["a"] * 200)
+    Glob("*[ab]?" * 60).matches(["ab" * 120])
+    assert time.process_time() - began < 0.5
+    with pytest.raises(ToolFailed, match="choices"):
+        Glob("{a,b}" * 20)
+
+
+parts = st.text(st.sampled_from("ab*?[]!^-\\ .#"), min_size=1, max_size=5)
+lines = st.lists(st.sampled_from(["**", "*"]) | parts, min_size=1, max_size=3).map("/".join)
+rules = st.tuples(st.sampled_from(["", "!", "/"]), lines, st.sampled_from(["", "/"])).map("".join)
+plain = st.text(st.sampled_from("ab.-"), min_size=1, max_size=3).filter(lambda name: name.strip("."))
+
+
+@given(st.lists(rules, max_size=4), st.lists(st.lists(plain, min_size=1, max_size=3), min_size=1, max_size=6))
+def test_what_git_ignores_is_ignored(lines: list[str], paths: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as top:
+        subprocess.run(["git", "init", "-q", top], check=True)
+        (Path(top) / ".gitignore").write_text("\n".join(lines))
+        for path in paths:
+            asked = ["git", "-C", top, "check-ignore", "-q", "--no-index", "--", "/".join(path)]
+            git = subprocess.run(asked, check=False).returncode == 0
+            found = read_rules("\n".join(lines), 0)
+            ours = any(is_ignored(found, path[:n], folder=n < len(path)) for n in range(1, len(path) + 1))
+            assert ours == git, (lines, path)
