@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -91,8 +90,8 @@ def wrapped(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def repository(wrapped: Place) -> Iterator[Place]:
+def repository(wrapped: Place) -> Place:
     """A place whose work is a git repository."""
     subprocess.run(["git", "init", "--quiet", str(wrapped.work)], check=True)
     around = replace(wrapped.surroundings, protected=(".git/hooks/", ".git/config"))
-    yield replace(wrapped, surroundings=around, backend=find_backend("bubblewrap", around, PATH).backend)
+    return replace(wrapped, surroundings=around, backend=find_backend("bubblewrap", around, PATH).backend)

@@ -24,9 +24,17 @@ if TYPE_CHECKING:  # names are loaded when first used: the settings must not loa
     from hob.tools.sandbox.settings import SandboxSettings as SandboxSettings
     from hob.tools.sandbox.surroundings import Surroundings as Surroundings
     from hob.tools.sandbox.surroundings import surroundings_of as surroundings_of
+    from hob.tools.sandbox.undo.entries import Change as Change
+    from hob.tools.sandbox.undo.entries import Snapshot as Snapshot
+    from hob.tools.sandbox.undo.entries import changes as changes
+    from hob.tools.sandbox.undo.restoring import Restored as Restored
+    from hob.tools.sandbox.undo.snapshots import Snapshots as Snapshots
+    from hob.tools.sandbox.undo.walking import Bounds as Bounds
 
 _HOMES = {
     "Backend": "launching",
+    "Bounds": "undo.walking",
+    "Change": "undo.entries",
     "Decision": "hosts",
     "Finished": "job",
     "Found": "finding",
@@ -36,11 +44,15 @@ _HOMES = {
     "Limits": "job",
     "Processes": "processes",
     "Reason": "job",
+    "Restored": "undo.restoring",
     "Root": "job",
     "Running": "running",
     "SandboxSettings": "settings",
+    "Snapshot": "undo.entries",
+    "Snapshots": "undo.snapshots",
     "Surroundings": "surroundings",
     "Window": "job",
+    "changes": "undo.entries",
     "find_backend": "finding",
     "open_processes": "processes",
     "run": "running",
@@ -49,6 +61,8 @@ _HOMES = {
 }
 __all__ = [
     "Backend",
+    "Bounds",
+    "Change",
     "Decision",
     "Finished",
     "Found",
@@ -58,11 +72,15 @@ __all__ = [
     "Limits",
     "Processes",
     "Reason",
+    "Restored",
     "Root",
     "Running",
     "SandboxSettings",
+    "Snapshot",
+    "Snapshots",
     "Surroundings",
     "Window",
+    "changes",
     "find_backend",
     "open_processes",
     "run",

@@ -1,0 +1,101 @@
+"""Contents of files, kept once each under their SHA-256."""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+_PIECE = 1024 * 1024
+
+
+class Damaged(Exception):
+    """A kept content is not there, or not what it was."""
+
+
+class Objects:
+    """Contents in a folder of Hob's own. Written by renaming, so that one which is there is whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: set[str] = set()
+
+    def keep(self, fd: int, size: int) -> str:
+        """Keep what can be read from this descriptor; its SHA-256. Raises OSError."""
+        if size > _PIECE:
+            return self._keep_large(fd)
+        data = os.read(fd, _PIECE + 1)
+        if len(data) > _PIECE:  # it grew meanwhile
+            os.lseek(fd, 0, os.SEEK_SET)
+            return self._keep_large(fd)
+        name = hashlib.sha256(data).hexdigest()
+        if not self._has(name):
+            temporary = self._temporary()
+            temporary.write_bytes(data)
+            self._settle(temporary, name)
+        return name
+
+    def copy(self, name: str, fd: int) -> None:
+        """Write a kept content to this descriptor. Raises Damaged where it is not what was kept, and OSError."""
+        digest = hashlib.sha256()
+        try:
+            with self._path(name).open("rb") as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+                    _write_all(fd, piece)
+        except FileNotFoundError as error:
+            raise Damaged(name) from error
+        if digest.hexdigest() != name:
+            raise Damaged(name)
+
+    def prune(self, needed: Iterable[str]) -> int:
+        """Forget all other contents; how many bytes that gave back."""
+        kept = set(needed)
+        freed = 0
+        for path in self._folder.glob("??/*"):
+            if path.parent.name + path.name not in kept:
+                freed += path.stat().st_size
+                path.unlink()
+        for path in self._folder.glob("new-*"):
+            path.unlink()
+        self._known.intersection_update(kept)
+        return freed
+
+    def _keep_large(self, fd: int) -> str:
+        digest = hashlib.sha256()
+        temporary = self._temporary()
+        with temporary.open("wb") as file:
+            while piece := os.read(fd, _PIECE):
+                digest.update(piece)
+                file.write(piece)
+        name = digest.hexdigest()
+        if self._has(name):
+            temporary.unlink()
+        else:
+            self._settle(temporary, name)
+        return name
+
+    def _has(self, name: str) -> bool:
+        if name not in self._known and self._path(name).exists():
+            self._known.add(name)
+        return name in self._known
+
+    def _settle(self, temporary: Path, name: str) -> None:
+        path = self._path(name)
+        with suppress(FileExistsError):
+            path.parent.mkdir(mode=0o700)
+        temporary.rename(path)
+        self._known.add(name)
+
+    def _temporary(self) -> Path:
+        return self._folder / f"new-{secrets.token_hex(8)}"
+
+    def _path(self, name: str) -> Path:
+        return self._folder / name[:2] / name[2:]
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
