@@ -70,6 +70,8 @@ toolName = "*"
 decision = "deny"
 priority = 998
 """
+_USUAL_MODEL = "flash"
+"""Its own name for the newest model of that size. Left to choose, it first asks a model which model to ask."""
 _AT_SIGNS = r"In messages to you an at sign may be written `\@`; read and write it as `@`."
 _API_ERROR = re.compile(r"\[API Error: (.*)\]", re.DOTALL)
 
@@ -85,7 +87,7 @@ class GeminiCli:
         return (
             *("--output-format", "stream-json", "--skip-trust", "--extensions", "none"),
             *("--allowed-mcp-server-names", "none", "--admin-policy", str(ask.scratch / "policy.toml")),
-            *(("--model", ask.model) if ask.model else ()),
+            *("--model", ask.model or _USUAL_MODEL),
             *(session if ask.session else ()),
             *ask.further,
         )
