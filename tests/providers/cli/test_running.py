@@ -1,6 +1,7 @@
 """How a CLI is run: what it sees, what it is told, and that nothing of it is left."""
 
 import asyncio
+import json
 import os
 from contextlib import aclosing
 from pathlib import Path
@@ -274,3 +275,32 @@ def test_a_cli_is_found_without_being_run(tmp_path: Path) -> None:
     assert is_installed("claude-cli", path)
     assert not is_installed("codex-cli", path)
     assert cli.seen() == []
+
+
+async def test_gemini_is_always_given_a_model_since_it_would_ask_one_which_to_ask(tmp_path: Path) -> None:
+    seen = await run_once(tmp_path, "gemini-cli")
+    assert seen.after("--model") == "flash"
+
+
+async def test_who_failed_without_a_word_is_quoted_with_what_it_wrote_beside(tmp_path: Path) -> None:
+    ended = {"lines": [{"type": "result", "exitCode": 1}], "exit": 1, "stderr": "EACCES: cannot write the session\n"}
+    cli = FakeCli(tmp_path, "copilot-cli", ended)
+    with pytest.raises(ModelError, match="EACCES: cannot write the session") as failed:
+        await ask(cli.model(), ASKED)
+    assert failed.value.fault is ModelFault.CUT
+
+
+async def test_who_failed_without_any_word_is_not_called_overloaded(tmp_path: Path) -> None:
+    cli = FakeCli(tmp_path, "copilot-cli", {"lines": [{"type": "result", "exitCode": 1}], "exit": 1})
+    with pytest.raises(ModelError, match="ended with code 1") as failed:
+        await ask(cli.model(), ASKED)
+    assert failed.value.fault is not ModelFault.OVERLOAD
+
+
+async def test_a_server_that_refuses_a_value_is_no_wrong_command_line(tmp_path: Path) -> None:
+    refused = {"error": {"message": "Invalid value: 'additional_tools'.", "type": "invalid_request_error"}}
+    failed_turn = {"type": "turn.failed", "error": {"message": json.dumps(refused)}}
+    cli = FakeCli(tmp_path, "codex-cli", {"lines": [failed_turn], "exit": 1})
+    with pytest.raises(ModelError, match="does not accept what it sends") as failed:
+        await ask(cli.model(), ASKED)
+    assert failed.value.fault is ModelFault.BAD_REQUEST

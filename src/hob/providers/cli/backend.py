@@ -238,7 +238,7 @@ class _Heard:
                 case Failed():
                     self._failed = event
                     self.over = True
-                    self.stopped_short = event.fault is ModelFault.CUT
+                    self.stopped_short = event.fault is ModelFault.CUT and self._answer.begun
                     break
                 case Finished():
                     self._finish(event)
@@ -253,7 +253,7 @@ class _Heard:
     def finish(self, returncode: int | None, complaints: str) -> list[ModelEvent]:
         """The last events before the reply. Raises ModelError where there is no whole answer, and _Lost."""
         if self._failed is not None:
-            raise self._failed_with(self._failed, returncode)
+            raise self._failed_with(self._failed, returncode, complaints)
         if not self.over:
             raise self._ended(returncode, complaints)
         usage = self._finished.usage
@@ -288,16 +288,19 @@ class _Heard:
             raise self._failure(event.fault, event.said, event.delay)
         self._retries += 1
 
-    def _failed_with(self, failed: Failed, returncode: int | None) -> Exception:
-        fault = failed.fault
+    def _failed_with(self, failed: Failed, returncode: int | None, complaints: str) -> Exception:
+        fault, said = failed.fault, failed.said
+        if not said:  # it failed without a word: what it wrote beside may tell why
+            said = _last(complaints) or ("" if returncode is None else f"it ended with code {returncode}")
+            fault = fault_of(said, otherwise=fault)
         if self._facts.exits_with_status and returncode is not None and 144 <= returncode <= 255:
             fault = fault_of(failed.said, returncode + 256)
         wait = None if failed.resets_at is None else max(0.0, failed.resets_at - self._clock.now().timestamp())
-        return self._failure(fault, failed.said, wait)
+        return self._failure(fault, said, wait)
 
     def _ended(self, returncode: int | None, complaints: str) -> Exception:
         """It ended, or was ended, without saying how it went."""
-        last = complaints.replace("\n", " ")[-2000:]
+        last = _last(complaints)
         if self._answer.begun or self._retries:
             return self._failure(ModelFault.CUT, last)
         if not self._said_json and returncode == 0:
@@ -324,19 +327,24 @@ _ADVICE: Mapping[ModelFault, str] = {
     ModelFault.RATE_LIMIT: "{title} may not ask for more at the moment",
     ModelFault.OVERLOAD: "the model of {title} cannot answer at the moment",
     ModelFault.CONTEXT_OVERFLOW: "the conversation is too long for the model",
-    ModelFault.NOT_FOUND: "{title} does not have this model; name another one",
+    ModelFault.NOT_FOUND: "{title} does not have this model; name another one, as in {name}/MODEL",
+    ModelFault.BAD_REQUEST: "the server of {title} does not accept what it sends",
     ModelFault.NETWORK: "{title} cannot reach its server; is there a connection?",
     ModelFault.SETTINGS: "{title} does not understand how it is run; update it: npm install -g {package}",
-    ModelFault.CUT: "{title} ended in the middle",
+    ModelFault.CUT: "{title} gave up before its answer was complete",
     ModelFault.EMPTY: "{title} gave an empty answer",
     ModelFault.FILTERED: "{title} withheld the answer because of its content rules",
     ModelFault.GARBAGE: "this did not speak as {title} does; is it the right program, and a recent one?",
 }
 
 
+def _last(complaints: str) -> str:
+    return complaints.replace("\n", " ")[-2000:]
+
+
 def _describe(facts: Facts, fault: ModelFault, said: str) -> str:
     lead = _ADVICE.get(fault, "{title} gave no answer").format(
-        title=facts.title, login=facts.login, package=facts.package
+        title=facts.title, name=facts.name, login=facts.login, package=facts.package
     )
     quote = hide_keys(" ".join(said.split()))
     if len(quote) > _MOST_QUOTED:

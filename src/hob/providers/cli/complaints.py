@@ -12,7 +12,10 @@ _LOGIN = re.compile(
 )
 _LIMIT = re.compile(r"(?:usage|session|weekly|5-hour|rate) limit|hit your (?:\w+ )?limit|limit reached", re.IGNORECASE)
 _ROOM = re.compile(r"ran out of room|prompt is too long|context window|too many tokens", re.IGNORECASE)
-_BUSY = re.compile(r"high demand|overloaded|temporar", re.IGNORECASE)
+_BUSY = re.compile(
+    r"high demand|overload|temporar|unavailable|server[_ ]error|internal (?:server )?error|at capacity", re.IGNORECASE
+)
+_MODEL = re.compile(r"requires? an explicit model|no model (?:is |was )?(?:selected|configured|specified)", re.IGNORECASE)
 _CUT = re.compile(
     r"stream (?:disconnected|ended|closed)|closed before|without (?:a )?finish|failed to finalize|mid-response"
     r"|connection (?:closed|reset|lost)|terminated|socket hang up|premature",
@@ -25,13 +28,14 @@ _NETWORK = re.compile(
 )
 _EMPTY = re.compile(r"empty response|no response was returned|no visible output|output token maximum", re.IGNORECASE)
 _OPTION = re.compile(
-    r"unknown option|unexpected argument|unknown argument|unrecognized option|invalid value", re.IGNORECASE
+    r"unknown option|unexpected argument|unknown argument|unrecognized option|invalid value '[^']*' for '-", re.IGNORECASE
 )
 _STATUS = re.compile(r"\b(?:status|error|http|code)\D{0,12}([45]\d\d)\b", re.IGNORECASE)
 
 _RULES = (
     (_ROOM, ModelFault.CONTEXT_OVERFLOW),
     (_LIMIT, ModelFault.RATE_LIMIT),
+    (_MODEL, ModelFault.NOT_FOUND),
     (_LOGIN, ModelFault.AUTH),
     (_BUSY, ModelFault.OVERLOAD),
     (_EMPTY, ModelFault.EMPTY),
@@ -41,8 +45,11 @@ _RULES = (
 )
 
 
-def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.OVERLOAD) -> ModelFault:
-    """The fault behind a complaint; `status` is that of the model's server where the CLI tells it."""
+def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.CUT) -> ModelFault:
+    """The fault behind a complaint; `status` is that of the model's server where the CLI tells it.
+
+    A complaint that explains nothing is `otherwise`.
+    """
     said = said[:4000]
     if not status:
         found = _STATUS.search(said)

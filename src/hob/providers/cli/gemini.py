@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.core.errors import ModelFault
 from hob.core.models import Usage
 from hob.providers.cli.complaints import fault_of
 from hob.providers.cli.events import Event, Failed, Finished, Opened, Refused, Said
@@ -150,8 +149,7 @@ class GeminiDecoder:
         if line.get("status") != "success":
             said = text_in(object_in(line, "error"), "message") or self._error
             inner = _API_ERROR.search(said)
-            otherwise = ModelFault.CUT if self._said else ModelFault.OVERLOAD
-            return (Failed(fault_of(inner[1] if inner else said, otherwise=otherwise), said),)
+            return (Failed(fault_of(inner[1] if inner else said), said),)
         stats = object_in(line, "stats")
         sent, cached = count_in(stats, "input_tokens"), count_in(stats, "cached")
         # what it thought is in the total alone
