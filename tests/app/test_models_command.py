@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -126,3 +128,44 @@ def test_an_empty_name_is_no_model(environ: dict[str, str]) -> None:
 def test_a_variable_that_outranks_the_file_is_named(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "anthropic/a"}, "set", "gemini/quick")
     assert "HOB_MODEL_NAME outranks it" in done.stderr
+
+
+def test_what_a_test_costs_is_counted_by_whoever_owns_the_home(environ: dict[str, str], server: ModelServer) -> None:
+    assert hob(environ, "test", "anthropic/claude-sonnet-4-5").returncode == 0
+    alone = usage(environ)
+    assert (alone["test"]["calls"], alone["test"]["unknown_calls"]) == (2, 0)
+    with serving(environ):
+        assert hob(environ, "test", "anthropic/claude-sonnet-4-5").returncode == 0
+        together = usage(environ)
+    assert together["test"]["calls"] == 4
+    assert together["test"]["cost_usd"] == pytest.approx(2 * alone["test"]["cost_usd"]) != 0
+
+
+def test_a_test_keeps_the_limits(environ: dict[str, str], server: ModelServer) -> None:
+    environ["HOB_SPENDING_DAILY"] = "0.0001"
+    (row,) = json.loads(hob(environ, "test", "anthropic/claude-sonnet-4-5", "--json").stdout)
+    assert "`spending.daily` is $0.0001" in row["trouble"]
+    assert "Nothing was changed" in hob(environ, "set", "anthropic/claude-sonnet-4-5").stderr
+    assert not server.requests
+
+
+def usage(environ: dict[str, str]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "hob", "usage", "--by", "task", "--json"]
+    told = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True).stdout
+    return {row["key"]: row for row in json.loads(told)["rows"]}
+
+
+@contextmanager
+def serving(environ: dict[str, str]) -> Iterator[None]:
+    """A daemon that owns the home."""
+    command = [sys.executable, "-m", "hob", "serve"]
+    with subprocess.Popen(
+        command, env=environ | {"HOB_GATEWAY_PORT": "0"}, stdout=subprocess.PIPE, text=True
+    ) as daemon:
+        try:
+            assert daemon.stdout is not None
+            assert "ready" in daemon.stdout.readline()  # it says where it listens once it does
+            yield
+        finally:
+            daemon.terminate()
+            daemon.wait(20)

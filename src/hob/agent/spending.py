@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 
 from hob.agent.limits import Caller, Limit, SpendingSettings, general_limits, limits_for, session_limit
@@ -89,6 +90,12 @@ class Budget:
         self._outside: list[tuple[Caller, int]] = []
         """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
         self._noted: set[tuple[str, float]] = set()
+
+    def priced_by(self, prices: Prices) -> "Budget":
+        """The same budget, limits and all that is held included, by other prices."""
+        other = copy(self)
+        other._prices = prices  # noqa: SLF001 - its own
+        return other
 
     def cost_of(self, model: str, usage: Usage | None) -> int | None:
         """What a call did cost, in micro-dollars. None if price or usage are unknown."""

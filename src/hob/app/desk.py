@@ -9,6 +9,7 @@ from typing import Any
 from hob import __version__
 from hob.agent import Compacted, Compactor, Inspector, named_key
 from hob.app.accounts import Accounts
+from hob.app.trials import Trials
 from hob.bus import Bus
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey
@@ -26,6 +27,7 @@ class Desk:
         compactor: Compactor,
         inspector: Inspector,
         accounts: Accounts,
+        trials: Trials,
         models: Routing,
         on_hand_over: Callable[[], None] | None,
     ) -> None:
@@ -33,6 +35,7 @@ class Desk:
         self._compactor = compactor
         self._inspector = inspector
         self._accounts = accounts
+        self._trials = trials
         self._models = models
         self._on_hand_over = on_hand_over
         self._bus: Bus | None = None
@@ -73,6 +76,9 @@ class Desk:
 
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         return await self._accounts.report(days, by)
+
+    async def try_model(self, name: str) -> Mapping[str, Any]:
+        return await self._trials.run(name)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)

@@ -28,7 +28,8 @@ from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
 from hob.app.afterwards import open_afterwards
 from hob.app.desk import Desk
 from hob.app.routing import ChatRouting
-from hob.app.sections import choose_models
+from hob.app.sections import choose_models, read_config
+from hob.app.trials import Trials
 from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.config import Config
 from hob.core.clock import Clock, SystemClock
@@ -189,7 +190,8 @@ async def _open_peers(
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model, model)
     accounts = Accounts(store.ledger, budget, clock)
-    desk = Desk(store, compactor, inspector, accounts, models.model, on_hand_over)
+    trials = Trials(budget, clock, (lambda: config) if own_only else read_config)  # a daemon's file may have changed
+    desk = Desk(store, compactor, inspector, accounts, trials, models.model, on_hand_over)
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model)
     return _Peers(driver, desk, commands)
 

@@ -26,13 +26,16 @@ def reach(
     route: str,
     query: Mapping[str, str],
     here: "Callable[[Any], Awaitable[Mapping[str, Any]]]",
+    *,
+    timeout: float | None = 60.0,
 ) -> Mapping[str, Any]:
     """The owner's answer to a request, or what `here` makes of the opened application where there is no owner.
 
+    The owner is waited for `timeout` seconds, or as long as it takes.
     Raises the HobError the owner told, or HomeTaken in the moment between two owners.
     """
     try:
-        answer = call(socket_of(home), method, route, query)
+        answer = call(socket_of(home), method, route, query, timeout=timeout)
     except NobodyThere:
         return _answer_here(home, here)
     if "error" in answer.body:

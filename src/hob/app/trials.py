@@ -1,18 +1,28 @@
 """Trying models out: one small request each, told as rows."""
 
 import struct
-import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from hob.core.errors import ModelError
+from hob.agent import Budget
+from hob.app.sections import choose_models
+from hob.config import Config
+from hob.core.clock import Clock
+from hob.core.errors import BudgetExceeded, ModelError
+from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, SenderClass
 from hob.core.models import ModelReply, ModelRequest, ReasoningDelta, TextDelta, UserMessage
-from hob.core.ports.model import Prices
+from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolSpec
-from hob.providers import Media, Routing
+from hob.providers import Choice, Media, ModelProfiles, ModelSettings, Routing, open_model, open_prices
+from hob.providers.prices import PriceList
 
+TASK = "test"
+_SESSION = SessionKey("models:test")
+_MOST_INPUT = 1_000  # tokens; what is asked is shorter, but a server may put instructions of its own before a tool
 _QUESTION = "Reply with the one word: ready"
 _TOOL = ToolSpec(
     "report",
@@ -23,42 +33,126 @@ _CALL = "Call the tool report with the word ready. Say nothing else."
 _SPOKEN = "This is Hob."
 
 
-async def try_model(model: Routing, prices: Prices, name: str) -> dict[str, Any]:
-    """Ask the model of this name for a word and for a call; what came of it, as a row. Never raises ModelError."""
-    row: dict[str, Any] = {"model": name, "ok": False, "tools": None, "trouble": ""}
-    try:
-        routed = (await model.route(ModelRequest(name, "", (UserMessage(_QUESTION),), max_tokens=256))).request
-        request = ModelRequest(routed.model, "", routed.messages, max_tokens=256, models=routed.models[:1])
-        row["model"] = request.model
-        await prices.prepare((request.model,))
-        reply, first, whole = await _ask(model, request)
-        price = prices.find_price(request.model)
-        cost = reply.cost
-        if cost is None and price is not None and reply.usage is not None:
-            cost = price.cost(reply.usage)
-        row |= {"ok": True, "first": first, "seconds": whole, "cost": cost, "answer": reply.text.strip()}
-        tools = ModelRequest(
-            request.model, "", (UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512, models=request.models
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What can be asked by some settings, and what is known of it."""
+
+    settings: ModelSettings
+    choice: Choice
+    model: Routing
+    prices: PriceList
+    profiles: ModelProfiles
+
+
+@asynccontextmanager
+async def open_here(config: Config, clock: Clock) -> AsyncIterator[Here]:
+    """Open what these settings and the environment tell of."""
+    settings = config[ModelSettings]
+    choice = choose_models(config)
+    prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
+    profiles = ModelProfiles(choice, table)
+    async with open_model(settings, clock, choice=choice, profiles=profiles, folder=config.home / "cache") as model:
+        yield Here(settings, choice, model, prices, profiles)
+
+
+class Trials:
+    """Asks models on trial, by the settings as `read` finds them now; what that costs is the task `test`.
+
+    It keeps the limits of the budget, and each call stands in its ledger.
+    """
+
+    def __init__(self, budget: Budget, clock: Clock, read: Callable[[], Config]) -> None:
+        self._budget = budget
+        self._clock = clock
+        self._read = read
+
+    async def run(self, name: str) -> dict[str, Any]:
+        """Ask the model of this name for a word and for a call; what came of it, as a row. Raises ConfigInvalid."""
+        async with open_here(self._read(), self._clock) as here:
+            return await _Trial(here.model, self._budget.priced_by(here.prices), self._clock).run(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """A reply, what it cost in micro-dollars, and the seconds to its first piece and in all."""
+
+    reply: ModelReply
+    cost: int | None
+    first: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    model: Routing
+    budget: Budget
+    clock: Clock
+
+    async def run(self, name: str) -> dict[str, Any]:
+        row: dict[str, Any] = {"model": name, "ok": False, "tools": None, "trouble": ""}
+        try:
+            asked = ModelRequest(name, "", (UserMessage(_QUESTION),), max_tokens=256, task=TASK)
+            routed = (await self.model.route(asked)).request
+            request = ModelRequest(
+                routed.first, "", routed.messages, max_tokens=256, task=TASK, models=routed.models[:1]
+            )
+            row["model"] = request.model
+            word = await self._ask(request)
+            times = {"first": round(word.first, 3), "seconds": round(word.seconds, 3)}
+            row |= {"ok": True, **times, "cost": word.cost, "answer": word.reply.text.strip()}
+            tools = replace(request, messages=(UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512)
+            called = await self._ask(tools)
+            row["tools"] = any(call.name == _TOOL.name for call in called.reply.calls)
+        except (ModelError, BudgetExceeded) as error:
+            row["trouble"] = str(error)
+        return row
+
+    async def _ask(self, request: ModelRequest) -> _Answered:
+        """Raises ModelError and BudgetExceeded."""
+        async with self.budget.held(_SESSION, SenderClass.OWNER, request, _MOST_INPUT) as held:
+            return await self._hear(held.request)
+
+    async def _hear(self, request: ModelRequest) -> _Answered:
+        began, first, status = self.clock.monotonic(), 0.0, "ok"
+        reply: ModelReply | None = None
+        cost: int | None = None
+        try:
+            async with aclosing(cast(Any, self.model.stream(request))) as events:
+                async for event in events:
+                    if not first and isinstance(event, (TextDelta, ReasoningDelta)):
+                        first = self.clock.monotonic() - began
+                    if isinstance(event, ModelReply):
+                        reply = event
+        except ModelError as error:
+            status = error.fault
+            raise
+        finally:
+            if reply is not None:
+                cost = self.budget.cost_of(request.first, reply.usage) if reply.cost is None else reply.cost
+            await self.budget.ledger.record(self._event(request, status, began, reply, cost))
+        assert reply is not None  # noqa: S101 - the last event of every stream that raises nothing
+        return _Answered(reply, cost, first, self.clock.monotonic() - began)
+
+    def _event(
+        self, request: ModelRequest, status: str, began: float, reply: ModelReply | None, cost: int | None
+    ) -> TimelineEvent:
+        seconds = self.clock.monotonic() - began
+        return TimelineEvent(
+            new_event_id(),
+            new_trace_id(),
+            new_span_id(),
+            None,
+            self.clock.now().timestamp() - seconds,
+            EventKind.MODEL,
+            request.first,
+            status,
+            session=_SESSION,
+            label=HOB_LABEL,
+            classification=f"{SenderClass.OWNER}/{TASK}",
+            seconds=seconds,
+            usage=None if reply is None else reply.usage,
+            cost=cost,
         )
-        called, _, _ = await _ask(model, tools)
-        row["tools"] = any(call.name == _TOOL.name for call in called.calls)
-    except ModelError as error:
-        row["trouble"] = str(error)
-    return row
-
-
-async def _ask(model: Routing, request: ModelRequest) -> tuple[ModelReply, float, float]:
-    """The reply, seconds to its first piece, seconds in all. Raises ModelError."""
-    began, first = time.monotonic(), 0.0
-    reply: ModelReply | None = None
-    async with aclosing(cast(Any, model.stream(request))) as events:
-        async for event in events:
-            if not first and isinstance(event, (TextDelta, ReasoningDelta)):
-                first = time.monotonic() - began
-            if isinstance(event, ModelReply):
-                reply = event
-    assert reply is not None  # noqa: S101 - the last event of every stream that raises nothing
-    return reply, first, time.monotonic() - began
 
 
 async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:

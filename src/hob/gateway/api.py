@@ -42,6 +42,10 @@ class Operations(Protocol):
         """
         ...
 
+    async def try_model(self, name: str) -> Mapping[str, Any]:
+        """Ask a model for a word and for a call, within the limits of spending."""
+        ...
+
     async def prompt(self, session: str) -> Mapping[str, Any]:
         """What the next request of a session would hold, in bytes and tokens by section."""
         ...

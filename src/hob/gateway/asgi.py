@@ -32,6 +32,7 @@ ROUTES = (
 )
 LOCAL_ROUTES = (
     Route("/backup", state.backup, methods=["POST"]),
+    Route("/models/test", state.try_model, methods=["POST"]),
     Route("/hand-over", state.hand_over, methods=["POST"]),
 )
 """They act on the machine itself, so the application that TCP reaches does not have them."""

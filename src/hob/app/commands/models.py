@@ -3,9 +3,9 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -13,44 +13,23 @@ from cyclopts import App, Parameter
 from hob.app.commands.config import set_setting
 from hob.app.commands.output import line, paint, tame
 from hob.app.home import socket_of
+from hob.app.reaching import reach
 from hob.app.sections import SECTIONS, choose_models, read_config
-from hob.app.trials import try_media, try_model
+from hob.app.trials import Here, open_here, try_media
 from hob.config import Config, process_environment
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
 from hob.core.models import ModelRequest, Price
-from hob.providers import Choice, ModelSettings, Routing, open_media, open_model
+from hob.core.money import dollars
+from hob.providers import ModelSettings, open_media
 from hob.providers.addresses import shown
 from hob.providers.choice import NOTHING, Connected
-from hob.providers.prices import PriceList, open_prices
-from hob.providers.profiles import ModelProfiles
 from hob.providers.wire import Listed
 
 MILLION = 1_000_000
 TASKS_HELP = "Use it for this task only: chat, summary, ..."
 
 app = App(name="models", help="What there is to ask, and which model is asked.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Here:
-    """What the commands of this module work with."""
-
-    settings: ModelSettings
-    choice: Choice
-    model: Routing
-    prices: PriceList
-    profiles: ModelProfiles
-
-
-@asynccontextmanager
-async def _opened(config: Config) -> AsyncIterator[_Here]:
-    settings, clock = config[ModelSettings], SystemClock()
-    choice = choose_models(config)
-    prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
-    profiles = ModelProfiles(choice, table)
-    async with open_model(settings, clock, choice=choice, profiles=profiles, folder=config.home / "cache") as model:
-        yield _Here(settings, choice, model, prices, profiles)
 
 
 @app.default
@@ -61,7 +40,7 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
 
 
 async def _list(config: Config, *, as_json: bool) -> int:
-    async with _opened(config) as here:
+    async with open_here(config, SystemClock()) as here:
         rows = [await _row(here, role, name) for role, name in _roles(here)]
         providers = [_provider_row(connected) for connected in here.choice.connected()]
     if as_json:
@@ -78,7 +57,7 @@ async def _list(config: Config, *, as_json: bool) -> int:
     return 0
 
 
-def _roles(here: _Here) -> list[tuple[str, str]]:
+def _roles(here: Here) -> list[tuple[str, str]]:
     settings = here.settings
     roles = [("usual", settings.name)] + [("stands in", name) for name in settings.fallbacks]
     roles += [(f"for {task}", name) for task, name in settings.tasks.items()]
@@ -88,7 +67,7 @@ def _roles(here: _Here) -> list[tuple[str, str]]:
     return [(role, name) for role, name in roles if name]
 
 
-async def _row(here: _Here, role: str, name: str) -> dict[str, Any]:
+async def _row(here: Here, role: str, name: str) -> dict[str, Any]:
     row: dict[str, Any] = {"role": role, "name": name, "model": name, "trouble": ""}
     try:
         row["model"] = str(here.choice.resolve(name))
@@ -162,7 +141,7 @@ def scan(
 async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) -> int:
     found: list[dict[str, Any]] = []
     failures = 0
-    async with _opened(config) as here:
+    async with open_here(config, SystemClock()) as here:
         ids = [provider] if provider else [connected.provider.id for connected in here.choice.connected()]
         asked = await asyncio.gather(*(here.model.lanes.list_models(id) for id in ids), return_exceptions=True)
         for id, listing in zip(ids, asked, strict=True):
@@ -187,7 +166,7 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
     return 1 if failures and not found else 0
 
 
-def _listed_price(here: _Here, prefix: str, listed: Listed) -> tuple[float, float] | None:
+def _listed_price(here: Here, prefix: str, listed: Listed) -> tuple[float, float] | None:
     if listed.input_price is not None and listed.output_price is not None:
         return listed.input_price, listed.output_price
     known = _price(here.prices.find_price(f"{prefix}{listed.name}"))
@@ -216,7 +195,7 @@ def set_(
     if not model.strip():
         print("an empty name is no model; `hob models scan` tells what there is", file=sys.stderr)
         return 2
-    if not no_test and asyncio.run(_test(config, [model], as_json=False)):
+    if not no_test and _test(config, [model], as_json=False):
         print("Nothing was changed; `--no-test` stores it all the same.", file=sys.stderr)
         return 1
     settings = config[ModelSettings]
@@ -247,7 +226,7 @@ def check(
     """Ask for one word and one tool call: who answers, how fast, at what cost. Exit status 1 if one fails."""
     if media:
         return asyncio.run(_test_media(read_config(), as_json=json))
-    return asyncio.run(_test(read_config(), models or [], as_json=json))
+    return _test(read_config(), models or [], as_json=json)
 
 
 async def _test_media(config: Config, *, as_json: bool) -> int:
@@ -263,27 +242,34 @@ async def _test_media(config: Config, *, as_json: bool) -> int:
     return 0 if all(row["ok"] for row in rows) else 1
 
 
-async def _test(config: Config, names: Sequence[str], *, as_json: bool) -> int:
+def _test(config: Config, names: Sequence[str], *, as_json: bool) -> int:
     rows = []
-    async with _opened(config) as here:
-        refs: Sequence[str] = names
-        if not refs:
-            refs = (await here.model.route(ModelRequest("", "", ()))).request.models
-        for name in refs:
-            row = await try_model(here.model, here.prices, name)
-            rows.append(row)
-            if not as_json:
-                print(_tested(row), flush=True)
+    for name in names or asyncio.run(_usual(config)):
+        row = _try(config.home, name)
+        rows.append(row)
+        if not as_json:
+            print(_tested(row), flush=True)
     if as_json:
         print(json.dumps(rows, indent=2))
     return 0 if rows and all(row["ok"] for row in rows) else 1
 
 
-def _tested(row: dict[str, Any]) -> str:
+def _try(home: Path, name: str) -> Mapping[str, Any]:
+    """Whoever owns the home asks the model, since there it is known what may be spent."""
+    return reach(home, "POST", "/models/test", {"model": name}, lambda app: app.desk.try_model(name), timeout=None)
+
+
+async def _usual(config: Config) -> Sequence[str]:
+    """The usual model and those that stand in for it."""
+    async with open_here(config, SystemClock()) as here:
+        return (await here.model.route(ModelRequest("", "", ()))).request.models
+
+
+def _tested(row: Mapping[str, Any]) -> str:
     name = f"{tame(row['model']):<36}"
     if not row["ok"]:
         return f"{paint('✗', 'red')} {name} {tame(row['trouble'])}"
-    cost = "cost unknown" if row["cost"] is None else f"${row['cost'] / MILLION:.6f}"
+    cost = "cost unknown" if row["cost"] is None else f"${dollars(row['cost'])}"
     tools = {True: "calls tools", False: "calls no tools"}.get(row["tools"], f"no tools: {row['trouble']}")
     answer = line(row["answer"], 24)
     return f"{paint('✓', 'green')} {name} {answer}  {row['first']:.2f} s / {row['seconds']:.2f} s  {cost}  {tools}"

@@ -82,6 +82,11 @@ async def backup(request: Request) -> Response:
     return json_response(await api_of(request).operations.backup(file))
 
 
+async def try_model(request: Request) -> Response:
+    """Ask `?model=` for a word and for a call; what that costs is counted as the task `test`."""
+    return json_response(await api_of(request).operations.try_model(request.query_params.get("model", "")))
+
+
 async def hand_over(request: Request) -> Response:
     """Ask a one-shot owner to end after the work in hand."""
     api_of(request).operations.hand_over()
