@@ -208,3 +208,11 @@ async def test_a_beginning_that_was_sent_before_is_cached(client: openai.AsyncOp
 
     assert await cached("one") == 0
     assert await cached("two") > 2000
+
+
+async def test_tools_may_be_told_in_the_input(client: openai.AsyncOpenAI) -> None:
+    tools = {"type": "additional_tools", "id": "at_1", "role": "developer", "tools": []}
+    said = {"type": "message", "role": "user", "content": "hi"}
+    items: Any = [tools, said]
+    response = await client.responses.create(model="gpt-5", input=items)
+    assert response.output_text

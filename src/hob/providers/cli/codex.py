@@ -1,7 +1,8 @@
 """Codex as a model: https://developers.openai.com/codex/noninteractive.
 
-It is given no tool and reads neither the owner's configuration (which may start MCP servers) nor project files; its
-login and, where there is one, `AGENTS.md` of its home remain. It says each message as a whole: nothing is streamed.
+It is given no tool (its newest models are told of some whatever is set; they run in its read-only sandbox) and reads
+neither the owner's configuration (which may start MCP servers) nor project files; its login and, where there is one,
+`AGENTS.md` of its home remain. It says each message as a whole: nothing is streamed.
 """
 
 import json
@@ -42,6 +43,7 @@ _SETTINGS = (
     "include_permissions_instructions=false",
     "include_apps_instructions=false",
     "include_environment_context=false",
+    "include_collaboration_mode_instructions=false",
     "skills.bundled.enabled=false",
     "skills.include_instructions=false",
     "tools.experimental_request_user_input.enabled=false",

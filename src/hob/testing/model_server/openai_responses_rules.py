@@ -16,7 +16,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "developer": ("input_text", "input_image", "input_file"),
     "assistant": ("output_text", "refusal"),
 }
-_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs"}
+_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "additional_tools": "at"}
 _LEAST_OUTPUT = 16
 
 
@@ -86,6 +86,9 @@ def _check_items(items: Sequence[Item], *, stored: bool) -> None:
                     message = f"No tool call found for function call output with call_id {item['call_id']}."
                     raise bad(message, "input")
                 answered.add(item["call_id"])
+            case "additional_tools":  # tools told in the input instead of beside it, as Codex does
+                if item.get("role") != "developer" or not isinstance(item.get("tools"), list):
+                    raise bad(f"Invalid value for '{where}'.", where, "invalid_value")
             case "reasoning":
                 _check_reasoning(item, items[number + 1 : number + 2], stored=stored)
             case _:
