@@ -1,0 +1,276 @@
+"""Questions to the owner: asked once, answered once, used once, and void when what they were about has changed.
+
+A leave is bound to the session, the tool, the exact arguments, the directory, whoever wants it done, and the files that
+would run. All of that is looked at again when it is used. Silence expires to a refusal: after so many seconds in which
+Hob ran, however the wall clock jumps and however long the machine slept.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hob.core.clock import Clock
+from hob.core.ids import ApprovalId, new_approval_id
+from hob.core.messages import Inbound
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.states import ApprovalState
+from hob.core.steps import command_hash
+from hob.core.tools import ToolCall
+from hob.core.turns import Turn
+from hob.guard.answers import Answer, Scope, choose, may_answer
+from hob.guard.binding import Binder, requester_of
+from hob.guard.policy import may_be_granted
+from hob.guard.rules import sentence_of
+from hob.guard.settings import ApprovalSettings
+from hob.guard.showing import brief, show
+from hob.store import Approval, Approvals, Bound, Decisions, IllegalMove
+
+Differ = Callable[[ToolCall], Awaitable[str]]
+"""What a call would change, as a unified diff; empty where it changes no file. Changes nothing and never raises."""
+
+
+async def no_difference(_call: ToolCall) -> str:
+    """Where nothing can tell what a call would change."""
+    return ""
+
+
+class Outcome(StrEnum):
+    """What came of an answer."""
+
+    TAKEN = "taken"
+    NOT_ALLOWED = "not_allowed"
+    NOT_OPEN = "not_open"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came of an answer: the question as it stands now, and a line for whoever answered where it was not taken.
+
+    `UNCLEAR` means that the message is no answer to anything and goes on as a message.
+    """
+
+    outcome: Outcome
+    approval: Approval | None = None
+    line: str = ""
+
+
+class ApprovalLedger:
+    """Implements the agent's `Approvals`, and looks after questions from asking to use."""
+
+    def __init__(
+        self,
+        approvals: Approvals,
+        decisions: Decisions,
+        clock: Clock,
+        settings: ApprovalSettings,
+        binder: Binder,
+        differ: Differ = no_difference,
+    ) -> None:
+        self._approvals = approvals
+        self._decisions = decisions
+        self._clock = clock
+        self._settings = settings
+        self._binder = binder
+        self._differ = differ
+        self._ends: dict[ApprovalId, float] = {}  # monotonic
+
+    # asking
+
+    async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
+        """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
+        bound = await self._binder.bind(call)
+        requester = requester_of(turn)
+        at = self._clock.now().timestamp()
+        rule = await self._rule(call, turn)
+        seconds = self._settings.seconds
+        approval = Approval(
+            id=new_approval_id(),
+            turn=turn.id,
+            call=call.id,
+            tool=call.name,
+            hash=command_hash(call),
+            session=turn.session,
+            reason=sentence_of(rule),
+            asked=at,
+            expires=at + seconds,
+            shown=await self._shown(call, reason, requester, bound),
+            rule=rule,
+            requester=requester,
+            bound=bound,
+            remaining=seconds,
+        )
+        id = await self._approvals.put(approval)
+        self._ends.setdefault(id, self._clock.monotonic() + seconds)
+        return id
+
+    async def _shown(self, call: ToolCall, reason: str, requester: str, bound: Bound) -> str:
+        try:
+            arguments = json.loads(call.arguments or "{}")
+        except (ValueError, RecursionError):
+            arguments = call.arguments
+        deed = self._binder.read(call)
+        readings = deed.read_commands if deed is not None else ()
+        return show(
+            call.name,
+            arguments if isinstance(arguments, dict) else call.arguments,
+            reason=reason,
+            requester=requester,
+            directory=bound.directory if readings else "",
+            commands=[line for reading in readings for line in reading.lines],
+            diff=await self._differ(call),
+        )
+
+    async def _rule(self, call: ToolCall, turn: Turn) -> str:
+        """The rule that asked: the last decision about this very call."""
+        decided = await self._decisions.find(turn.id, command_hash(call))
+        return next((each.rule for each in reversed(decided) if each.call == call.id and each.verdict == "ask"), "")
+
+    def text(self, approval: Approval) -> str:
+        """The question as a chat shows it, with how to answer."""
+        return brief(approval.shown, approval.id, self._settings.shown)
+
+    def scopes(self, approval: Approval) -> tuple[Scope, ...]:
+        """How far a leave may reach here. More than once is offered only where trusted words led there."""
+        return tuple(Scope) if may_be_granted(approval.rule) else (Scope.ONCE,)
+
+    # answering
+
+    async def answer(
+        self,
+        answer: Answer,
+        inbound: Inbound,
+        waiting: tuple[Approval, ...],
+        *,
+        asked_else: bool = False,
+        scoped: bool = False,
+    ) -> Answered:
+        """Take an answer that came as a message; `waiting` are its session's open questions. Raises StoreErrors."""
+        id = choose(answer, inbound, waiting, asked_else=asked_else)
+        if id is None:
+            return Answered(Outcome.UNCLEAR)
+        why = may_answer(inbound, self._settings.channels, scoped=scoped)
+        if why:
+            return Answered(Outcome.UNCLEAR if answer.id is None else Outcome.NOT_ALLOWED, line=why)
+        return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
+
+    async def settle(self, id: ApprovalId, answer: Answer, by: str) -> Answered:
+        """Answer a question as the owner, who is known already: from the command line, a button. Raises StoreErrors."""
+        await self.expire_due()
+        asked = await self._approvals.find(id)
+        if asked is None or asked.state is not ApprovalState.OPEN:
+            return Answered(Outcome.NOT_OPEN, asked, _not_open(id, asked))
+        scope = answer.scope if answer.allowed and answer.scope in self.scopes(asked) else Scope.ONCE
+        seconds = self._settings.use_seconds
+        taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds)
+        if taken is None:
+            asked = await self._approvals.find(id)
+            return Answered(Outcome.NOT_OPEN, asked, _not_open(id, asked))
+        self._ends[id] = self._clock.monotonic() + seconds
+        line = "" if scope is answer.scope else f"This is leave for one time only: {sentence_of(asked.rule)}"
+        return Answered(Outcome.TAKEN, taken, line)
+
+    # using
+
+    async def check(self, call: ToolCall, turn: Turn, asked: Ask, *, tainted: bool) -> Verdict:
+        """What becomes of a question: leave for this very call, which is used up now, a refusal, or `asked` itself.
+
+        Raises StoreErrors.
+        """
+        await self.expire_due()
+        known = await self._approvals.newest(turn.id, call.id, command_hash(call))
+        if known is not None:
+            match known.state:
+                case ApprovalState.DENIED:
+                    return Deny("approval.denied", "the owner said no")
+                case ApprovalState.EXPIRED:
+                    return Deny("approval.expired", known.note or "nobody answered in time")
+                case ApprovalState.ALLOWED:
+                    return await self._use(known, call, turn)
+                case ApprovalState.OPEN:
+                    return asked
+                case ApprovalState.USED:
+                    pass  # leave is for one time
+        if not tainted and may_be_granted(asked.rule):
+            return await self._granted(call, turn) or asked
+        return asked
+
+    async def _use(self, approval: Approval, call: ToolCall, turn: Turn) -> Verdict:
+        changed = _changed(approval.bound, await self._binder.bind(call))
+        if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
+            changed = "it was given for somebody else"
+        self._ends.pop(approval.id, None)
+        if changed:
+            await self._void(approval.id, changed)
+            return Deny("approval.void", f"the leave does not hold any more: {changed}; ask again")
+        if not await self._approvals.use(approval.id, command_hash(call)):
+            return Deny("approval.void", "the leave was used already")
+        return Allow(f"approval.{approval.id}")
+
+    async def _granted(self, call: ToolCall, turn: Turn) -> Verdict | None:
+        grants = await self._approvals.grants(command_hash(call))
+        requester = requester_of(turn)
+        fit = [each for each in grants if each.session in (None, turn.session) and each.requester == requester]
+        if not fit:
+            return None
+        bound = await self._binder.bind(call)
+        return next((Allow(f"granted.{each.id}") for each in fit if not _changed(each.bound, bound)), None)
+
+    # ending
+
+    async def load(self) -> None:
+        """Go on with what stood when Hob last ran. Raises StoreErrors."""
+        now = self._clock.monotonic()
+        for each in await self._approvals.standing():
+            left = each.remaining if each.remaining is not None else max(0.0, each.expires - each.asked)
+            self._ends.setdefault(each.id, now + left)
+
+    async def expire_due(self) -> tuple[ApprovalId, ...]:
+        """End what has stood its time; which these are. To be called now and then. Raises StoreErrors."""
+        now = self._clock.monotonic()
+        due = tuple(id for id, end in self._ends.items() if end <= now)
+        for id in due:
+            await self._void(id, "nobody answered in time")
+            self._ends.pop(id, None)
+        return due
+
+    async def note(self) -> None:
+        """Note how long everything still stands; every minute or so, and at the end. Raises StoreErrors."""
+        now = self._clock.monotonic()
+        if self._ends:
+            await self._approvals.note_remaining({id: max(0.0, end - now) for id, end in self._ends.items()})
+
+    @property
+    def next_end(self) -> float | None:
+        """When (monotonic seconds) the next question ends; None while none stands."""
+        return min(self._ends.values(), default=None)
+
+    async def _void(self, id: ApprovalId, why: str) -> None:
+        try:
+            await self._approvals.expire(id, why)
+        except IllegalMove:
+            return  # answered with no, or used, in the meantime
+
+
+def _not_open(id: str, asked: Approval | None) -> str:
+    if asked is None:
+        return f"There is no question {id}; `hob approvals` lists those that are open."
+    words = {
+        ApprovalState.ALLOWED: "was answered with yes already",
+        ApprovalState.DENIED: "was answered with no already",
+        ApprovalState.EXPIRED: "is void",
+        ApprovalState.USED: "was answered with yes, and it is done",
+    }
+    return f"{id} {words.get(asked.state, 'is open')}{f' ({asked.note})' if asked.note else ''}."
+
+
+def _changed(then: Bound | None, now: Bound) -> str:
+    """What is other than it was; empty where nothing is."""
+    if then is None:
+        return "what it was bound to was erased"
+    if then.directory != now.directory:
+        return "the directory is another"
+    if then.files == now.files:
+        return ""
+    return "a program or script has changed since"

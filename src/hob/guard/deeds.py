@@ -1,0 +1,256 @@
+"""What a call comes to: its arguments read for what they are, and the acts that follow from them and its effects."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
+from hob.guard.addresses import Target, host, recipient
+from hob.guard.context import Sandbox
+from hob.guard.modes import Act
+from hob.guard.places import Places, is_secret_file, patched_files
+from hob.guard.readings import READINGS, Reading
+from hob.guard.shell.findings import Finding, Severity
+
+_TIERS: Mapping[Act, Tier] = {
+    Act.READ: Tier.READ,
+    Act.FETCH: Tier.READ,
+    Act.WRITE: Tier.WRITE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandReading:
+    """A command as the analysis understood it.
+
+    `lines` show people what will run, `programs` and `scripts` (with the directory they are relative to) are what a
+    leave has to bind.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    lines: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    scripts: tuple[tuple[str, str], ...] = ()
+
+
+ReadCommand = Callable[[str, str], CommandReading]
+"""Reads a command that runs in a directory. Pure; never raises."""
+
+
+def unread(command: str, _directory: str) -> CommandReading:
+    """Where nothing reads commands, each is asked about."""
+    return CommandReading((Finding(Severity.ASK, "unread", "nothing here can read commands", command),))
+
+
+def _none(_text: str) -> Collection[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What is needed to read calls.
+
+    `secrets` finds values that are known to be secret, `personal` what is personal (cards, accounts, passwords).
+    """
+
+    places: Places
+    read_command: ReadCommand = unread
+    readings: Mapping[str, Reading] = field(default_factory=lambda: READINGS)
+    secrets: Callable[[str], Collection[str]] = _none
+    personal: Callable[[str], Collection[str]] = _none
+    country: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A call as the rules see it. `complete`: its reading knows every argument, so it is clear where all of it leads.
+
+    `paths` and `sources` are normalised; a recipient that is no plain address is None. `body` is all text that leaves.
+    """
+
+    tool: str
+    spec: ToolSpec
+    arguments: Mapping[str, Any]
+    reading: Reading | None = None
+    complete: bool = False
+    acts: frozenset[Act] = frozenset()
+    paths: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    recipients: tuple[Target | None, ...] = ()
+    channel: str = ""
+    urls: tuple[str, ...] = ()
+    sent_to: tuple[str, ...] = ()
+    body: str = ""
+    commands: tuple[str, ...] = ()
+    directory: str = ""
+    hosts: tuple[str, ...] = ()
+    online: bool = False
+    keys: tuple[str, ...] = ()
+    read_commands: tuple[CommandReading, ...] = ()
+    secret: bool = False
+    personal: tuple[str, ...] = ()
+
+    @property
+    def tier(self) -> Tier:
+        """The declared tier, or the one its acts amount to where that is higher."""
+        return max((self.spec.tier, *(_TIERS.get(act, Tier.HIGH_RISK) for act in self.acts)))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is noticed about its commands."""
+        return tuple(finding for reading in self.read_commands for finding in reading.findings)
+
+    @property
+    def reads_private(self) -> bool:
+        """Whether it shows what is the owner's."""
+        return Effect.READS_PRIVATE in self.spec.effects
+
+    @property
+    def secret_files(self) -> tuple[str, ...]:
+        """Files it touches whose names say that they hold keys or passwords."""
+        return tuple(path for path in (*self.paths, *self.sources) if is_secret_file(path))
+
+
+def read_call(call: ToolCall, spec: ToolSpec, reader: Reader, sandbox: Sandbox) -> Deed | None:
+    """What the call comes to; None where its arguments are no JSON object."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(arguments, dict):
+        return None
+    reading = reader.readings.get(call.name)
+    texts = tuple(_texts(arguments))
+    deed = Deed(call.name, spec, arguments, reading, secret=any(reader.secrets(text) for text in texts))
+    if reading is not None:
+        deed = _read(deed, reading, reader)
+    return replace(deed, acts=frozenset(_acts(deed, sandbox, reader.places)))
+
+
+def _read(deed: Deed, reading: Reading, reader: Reader) -> Deed:
+    found = _Arguments(deed.arguments)
+    places = reader.places
+    patches = found.texts(reading.patches)
+    patched = [name for patch in patches for name in patched_files(patch)]
+    directory = next(iter(found.texts(reading.directory)), "")
+    at = places.path(directory) if directory else places.base
+    commands = found.texts(reading.commands)
+    body = "\n".join(found.texts(reading.bodies))
+    hosts, online = found.hosts(reading.hosts)
+    return replace(
+        deed,
+        complete=deed.arguments.keys() <= reading.known() and not found.odd and len(patched) >= len(patches),
+        paths=tuple(places.path(name) for name in (*found.texts(reading.paths), *patched)),
+        sources=tuple(places.path(name) for name in found.texts(reading.sources)),
+        recipients=tuple(recipient(each, reader.country) for each in found.addresses(reading.recipients)),
+        channel=next(iter(found.texts(reading.channel)), ""),
+        urls=found.texts(reading.urls),
+        sent_to=found.texts(reading.sent_to),
+        body=body,
+        commands=commands,
+        directory=at,
+        hosts=hosts,
+        online=online,
+        keys=found.texts(reading.keys),
+        read_commands=tuple(reader.read_command(command, at) for command in commands),
+        personal=tuple(reader.personal(body)) if body else (),
+    )
+
+
+class _Arguments:
+    """Takes texts out of arguments; `odd` once something was no text where one belongs."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._arguments = arguments
+        self.odd = False
+
+    def texts(self, names: Iterable[str]) -> tuple[str, ...]:
+        found: list[str] = []
+        for name in names:
+            value = self._arguments.get(name)
+            values = value if isinstance(value, list) else [value]
+            found += [each for each in values if isinstance(each, str)]
+            self.odd = self.odd or any(each is not None and not isinstance(each, str) for each in values)
+        return tuple(found)
+
+    def addresses(self, names: Iterable[str]) -> tuple[str, ...]:
+        """A text may hold several, with commas or semicolons between; quoted names are no plain addresses."""
+        texts = [text.replace(";", ",") for text in self.texts(names)]
+        return tuple(each for text in texts for each in text.split(",") if each.strip() or "," not in text)
+
+    def hosts(self, names: Iterable[str]) -> tuple[tuple[str, ...], bool]:
+        """The hosts asked for, and whether the network is asked for at all."""
+        named: list[str] = []
+        online = False
+        for name in names:
+            value = self._arguments.get(name)
+            if isinstance(value, bool) or value is None:
+                online = online or value is True
+                continue
+            each = self.texts([name])
+            named += each
+            online = online or bool(each) or self.odd
+        return tuple(named), online
+
+
+def _texts(value: Any, depth: int = 0) -> Iterable[str]:
+    """Every text in the arguments, names too."""
+    if isinstance(value, str):
+        yield value
+    elif depth > 32:
+        return
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield name
+            yield from _texts(each, depth + 1)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each, depth + 1)
+
+
+def _acts(deed: Deed, sandbox: Sandbox, places: Places) -> Iterable[Act]:
+    effects = deed.spec.effects
+    reading = deed.reading
+    if reading is not None and reading.runs and Effect.EXECUTES in effects:
+        yield from _acts_of_command(deed, sandbox)
+        return
+    if effects & {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}:
+        yield Act.READ
+    if Effect.WRITES in effects:
+        yield Act.WRITE
+    if Effect.WRITES_FINALLY in effects:
+        yield Act.FINAL
+    if Effect.COMMUNICATES in effects:
+        yield Act.FETCH if reading is not None and _only_fetches(reading) else Act.SEND
+    if Effect.EXECUTES in effects:  # somewhere that is not Hob's sandbox: it may do whatever a program can
+        yield from (Act.RUN, Act.FINAL, Act.SEND)
+    configures = reading is not None and (reading.configures or bool(reading.keys))
+    if Effect.PERSISTS in effects or configures:
+        yield Act.CONFIGURE if configures else Act.PERSIST
+    if effects & {Effect.WRITES, Effect.WRITES_FINALLY}:
+        if any(map(places.is_obeyed, deed.paths)):
+            yield Act.PERSIST
+        if any(map(places.is_configuration, deed.paths)):
+            yield Act.CONFIGURE
+
+
+def _only_fetches(reading: Reading) -> bool:
+    gives = reading.recipients or reading.sent_to or reading.bodies or reading.sources
+    return not gives and (reading.searches or bool(reading.urls))
+
+
+def _acts_of_command(deed: Deed, sandbox: Sandbox) -> Iterable[Act]:
+    yield Act.READ
+    if deed.commands:
+        yield Act.RUN
+        if not sandbox.confined:
+            yield from (Act.FINAL, Act.SEND)
+        elif not sandbox.versioned:
+            yield Act.FINAL
+    if any(finding.severity is not Severity.PLAIN for finding in deed.findings):
+        yield Act.RISK
+    if deed.online or deed.hosts:
+        known = [host(each) for each in deed.hosts]
+        allowed = all(each is not None and sandbox.reaches(each.value) for each in known)
+        yield Act.ONLINE if allowed else Act.SEND

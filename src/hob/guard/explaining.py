@@ -1,0 +1,47 @@
+"""Why a call would be allowed, asked about or refused: every stage's word, without doing anything."""
+
+from collections.abc import Iterable
+
+from hob.core.ids import CallId
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.tools import ToolCall, ToolSpec
+from hob.guard.context import Context
+from hob.guard.deeds import Deed, Reader, read_call
+from hob.guard.policy import Decided, Policy, may_be_granted
+from hob.guard.rules import sentence_of
+
+_SAID: dict[type, str] = {Allow: "allow", Ask: "ask", Deny: "deny"}
+
+
+def explain(
+    policy: Policy, reader: Reader, context: Context, tool: str, arguments: str, spec: ToolSpec | None = None
+) -> tuple[Decided, Deed | None]:
+    """The decision about a call of this tool with these arguments (JSON), and how the call was read.
+
+    Without a spec the tool is taken at its worst, as every tool is that declares nothing.
+    """
+    call = ToolCall(CallId("explain"), tool, arguments)
+    deed = read_call(call, spec or ToolSpec(tool, "", {}), reader, context.sandbox)
+    if deed is None:
+        return Decided(Deny("unreadable", "the arguments are no JSON object")), None
+    return policy.decide(deed, context), deed
+
+
+def explanation(decided: Decided, deed: Deed | None) -> Iterable[str]:
+    """The decision for people, one line each."""
+    yield f"{_said(decided.verdict)}: {sentence_of(decided.rule)} ({decided.rule})"
+    if not isinstance(decided.verdict, Allow):
+        yield f"  because {decided.verdict.reason}"
+    if deed is not None:
+        yield f"it would: {', '.join(sorted(deed.acts)) or 'do nothing of note'}; tier {int(deed.tier)}"
+        if not deed.complete:
+            yield "where its arguments lead is not known, so the owner's words exempt it from nothing"
+    for stage, verdict in decided.trail:
+        yield f"  {stage:18} {'-' if verdict is None else f'{_said(verdict)} ({verdict.rule})'}"
+    if isinstance(decided.verdict, Ask):
+        more = may_be_granted(decided.rule)
+        yield f"leave can be given {'once, for the session or always' if more else 'once only'}"
+
+
+def _said(verdict: Verdict) -> str:
+    return _SAID[type(verdict)]

@@ -1,0 +1,73 @@
+"""What is refused whoever asks and whatever is set: no setting, no mode and no approval lifts it.
+
+Hob's own state, secrets, the settings of the guard and the sandbox themselves, and commands that destroy disks or
+devices, bomb the machine or control the system (found by the shell analysis).
+"""
+
+from collections.abc import Iterable
+
+from hob.core.ports.guard import Deny, Verdict
+from hob.guard.addresses import path
+from hob.guard.context import Context
+from hob.guard.deeds import Deed
+from hob.guard.places import Places
+from hob.guard.settings import PolicySettings
+from hob.guard.shell.findings import Severity
+
+PROTECTED_SETTINGS = ("sandbox", "policy", "approvals", "guard", "admission", "gateway.auth", "store", "channels")
+"""Settings, with all below them, that only the owner changes, by hand."""
+
+
+class HardRules:
+    """The first stage. A call that it refuses is not looked at further."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        own = {places.state, places.state.replace(places.home, "~", 1), places.state.replace(places.home, "$HOME", 1)}
+        self._spellings = tuple(each.casefold() for each in own if len(each) > 3)
+
+    def __call__(self, deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+        """A refusal, or nothing."""
+        if deed.secret:
+            return Deny("hard.secrets", "the arguments hold a secret of yours, and secrets are given to no tool")
+        for where in self._touched(deed):
+            if self._places.is_state(where):
+                return Deny("hard.state", f"{where} belongs to Hob's own state, which no tool may touch")
+            if self._places.is_closed(where):
+                return Deny("hard.secrets", f"{where} is a place of secrets or of the system, closed to tools")
+        for key in deed.keys:
+            if is_protected(key):
+                return Deny("hard.sandbox", f"{key} is a setting of the guard itself; you change it by hand only")
+        for finding in deed.findings:
+            if finding.severity is Severity.REFUSE:
+                return Deny(f"hard.shell.{finding.rule}", finding.reason)
+        text = "\n".join(deed.commands).casefold()
+        if any(each in text for each in self._spellings):
+            return Deny("hard.state", "the command names Hob's own state directory, which no tool may touch")
+        return None
+
+    def _touched(self, deed: Deed) -> Iterable[str]:
+        yield from deed.paths
+        yield from deed.sources
+        if deed.directory:
+            yield deed.directory
+        if deed.reading is None:
+            # A tool nobody described: whatever looks like a path may be one.
+            for each in _plain_texts(deed):
+                if each.startswith(("/", "~", "file:", "..")) and len(each) < 1024 and "\n" not in each:
+                    yield path(each, base=self._places.base, home=self._places.home)
+
+
+def is_protected(key: str) -> bool:
+    """Whether a setting, by its dotted name, is one of the guard's own."""
+    plain = ".".join(part.strip(" \"'").casefold().replace("-", "_") for part in key.split("."))
+    return any(
+        plain == each or plain.startswith(each + ".") or each.startswith(plain + ".") or not plain
+        for each in PROTECTED_SETTINGS
+    )
+
+
+def _plain_texts(deed: Deed) -> Iterable[str]:
+    for value in deed.arguments.values():
+        values = value if isinstance(value, list) else [value]
+        yield from (each for each in values if isinstance(each, str))

@@ -1,0 +1,161 @@
+"""The judge: gathers what a decision rests on, lets the policy decide, and writes down every verdict."""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from hob.core.errors import StoreError
+from hob.core.ids import InboundId
+from hob.core.labels import Origin, SenderClass, Trust, join, least_known
+from hob.core.messages import Inbound
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.steps import command_hash
+from hob.core.tools import ToolCall, ToolSpec
+from hob.core.turns import Turn
+from hob.guard.approvals import ApprovalLedger
+from hob.guard.context import Context, Sandbox
+from hob.guard.deeds import Reader, read_call
+from hob.guard.exemptions import NOTHING, Named, read_words
+from hob.guard.modes import Autonomy, Mode
+from hob.guard.policy import Decided, Policy, without_anybody
+from hob.store import PolicyDecision
+
+log = logging.getLogger(__name__)
+
+_KEPT = 64  # turns whose words are kept read
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the judge cannot see in a turn itself; see `Context` for what each means.
+
+    `reachable`: the owner can be asked although nobody waits for this turn. `contacts` are stored addresses by name.
+    """
+
+    mode: Mode = Mode.GUARDED
+    autonomy: Autonomy = Autonomy.CAUTIOUS
+    model: str = ""
+    agent: str = ""
+    depth: int = 0
+    reachable: bool = False
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    searched: frozenset[str] = frozenset()
+    private: tuple[str, ...] = ()
+    private_texts: tuple[str, ...] = ()
+    contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class Situations(Protocol):
+    """Knows how a turn's session is set and what the turn has done so far."""
+
+    async def situation(self, turn: Turn) -> Situation:
+        """The situation now. Raises StoreErrors."""
+        ...
+
+
+class Records(Protocol):
+    """Keeps decisions."""
+
+    async def add(self, decision: PolicyDecision) -> None:
+        """Keep one; durable when this returns. Raises StoreErrors."""
+        ...
+
+
+class PolicyJudge:
+    """Implements `Judge`: labels and arguments decide, and nothing is done of which no record could be kept."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        reader: Reader,
+        situations: Situations,
+        records: Records,
+        approvals: ApprovalLedger | None = None,
+    ) -> None:
+        self._policy = policy
+        self._reader = reader
+        self._situations = situations
+        self._records = records
+        self._approvals = approvals
+        self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
+
+    async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
+        try:
+            situation = await self._situations.situation(turn)
+            context = self._context(turn, trust, situation)
+            # a question that was answered holds although nobody could be asked any more
+            verdict = self._decide(call, spec, replace(context, answerable=True)).verdict
+            if isinstance(verdict, Ask) and self._approvals is not None:
+                verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
+            if not context.answerable:
+                verdict = without_anybody(verdict)
+            await self._records.add(_record(call, turn, verdict))
+        except StoreError as error:
+            log.warning("a decision about %s could not be made or kept: %s", spec.name, error)
+            return Deny("no-record", "the database cannot be used now, and nothing is done without a record")
+        return verdict
+
+    def _decide(self, call: ToolCall, spec: ToolSpec, context: Context) -> Decided:
+        deed = read_call(call, spec, self._reader, context.sandbox)
+        if deed is None:
+            return Decided(Deny("unreadable", "the arguments are no JSON object"))
+        return self._policy.decide(deed, context)
+
+    def _context(self, turn: Turn, trust: Trust, situation: Situation) -> Context:
+        inbounds = (*turn.inbounds, *turn.joined)
+        sender = least_known(inbound.sender.cls for inbound in inbounds) if inbounds else SenderClass.STRANGER
+        origin = inbounds[0].origin if inbounds else None
+        return Context(
+            sender=sender,
+            trust=Trust.UNTRUSTED if trust is not Trust.TRUSTED else join(each.label for each in inbounds),
+            named=self._words(inbounds, situation) if sender is SenderClass.OWNER else NOTHING,
+            mode=situation.mode,
+            autonomy=situation.autonomy,
+            group=any(inbound.group for inbound in inbounds),
+            channel=origin.channel if origin is not None else "",
+            chat=origin.chat if origin is not None else "",
+            model=situation.model,
+            agent=situation.agent,
+            depth=situation.depth,
+            answerable=situation.reachable or any(map(_is_present, inbounds)),
+            sandbox=situation.sandbox,
+            searched=situation.searched,
+            private=situation.private,
+            private_texts=situation.private_texts,
+        )
+
+    def _words(self, inbounds: tuple[Inbound, ...], situation: Situation) -> Named:
+        own = [inbound for inbound in inbounds if _is_own_words(inbound)]
+        key = tuple(inbound.id for inbound in own)
+        named = self._named.get(key)
+        if named is None:
+            places = self._reader.places
+            named = read_words(
+                [inbound.text for inbound in own],
+                base=places.base,
+                home=places.home,
+                country=self._reader.country,
+                contacts=situation.contacts,
+            )
+            self._named[key] = named
+            if len(self._named) > _KEPT:
+                self._named.popitem(last=False)
+        return named
+
+
+def _is_own_words(inbound: Inbound) -> bool:
+    """Whether the owner wrote this, for this turn: nothing Hob made itself counts, whoever's label it bears."""
+    by_owner = inbound.sender.cls is SenderClass.OWNER and inbound.label.origin is Origin.OWNER
+    return by_owner and inbound.label.trusted and not inbound.hops and not inbound.background
+
+
+def _is_present(inbound: Inbound) -> bool:
+    """Whether the owner waits for the turn and so will see a question."""
+    return inbound.sender.cls is SenderClass.OWNER and not inbound.background and not inbound.hops
+
+
+def _record(call: ToolCall, turn: Turn, verdict: Verdict) -> PolicyDecision:
+    said = "allow" if isinstance(verdict, Allow) else "ask" if isinstance(verdict, Ask) else "deny"
+    return PolicyDecision(turn.id, call.id, call.name, command_hash(call), said, verdict.rule)

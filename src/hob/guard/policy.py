@@ -1,0 +1,221 @@
+"""The policy: stages in a row, each a pure function from a call and its context to a verdict or nothing.
+
+Every stage is asked and the strictest verdict counts, the earliest stage's where several are equally strict; so no
+order of settings can loosen what another one forbids. What comes out names the rule that decided, and keeps the trail.
+A question of a tainted turn can be answered for one time only, whichever stage has it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hob.core.labels import SenderClass
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.tools import Tier
+from hob.guard.context import Context
+from hob.guard.deeds import Deed
+from hob.guard.hard_rules import HardRules
+from hob.guard.lists import PROFILES, ToolList
+from hob.guard.modes import ACTS, Act, Say, look_up
+from hob.guard.settings import PolicySettings, ToolRules
+from hob.guard.shell.findings import Severity
+from hob.guard.taint import names_paths, names_recipients, taint
+
+Stage = Callable[[Deed, Context, PolicySettings], Verdict | None]
+
+_GRANTABLE = frozenset(f"mode.{act}" for act in Act if act not in (Act.PERSIST, Act.CONFIGURE))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The verdict and how it came about: what each stage said, in order; None where it had nothing to say."""
+
+    verdict: Verdict
+    trail: tuple[tuple[str, Verdict | None], ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """The rule that decided."""
+        return self.verdict.rule
+
+
+def strictness(verdict: Verdict) -> int:
+    """0 for leave, 1 for a question, 2 for one that can be answered for one time only, 3 for a refusal."""
+    match verdict:
+        case Allow():
+            return 0
+        case Ask(rule):
+            return 1 if may_be_granted(rule) else 2
+        case Deny():
+            return 3
+
+
+def may_be_granted(rule: str) -> bool:
+    """Whether the owner may give leave for a session or for ever where this rule asked.
+
+    Only where trusted words led there: never in a tainted turn, never for what persists or changes settings.
+    """
+    return rule in _GRANTABLE
+
+
+class Policy:
+    """The stages of this machine."""
+
+    def __init__(self, hard: HardRules, settings: PolicySettings) -> None:
+        self.settings = settings
+        self.stages: tuple[tuple[str, Stage], ...] = (("hard rules", hard), *STAGES)
+
+    def decide(self, deed: Deed, context: Context) -> Decided:
+        """The verdict on one call."""
+        trail = tuple((name, stage(deed, context, self.settings)) for name, stage in self.stages)
+        said = [verdict for _, verdict in trail if verdict is not None]
+        strictest = max(said, key=strictness, default=Allow("nothing.against"))
+        if context.tainted and isinstance(strictest, Ask) and may_be_granted(strictest.rule):
+            strictest = Ask(f"{strictest.rule}.tainted", strictest.reason)
+        answered = strictest if context.answerable else without_anybody(strictest)
+        return Decided(answered, trail if answered is strictest else (*trail, ("unattended", answered)))
+
+
+def without_anybody(verdict: Verdict) -> Verdict:
+    """The verdict where nobody can be asked: a question is refused then."""
+    if not isinstance(verdict, Ask):
+        return verdict
+    return Deny("unattended", f"nobody can be asked now, and it needs leave: {verdict.reason}")
+
+
+def profile(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The profile and the lists that hold everywhere."""
+    if ToolList(PROFILES[policy.profile]).refuses(deed.tool):
+        return Deny(f"profile.{policy.profile}", f"{deed.tool} is not in the profile {policy.profile}")
+    return _listed("tools", ToolRules(policy.allow, policy.deny), deed, "by the settings")
+
+
+def provider(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """What the provider, or this very model, may use."""
+    names = (context.model.partition("/")[0], context.model)
+    return _first(policy.providers, names, "provider", deed, f"to {context.model}")
+
+
+def agent(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """What this agent may use."""
+    return _first(policy.agents, (context.agent,), "agent", deed, f"to the agent {context.agent}")
+
+
+def group(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """What may be used where others read the answer; what is private is read there only if its owner names it."""
+    if not context.group:
+        return None
+    names = ("*", context.channel, f"{context.channel}:{context.chat}")
+    if (refused := _first(policy.groups, names, "group", deed, "in this group")) is not None:
+        return refused
+    if deed.reads_private and not (context.sender is SenderClass.OWNER and names_paths(deed, context)):
+        return Ask("group.private", "others read the answer, and it would show what is yours")
+    return None
+
+
+def sandbox(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """Commands run confined, or by the owner's explicit wish and after a question each time."""
+    if Act.RUN not in deed.acts:
+        return None
+    if deed.reading is not None and deed.reading.runs:
+        if context.sandbox.confined:
+            return _listed("sandbox", policy.sandbox, deed, "in the sandbox")
+        if not context.sandbox.plain:
+            return Deny("sandbox.missing", "commands run in a sandbox only, and there is none here; see `hob doctor`")
+        return Ask("sandbox.plain", "it would run without a sandbox, with all your rights")
+    return None
+
+
+def depth(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """What agents that other agents started may use."""
+    if context.depth > policy.depth:
+        return Deny("depth", f"no agent acts more than {policy.depth} agents away from a person's message")
+    return _listed("depth", policy.subagents, deed, "to an agent of an agent") if context.depth else None
+
+
+def sender(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The coarse rule by who speaks: tiers, what is private, and commands that need the owner's leave."""
+    who = context.sender
+    if (refused := _first(policy.senders, (who.value,), "sender", deed, f"for a {who}")) is not None:
+        return refused
+    most = {
+        SenderClass.OWNER: policy.owner_tier,
+        SenderClass.MEMBER: policy.member_tier,
+        SenderClass.STRANGER: Tier.READ,
+    }[who]
+    if who is SenderClass.OWNER:
+        return _above(deed, most)
+    if any(finding.severity is Severity.ASK for finding in deed.findings):
+        found = next(finding for finding in deed.findings if finding.severity is Severity.ASK)
+        return Deny(f"sender.shell.{found.rule}", f"{found.reason}; only the owner may have that done")
+    if who is SenderClass.STRANGER:
+        if deed.reads_private or deed.secret_files:
+            return Deny("sender.private", "it would show a stranger what is the owner's")
+        return Deny("sender.tier", "strangers may only read") if deed.tier > most else None
+    if deed.secret_files or (deed.reads_private and policy.member_private == "deny"):
+        return Deny("sender.private", "it would show what is the owner's alone")
+    if deed.reads_private and policy.member_private == "ask":
+        return Ask("sender.private", "it would show somebody else what is the owner's")
+    return _above(deed, most)
+
+
+def mode(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The table of modes and autonomy, for each act of the call."""
+    worst: Verdict | None = None
+    for act in Act:
+        if act in deed.acts:
+            said = _of_table(act, deed, context)
+            if worst is None or strictness(said) > strictness(worst):
+                worst = said
+    return worst
+
+
+def _of_table(act: Act, deed: Deed, context: Context) -> Verdict:
+    rule, kind = f"mode.{act}", context.mode
+    match look_up(act, kind, context.autonomy):
+        case Say.YES:
+            return Allow(rule)
+        case Say.NAMED if act is Act.FINAL and names_paths(deed, context):
+            return Allow(f"{rule}.named")
+        case Say.NAMED if act is Act.SEND and names_recipients(deed, context):
+            return Allow(f"{rule}.named")
+        case Say.NO:
+            return Deny(rule, f"this session is {kind}, and it would {ACTS[act]}")
+    found = next((finding for finding in deed.findings if finding.severity is not Severity.PLAIN), None)
+    if act is Act.RISK and found is not None:
+        return Ask(rule, f"{found.reason} ({found.rule})")
+    return Ask(rule, f"it would {ACTS[act]}")
+
+
+def _above(deed: Deed, most: int) -> Verdict | None:
+    if deed.tier <= most:
+        return None
+    return Ask("sender.tier", f"it is of tier {int(deed.tier)}, above the {most} that goes without leave")
+
+
+def _listed(rule: str, rules: ToolRules, deed: Deed, where: str) -> Verdict | None:
+    entry = ToolList(tuple(rules.allow), tuple(rules.deny)).refuses(deed.tool)
+    if not entry:
+        return None
+    why = "is not among the tools allowed" if entry == "allow" else f"is denied ({entry})"
+    return Deny(f"{rule}.{'allow' if entry == 'allow' else 'deny'}", f"{deed.tool} {why} {where}")
+
+
+def _first(table: Mapping[str, ToolRules], names: tuple[str, ...], rule: str, deed: Deed, where: str) -> Verdict | None:
+    """The first refusal of the entries of these names: each can only narrow what the others leave."""
+    for name in names:
+        if name in table and (refused := _listed(rule, table[name], deed, where)) is not None:
+            return refused
+    return None
+
+
+STAGES: tuple[tuple[str, Stage], ...] = (
+    ("profile", profile),
+    ("provider", provider),
+    ("agent", agent),
+    ("group", group),
+    ("sandbox", sandbox),
+    ("sub-agent depth", depth),
+    ("sender", sender),
+    ("mode", mode),
+    ("effects and taint", taint),
+)

@@ -1,0 +1,97 @@
+"""What the owner is shown of a call before answering: exactly what would be done, and nothing that only looks so.
+
+Every line that comes from the call stands behind a bar, so that no text in it can pass for a line of Hob's. Characters
+that do not print, turn the direction of writing or look like nothing are written out. What is too long is cut with the
+number of characters that are missing, never silently.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hob.core.ids import ApprovalId
+from hob.guard.addresses import ascii_form
+
+_BAR = "│ "
+_PLAIN = frozenset("\n\t")
+
+
+def show(
+    tool: str,
+    arguments: Mapping[str, Any] | str,
+    *,
+    reason: str,
+    requester: str = "",
+    directory: str = "",
+    commands: Sequence[str] = (),
+    diff: str = "",
+) -> str:
+    """The whole question: why it is asked, for whom, the exact arguments, and what they come to.
+
+    `commands` are the parsed commands of a shell text, `diff` what a write would change; both are shown beside the
+    arguments, never instead of them. Arguments that are no object are shown as they are.
+    """
+    lines = [f"{visible(tool)} needs your leave: {visible(reason)}."]
+    if requester:
+        lines.append(f"For {visible(requester)}.")
+    if directory:
+        lines.append(f"In {visible(directory)}.")
+    if isinstance(arguments, str):
+        lines += ["arguments:", *_barred(arguments)]
+    else:
+        for name, value in arguments.items():
+            lines += _argument(name, value)
+    if commands:
+        lines += ["which would run:", *(line for command in commands for line in _barred(command))]
+    if diff:
+        lines += ["which would change:", *_barred(diff)]
+    return "\n".join(lines)
+
+
+def brief(shown: str, id: ApprovalId, limit: int) -> str:
+    """The question in at most about this many characters, with how to answer, and with what was left out."""
+    how = f"Answer with approve:{id} or deny:{id}"
+    if len(shown) <= limit:
+        return f"{shown}\n{how}."
+    head, tail = int(limit * 0.75), int(limit * 0.2)
+    left = len(shown) - head - tail
+    cut = f"[… {left} of {len(shown)} characters are not shown here; `hob approvals show {id}` shows all …]"
+    return f"{shown[:head]}\n{cut}\n{_BAR}{shown[-tail:]}\n{how}; look at all of it first."
+
+
+def visible(text: str) -> str:
+    """The text in one line, with everything that would not be seen written out."""
+    return "".join(char if char not in _PLAIN and _seen(char) else _written(char) for char in text)
+
+
+def _argument(name: str, value: Any) -> Iterable[str]:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    shown = visible(name)
+    if "\n" not in text and len(text) <= 100:
+        other = ascii_form(text.strip()) if " " not in text.strip() else ""
+        yield f"{shown}:"
+        yield f"{_BAR}{visible(text)}{f'   (that is {other})' if other else ''}"
+        return
+    yield f"{shown} ({len(text)} characters):"
+    yield from _barred(text)
+
+
+def _barred(text: str) -> Iterable[str]:
+    # only "\n" divides lines: what else terminals and chats take for a line's end is written out
+    for line in text.split("\n"):
+        yield _BAR + "".join(char if _seen(char) or char == "\t" else _written(char) for char in line)
+
+
+def _seen(char: str) -> bool:
+    if char.isascii():
+        return char.isprintable()
+    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"):
+        return False
+    # marks that stand on nothing, fillers that are letters by name only, and selectors
+    return char not in "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" and not "\ufe00" <= char <= "\ufe0f"
+
+
+def _written(char: str) -> str:
+    names = {"\n": "⏎", "\t": "⇥", "\r": "␍"}
+    return names.get(char, f"⟨U+{ord(char):04X}⟩")

