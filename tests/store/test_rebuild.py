@@ -116,8 +116,8 @@ async def test_a_call_whose_end_nobody_saw_is_in_the_timeline(store: Store) -> N
     await store.journal.append(turn.id, [ASKED])
     await store.journal.finish(finish_of(turn, "stopped", state=TurnState.CANCELLED, steps=()))
     (event,) = [event for event in await store.timeline.trace(turn.trace) if event.kind is EventKind.MODEL]
-    assert (event.name, event.status, event.cost) == (ASKED.model, "unknown_outcome", None)
-    assert (await store.ledger.spent(turn=turn.id)).unknown_calls == 1
+    assert (event.name, event.status, event.cost) == (ASKED.model, "unknown_outcome", ASKED.reserved)
+    assert (await store.ledger.spent(turn=turn.id)).cost == ASKED.reserved
     assert await problems(store) == []
 
 

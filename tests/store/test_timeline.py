@@ -106,24 +106,42 @@ async def test_an_unknown_price_is_unknown_and_never_nothing(store: Store) -> No
     assert (spent.cost, spent.unknown_calls) == (0, 1)
 
 
-@pytest.mark.parametrize(("fault", "unknown"), [(ModelFault.AUTH, 0), (ModelFault.CUT, 1), (ModelFault.TIMEOUT, 1)])
+@pytest.mark.parametrize(
+    ("fault", "cost"),
+    [
+        (ModelFault.AUTH, 0),
+        (ModelFault.RATE_LIMIT, 0),
+        (ModelFault.CUT, 500),
+        (ModelFault.TIMEOUT, 500),
+        (ModelFault.GARBAGE, 500),
+        (ModelFault.EMPTY, 500),
+        (ModelFault.FILTERED, 500),
+    ],
+)
 async def test_a_failed_call_is_free_only_where_the_model_had_not_begun(
-    store: Store, fault: ModelFault, unknown: int
+    store: Store, fault: ModelFault, cost: int
 ) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(500), ModelFailed(fault, "")])
     spent = await store.ledger.spent()
-    assert (spent.cost, spent.unknown_calls) == (0, unknown)
+    assert (spent.cost, spent.unknown_calls) == (cost, 0)
 
 
-async def test_a_call_whose_end_nobody_saw_costs_its_worst_and_then_unknown(store: Store) -> None:
+async def test_what_a_failed_call_cost_counts_where_it_is_known(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    failed = ModelFailed(ModelFault.EMPTY, "", usage=Usage(9, 1), cost=11)
+    await store.journal.append(turn.id, [asked(500), failed])
+    assert (await store.ledger.spent()).cost == 11
+
+
+async def test_a_call_whose_end_nobody_saw_costs_its_worst(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(500)])
     await store.journal.append(turn.id, [asked(300), replied(100)])
     assert (await store.ledger.spent()).cost == 600
     await store.journal.finish(finish_of(turn, "hi", steps=()))
     spent = await store.ledger.spent()
-    assert (spent.cost, spent.unknown_calls) == (100, 1)
+    assert (spent.cost, spent.unknown_calls) == (600, 0)
 
 
 async def test_a_call_outside_any_turn_is_recorded_with_its_event(store: Store) -> None:

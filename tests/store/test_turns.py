@@ -152,7 +152,7 @@ async def set_aside(store: Store, *steps: Step) -> TurnId:
 async def test_a_turn_set_aside_leaves_no_reservation_open(store: Store) -> None:
     await set_aside(store, ASKED)
     spent = await store.ledger.spent()
-    assert (spent.cost, spent.unknown_calls) == (0, 1)
+    assert (spent.cost, spent.reserved) == (ASKED.reserved, 0)
 
 
 async def test_a_retry_knows_of_the_call_whose_outcome_nobody_knows(store: Store) -> None:

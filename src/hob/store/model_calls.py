@@ -25,7 +25,9 @@ CHAT = "chat"
 """The task of what was asked in a turn."""
 
 _RESERVE = "INSERT INTO usage (turn, session, model, chain, sender, at, reserved) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_OPEN_CALLS = "SELECT id, session, sender, at, model FROM usage WHERE turn = ? AND settled = 0 ORDER BY id DESC"
+_OPEN_CALLS = (
+    "SELECT id, session, sender, at, model, reserved FROM usage WHERE turn = ? AND settled = 0 ORDER BY id DESC"
+)
 _SETTLE = (
     "UPDATE usage SET settled = 1, reserved = NULL, chain = '', model = ?, input_tokens = ?, output_tokens = ?,"
     " cache_read = ?, cache_write = ?, reasoning = ?, cost = ? WHERE id = ?"
@@ -94,25 +96,30 @@ def class_open_calls(connection: apsw.Connection, turn: TurnId) -> None:
 
 
 def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> Call:
-    """The newest open call's real usage takes the place of its reservation."""
+    """The newest open call's real cost takes the place of its reservation.
+
+    Where nobody knows what it cost (the answer was cut, the server does not count) the reservation stays as its cost:
+    a limit must not give back what may have been spent.
+    """
     row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
     status, model = ("ok", step.ref or step.model) if isinstance(step, ModelReplied) else (step.fault, "")
     if row is None:
         return Call(model, status, step.usage, step.cost, None, "")
-    id, session, sender, at, asked = row
-    call = Call(model or asked, status, step.usage, step.cost, at, sender)
+    id, session, sender, at, asked, reserved = row
     if was_turned_away(status, step.usage, step.cost):
         connection.execute("DELETE FROM usage WHERE id = ?", (id,))
-    else:
-        _settle(connection, id, session, call)
+        return Call(model or asked, status, None, None, at, sender)
+    cost = reserved if step.cost is None and step.usage is None else step.cost
+    call = Call(model or asked, status, step.usage, cost, at, sender)
+    _settle(connection, id, session, call)
     return call
 
 
 def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
-    """Calls of an ended turn of which nobody saw the end (cancelled, crashed): what they cost is not known."""
+    """Calls of an ended turn of which nobody saw the end (cancelled, crashed) cost what was held back for them."""
     calls = []
-    for id, session, sender, at, asked in all_rows(connection, _OPEN_CALLS, (turn,)):
-        calls.append(Call(asked, "unknown_outcome", None, None, at, sender))
+    for id, session, sender, at, asked, reserved in all_rows(connection, _OPEN_CALLS, (turn,)):
+        calls.append(Call(asked, "unknown_outcome", None, reserved, at, sender))
         _settle(connection, id, session, calls[-1])
     write_events(connection, Keep(connection), tell_calls(connection, turn, calls, (), 0.0))
 
@@ -138,7 +145,7 @@ def tell_calls(
         return events
     left = list(reversed(calls))
     told = [
-        replace(event, classification=left.pop().sender)
+        _with_call(event, left.pop())
         if left and event.kind is EventKind.MODEL and event.turn == turn
         else event
         for event in events
@@ -157,6 +164,10 @@ def tell_calls(
             for call in reversed(left)
         ),
     )  # fmt: skip
+
+
+def _with_call(event: TimelineEvent, call: Call) -> TimelineEvent:
+    return replace(event, classification=call.sender, cost=call.cost if event.cost is None else event.cost)
 
 
 def tokens_of(usage: Usage) -> tuple[int, ...]:
