@@ -1,6 +1,6 @@
 """`/model` and `/think` where the model chooses who answers."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,7 +11,7 @@ from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget
 from hob.core.ids import SessionKey
-from hob.core.models import ModelRequest, Route, Thinking
+from hob.core.models import Spent, Thinking, Usage
 from hob.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
@@ -35,6 +35,10 @@ class Compactions:
     """That part of a `Desk` which these commands use: what a compaction was asked with."""
 
     asked: str | None = None
+    spent: Sequence[tuple[str, Spent]] = ()
+
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+        return self.spent
 
     async def compact(self, session: SessionKey, model: str) -> str:
         self.asked = model
@@ -92,16 +96,16 @@ async def test_a_chosen_name_that_no_longer_leads_anywhere_is_shown_with_the_rea
     assert said.splitlines()[:2] == ["This session's model is gone.", "nobody is called gone"]
 
 
-async def test_usage_is_that_of_the_model_a_name_stands_for_and_asks_no_server(store: Store) -> None:
-    await store.sessions.change(SESSION, model="fast")
-    assert "  c/small: " in await bench(store, Named(chains={"fast": ("c/small",)})).say("/usage")
-    await store.sessions.change(SESSION, model=None)
-
-    class Unreachable(Named):
-        async def route(self, request: ModelRequest) -> Route:
-            raise AssertionError("whoever routes this asks a server what it has")
-
-    assert "30 d" in await bench(store, Unreachable(), default="").say("/usage")
+async def test_usage_tells_of_every_model_the_dearest_first(store: Store) -> None:
+    table = bench(store, Named())
+    table.desk.spent = [("c/small", Spent(16_985, 0, Usage(7, 3), 2)), ("b/two", Spent(500, 1, Usage(), 2, 400))]
+    lines = (await table.say("/usage")).splitlines()
+    assert [line.partition(",")[0] for line in lines[3:]] == [
+        "  30 d: $0.017085 + 1 calls of unknown price",
+        "  c/small: $0.016985",
+        "  b/two: $0.0001 + 1 calls of unknown price",
+    ]
+    assert table.model.requests == []
 
 
 @pytest.mark.parametrize(("chosen", "named"), [(None, ""), ("fast", "fast")])

@@ -41,6 +41,8 @@ class Known:
     """A dollar per thousand tokens of output, input is a tenth of that; and one that costs a tenth."""
 
     def find_price(self, model: str) -> Price | None:
+        if model == "free":
+            return Price(0, 0, 0, 0)
         if model == "cheap":
             return Price(10 * DOLLAR, 100 * DOLLAR, 1 * DOLLAR, 12 * DOLLAR)
         return Price(100 * DOLLAR, 1000 * DOLLAR, 10 * DOLLAR, 125 * DOLLAR) if model == "priced" else None
@@ -216,6 +218,11 @@ async def test_calls_outside_turns_keep_the_limits_and_count_while_they_are_made
             async with limited.held(turn.session, SenderClass.OWNER, PRICED, 0):
                 pass
     assert await may(limited, turn)
+
+
+async def test_a_free_model_costs_nothing_though_nobody_counted_its_tokens(store: Store, clock: ManualClock) -> None:
+    spending = budget(store, clock, SpendingSettings())
+    assert [spending.cost_of(model, None) for model in ("free", "priced", "nameless")] == [0, None, None]
 
 
 async def test_where_nothing_is_left_an_unknown_price_is_refused(store: Store, clock: ManualClock) -> None:

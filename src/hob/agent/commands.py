@@ -17,13 +17,14 @@ from hob.core.errors import HobError, ModelError
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
-from hob.core.models import Spent, Thinking
+from hob.core.models import NOTHING_SPENT, Spent, Thinking
 from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
 from hob.core.turns import QueueMode
 
 DAY_SECONDS = 86_400.0
+_MOST_MODELS = 20  # `hob usage --by model` tells of all
 
 
 class Desk(Protocol):
@@ -31,6 +32,10 @@ class Desk(Protocol):
 
     async def status(self) -> Mapping[str, Any]:
         """Counts and states; see `Answer.STATUS` for the keys used here."""
+        ...
+
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+        """What each model has cost since then (Unix seconds), the dearest first."""
         ...
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
@@ -181,20 +186,19 @@ class SlashCommands:
 
     async def _usage(self, call: Call) -> str:
         now, ledger = self._clock.now().timestamp(), self._budget.ledger
-        scopes = {
-            call.session: await ledger.spent(session=call.session),
-            "24 h": await ledger.spent(since=now - DAY_SECONDS),
-            "30 d": await ledger.spent(since=now - 30 * DAY_SECONDS),
-        }
-        named = (await self._sessions.get(call.session)).model or self._default_model()
-        if named and (model := await self._asked(named)):
-            scopes[model] = await ledger.spent(model=model)
-        lines = [self._usage_line(scope, spent, call.language) for scope, spent in scopes.items()]
+        month = await self._desk.spent_by_model(now - 30 * DAY_SECONDS)
+        scopes = [
+            (call.session, await ledger.spent(session=call.session)),
+            ("24 h", await ledger.spent(since=now - DAY_SECONDS)),
+            ("30 d", sum((spent for _, spent in month), NOTHING_SPENT)),
+            *[(model or "-", spent) for model, spent in month[:_MOST_MODELS]],
+        ]
+        lines = [self._usage_line(scope, spent, call.language) for scope, spent in scopes]
         lines += [_limit_line(standing, call.language) for standing in await self._budget.standings(call.session)]
         return answer(Answer.USAGE, call.language, lines="\n".join(lines))
 
     def _usage_line(self, scope: str, spent: Spent, language: str) -> str:
-        cost = f"${spent.cost / 1_000_000:.4f}"
+        cost = f"${dollars(spent.cost - spent.reserved)}"
         if spent.unknown_calls:
             cost = answer(Answer.PRICE_UNKNOWN, language, cost=cost, calls=spent.unknown_calls)
         return answer(
@@ -354,8 +358,8 @@ class SlashCommands:
 
 
 def _limit_line(standing: Standing, language: str) -> str:
-    limit, spent = standing.limit, standing.spent.cost
-    left = dollars(max(0, limit.most - spent))
+    limit, spent = standing.limit, standing.settled
+    left = dollars(max(0, limit.most - standing.spent.cost))
     return answer(
         Answer.LIMIT_LINE, language, key=limit.key, spent=dollars(spent), limit=dollars(limit.most), left=left
     )

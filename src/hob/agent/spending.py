@@ -21,6 +21,7 @@ from hob.core.turns import Turn
 
 _CLIFF = 4, 5
 """A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
+_FREE = Price(0, 0, 0, 0)
 _LOOK_SECONDS = 0.5
 """How often it is looked whether others have given back what they held."""
 
@@ -98,9 +99,11 @@ class Budget:
         return other
 
     def cost_of(self, model: str, usage: Usage | None) -> int | None:
-        """What a call did cost, in micro-dollars. None if price or usage are unknown."""
-        price = self._prices.find_price(model) if usage is not None else None
-        return None if price is None or usage is None else price.cost(usage)
+        """What a call did cost, in micro-dollars; None if it is not known. What is free is so however much it used."""
+        price = self._prices.find_price(model)
+        if price is None or usage is None:
+            return 0 if price == _FREE else None
+        return price.cost(usage)
 
     @asynccontextmanager
     async def reserved(

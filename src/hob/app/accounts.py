@@ -39,7 +39,7 @@ class Accounts:
             rows = _by_day(await self._ledger.sums("hour", since), first, today)
         else:
             sums = await self._ledger.sums(cast(Division, by), since)
-            rows = dict(sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0])))
+            rows = dict(in_order(sums))
         return {
             "days": days,
             "by": by,
@@ -57,6 +57,11 @@ class Accounts:
                 for standing in await self._budget.standings()
             ],
         }
+
+
+def in_order(sums: Iterable[tuple[str, Spent]]) -> list[tuple[str, Spent]]:
+    """What cost most comes first."""
+    return sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0]))
 
 
 def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date) -> dict[str, Spent]:

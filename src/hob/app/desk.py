@@ -8,11 +8,12 @@ from typing import Any
 
 from hob import __version__
 from hob.agent import Compacted, Compactor, Inspector, named_key
-from hob.app.accounts import Accounts
+from hob.app.accounts import Accounts, in_order
 from hob.app.trials import Trials
 from hob.bus import Bus
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey
+from hob.core.models import Spent
 from hob.providers import Routing
 from hob.providers.walking import LaneHealth
 from hob.store import Store
@@ -76,6 +77,9 @@ class Desk:
 
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         return await self._accounts.report(days, by)
+
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+        return in_order(await self._store.ledger.sums("model", since))
 
     async def try_model(self, name: str) -> Mapping[str, Any]:
         return await self._trials.run(name)

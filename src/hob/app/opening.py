@@ -189,9 +189,8 @@ async def _open_peers(
         )
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model, model)
-    accounts = Accounts(store.ledger, budget, clock)
     trials = Trials(budget, clock, (lambda: config) if own_only else read_config)  # a daemon's file may have changed
-    desk = Desk(store, compactor, inspector, accounts, trials, models.model, on_hand_over)
+    desk = Desk(store, compactor, inspector, Accounts(store.ledger, budget, clock), trials, models.model, on_hand_over)
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model)
     return _Peers(driver, desk, commands)
 
@@ -209,6 +208,7 @@ async def _open_models(
         choice=choice,
         blobs=store.blobs,
         profiles=profiles,
+        prices=prices,
         screening=screening,
         folder=config.home / CACHE,
         silence=config[AgentSettings].idle_seconds * 0.75,  # before the turn itself gives up
