@@ -1,14 +1,14 @@
 """Models that cannot see are told what a picture shows."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.media import Description
-from hob.core.models import Beat, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
+from hob.core.models import Beat, Image, ModelEvent, ModelReply, ModelRequest, Price, Usage, UserMessage
 from hob.providers.seeing import Seeing, Sight
 from hob.testing import ScriptedModel
 
@@ -150,3 +150,22 @@ async def test_what_is_remembered_has_an_end(count: int) -> None:
     await sight.tell(Image(BlobId(str(count - 1)), "image/png"))
     await sight.tell(Image(BlobId("0"), "image/png"))
     assert len(eyes.looked) == count + 1
+
+
+class TwoPrices:
+    """Implements `Prices`: looking is dear, answering is free."""
+
+    async def prepare(self, models: Sequence[str]) -> None:
+        pass
+
+    def find_price(self, model: str) -> Price | None:
+        return {"eyes/1": Price(1_000_000, 1_000_000, 0, 0), "home/m": Price(0, 0, 0, 0)}.get(model)
+
+
+@pytest.mark.parametrize(("ref", "cost"), [("home/m", 220), ("nobody/knows", None)])
+async def test_looking_costs_what_the_model_that_looks_costs(ref: str, cost: int | None) -> None:
+    sight = Sight(Eyes(), Pictures(), "eyes/1", TwoPrices())
+    model = ScriptedModel(ModelReply("A cat.", usage=Usage(7, 3)))
+    events = [event async for event in Seeing(model, sight, ref).stream(ASKED)]
+    assert isinstance(events[-1], ModelReply)
+    assert events[-1].cost == cost

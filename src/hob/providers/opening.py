@@ -8,11 +8,12 @@ from importlib import import_module
 from pathlib import Path
 
 from hob.core.clock import Clock
-from hob.core.ports.model import Profiles
+from hob.core.errors import ModelError
+from hob.core.ports.model import Prices, Profiles
 from hob.core.ports.tools import Blobs
 from hob.providers.choice import Choice
 from hob.providers.lanes import Lanes
-from hob.providers.media import Media, open_media
+from hob.providers.media import VISION, Media, open_media
 from hob.providers.routing import Routing
 from hob.providers.screening.screening import Screening
 from hob.providers.seeing import Sight
@@ -29,6 +30,7 @@ async def open_model(
     environ: Mapping[str, str] | None = None,
     blobs: Blobs | None = None,
     profiles: Profiles | None = None,
+    prices: Prices | None = None,
     screening: Screening | None = None,
     folder: Path | None = None,
     silence: float = 90.0,
@@ -42,7 +44,7 @@ async def open_model(
     """
     choice = choice or Choice(settings, environ or {})
     async with open_media(settings, choice, clock, draw=draw) as media:
-        sight = None if blobs is None else cache(partial(_open_sight, media, blobs))
+        sight = None if blobs is None else cache(partial(_open_sight, media, blobs, prices))
         lanes = Lanes(choice, settings, clock, blobs, profiles, folder, sight)
         failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
         try:
@@ -51,8 +53,9 @@ async def open_model(
             await lanes.aclose()
 
 
-def _open_sight(media: Media, blobs: Blobs) -> Sight:
-    return Sight(media.describer, blobs)
+def _open_sight(media: Media, blobs: Blobs, prices: Prices | None) -> Sight:
+    found = media.find(VISION)
+    return Sight(media.describer, blobs, "" if isinstance(found, ModelError) else str(found), prices)
 
 
 def load_libraries(choice: Choice) -> None:

@@ -13,7 +13,7 @@ from hob.core.ids import BlobId
 from hob.core.media import Description
 from hob.core.models import Beat, Image, ModelEvent, ModelMessage, ModelReply, ModelRequest, Usage, UserMessage
 from hob.core.ports.media import Describer
-from hob.core.ports.model import Model
+from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Blobs
 
 _MOST_KEPT = 256
@@ -21,9 +21,11 @@ _BEAT = Beat()
 
 
 class Sight:
-    """What pictures show, looked up once. Without a describer nobody can tell."""
+    """What pictures show, looked up once. Without a describer nobody can tell. `ref` is the model that looks."""
 
-    def __init__(self, describer: Describer | None, blobs: Blobs) -> None:
+    def __init__(self, describer: Describer | None, blobs: Blobs, ref: str = "", prices: Prices | None = None) -> None:
+        self.ref = ref
+        self.prices = prices
         self._describer = describer
         self._blobs = blobs
         self._known: OrderedDict[BlobId, Description] = OrderedDict()
@@ -57,12 +59,13 @@ class Sight:
 class Seeing:
     """Implements `Model` over one that cannot see: its pictures come as words.
 
-    What looking cost is in the usage of the reply, at the price of the model that answers.
+    What looking took is in the usage of the reply; where both prices are known its cost holds each at its own.
     """
 
-    def __init__(self, model: Model, sight: Sight) -> None:
+    def __init__(self, model: Model, sight: Sight, ref: str = "") -> None:
         self._model = model
         self._sight = sight
+        self._ref = ref
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """As the model."""
@@ -81,9 +84,21 @@ class Seeing:
         asked = replace(request, messages=tuple(messages))
         async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(asked))) as events:
             async for event in events:
-                if looked is not None and isinstance(event, ModelReply):
-                    event = replace(event, usage=looked if event.usage is None else event.usage + looked)
-                yield event
+                yield self._with_looking(event, looked) if isinstance(event, ModelReply) and looked else event
+
+    def _with_looking(self, reply: ModelReply, looked: Usage) -> ModelReply:
+        usage = looked if reply.usage is None else reply.usage + looked
+        return replace(reply, usage=usage, cost=self._cost(reply, looked))
+
+    def _cost(self, reply: ModelReply, looked: Usage) -> int | None:
+        prices = self._sight.prices
+        sight = prices.find_price(self._sight.ref) if prices is not None else None
+        own = prices.find_price(self._ref) if prices is not None else None
+        if sight is None:
+            return reply.cost
+        if reply.cost is not None:
+            return reply.cost + sight.cost(looked)
+        return None if own is None or reply.usage is None else own.cost(reply.usage) + sight.cost(looked)
 
 
 def _harmless(words: str) -> str:
