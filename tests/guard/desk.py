@@ -1,0 +1,84 @@
+"""A judge with its ledger over a real store, for tests."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hob.core.clock import Clock
+from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
+from hob.core.labels import OWNER_LABEL, Trust
+from hob.core.messages import Inbound
+from hob.core.ports.guard import Verdict
+from hob.core.tools import ToolCall
+from hob.core.turns import Turn
+from hob.guard.approvals import ApprovalLedger
+from hob.guard.binding import Binder
+from hob.guard.commands import command_reader
+from hob.guard.deeds import Reader
+from hob.guard.hard_rules import HardRules
+from hob.guard.judge import PolicyJudge, Situation
+from hob.guard.places import Places
+from hob.guard.policy import Policy
+from hob.guard.settings import ApprovalSettings, PolicySettings
+from hob.store import Approval, Store, StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from tests.guard.calling import SPECS
+
+SESSION = SessionKey("memory:main")
+
+
+@dataclass
+class Fixed:
+    """Implements `Situations`: every turn's is the same."""
+
+    now: Situation = field(default_factory=Situation)
+
+    async def situation(self, turn: Turn) -> Situation:
+        return self.now
+
+
+@dataclass
+class Desk:
+    """Everything that judges, and what it is about."""
+
+    store: Store
+    ledger: ApprovalLedger
+    judge: PolicyJudge
+    situations: Fixed
+    work: Path
+
+    async def verdict(self, call: ToolCall, turn: Turn, trust: Trust = Trust.TRUSTED) -> Verdict:
+        return await self.judge.judge(call, SPECS[call.name], turn, trust)
+
+    async def asked(self, call: ToolCall, turn: Turn, reason: str = "a reason") -> Approval:
+        """Ask about the call."""
+        found = await self.store.approvals.find(await self.ledger.ask(call, reason, turn))
+        assert found is not None
+        return found
+
+
+@asynccontextmanager
+async def open_desk(home: Path, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Desk]:
+    """A desk whose state and work folder lie in this home."""
+    clock = clock or ManualClock()
+    work = home / "work"
+    work.mkdir(exist_ok=True)
+    places = Places(str(home / "state"), str(home), str(work), str(home))
+    reader = Reader(places, command_reader(places))
+    async with open_store(home / "state", StoreSettings(), clock) as store:
+        binder = Binder(reader, ("/usr/bin", "/bin"))
+        ledger = ApprovalLedger(store.approvals, store.decisions, clock, ApprovalSettings(**settings), binder)
+        await ledger.load()
+        situations = Fixed()
+        judge = PolicyJudge(Policy(HardRules(places), PolicySettings()), reader, situations, store.decisions, ledger)
+        yield Desk(store, ledger, judge, situations, work)
+
+
+def turn_of(*inbounds: Inbound | str, id: str = "t_1", session: SessionKey = SESSION) -> Turn:
+    """A turn of the owner's about these messages."""
+    messages = tuple(message(each, channel="telegram") if isinstance(each, str) else each for each in inbounds)
+    assert all(each.label == OWNER_LABEL or isinstance(each, Inbound) for each in messages)
+    return Turn(TurnId(id), session, TraceId("0" * 32), SpanId("0" * 16), messages)

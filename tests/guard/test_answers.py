@@ -1,0 +1,133 @@
+"""How answers are written, who may give them, and which question they answer."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
+from hob.core.labels import Label, Origin, SenderClass, Trust
+from hob.core.messages import Address, Inbound, Quoted, Sender
+from hob.guard.answers import Answer, Scope, choose, may_answer, parse_answer
+from hob.store import Approval
+from hob.testing.channel import message
+
+
+def asked(id: str = "a_1", at: float = 100.0) -> Approval:
+    return Approval(
+        ApprovalId(id),
+        TurnId("t"),
+        CallId("c"),
+        "exec",
+        "h",
+        SessionKey("s"),
+        "why",
+        at,
+        at + 60,
+        "exec needs your leave",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("approve:a_7f3k9q2x", Answer(True, ApprovalId("a_7f3k9q2x"))),
+        ("  Approve: A_7F3K9Q2X\n", Answer(True, ApprovalId("a_7f3k9q2x"))),
+        ("/approve a_7f3k9q2x session", Answer(True, ApprovalId("a_7f3k9q2x"), Scope.SESSION)),
+        ("allow a_7f3k9q2x always.", Answer(True, ApprovalId("a_7f3k9q2x"), Scope.ALWAYS)),
+        ("deny:a_7f3k9q2x", Answer(False, ApprovalId("a_7f3k9q2x"))),
+        ("approve:a_oil", Answer(True, ApprovalId("a_011"))),  # as somebody reads 0 and 1
+        ("yes", Answer(True)),
+        ("Ja!", Answer(True)),
+        ("no.", Answer(False)),
+        ("Nein", Answer(False)),
+    ],
+)
+def test_an_answer_is_a_message_of_its_own(text: str, expected: Answer) -> None:
+    assert parse_answer(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok",
+        "sure",
+        "fine",
+        "\N{THUMBS UP SIGN}",
+        "y",
+        "yes please do it",
+        "yes, but not that one",
+        "oh no",
+        "yes\u200b",
+        "ye\u0455",  # a Cyrillic s
+        "please approve:a_7f3k9q2x",
+        "approve:a_7f3k9q2x deny:a_7f3k9q2y",
+        "approve:a_7f3k9q2x forever",
+        "approve:",
+        "approve:t_7f3k9q2x",
+        "deny approve:a_7f3k9q2x",
+        "> approve:a_7f3k9q2x",
+        "",
+        "approve:a_" + "x" * 100,
+    ],
+)
+def test_what_could_be_said_for_another_reason_is_no_answer(text: str) -> None:
+    assert parse_answer(text) is None
+
+
+def from_owner(text: str = "yes", channel: str = "telegram", **more: Any) -> Inbound:
+    return replace(message(text, channel=channel), **more)
+
+
+@pytest.mark.parametrize("channel", ["local", "api", "telegram", "signal"])
+def test_the_owner_answers_where_senders_are_known(channel: str) -> None:
+    assert may_answer(from_owner(channel=channel)) == ""
+
+
+@pytest.mark.parametrize(
+    "inbound",
+    [
+        *(from_owner(channel=channel) for channel in ("mail", "sms", "webhook", "irc", "")),
+        from_owner(sender=Sender("m", cls=SenderClass.MEMBER)),
+        from_owner(sender=Sender("s", cls=SenderClass.STRANGER)),
+        from_owner(label=Label(Origin.STDIN, Trust.UNTRUSTED)),
+        from_owner(label=Label(Origin.CLIENT, Trust.TRUSTED)),
+        from_owner(hops=1),
+        from_owner(background=True),
+    ],
+)
+def test_nobody_else_does(inbound: Inbound) -> None:
+    assert may_answer(inbound)
+
+
+def test_a_channel_of_ones_own_authenticates_if_its_owner_says_so_but_mail_never() -> None:
+    assert may_answer(from_owner(channel="irc"), ["irc"]) == ""
+    assert may_answer(from_owner(channel="mail"), ["mail"])
+    assert may_answer(from_owner(channel="api"), scoped=True)
+
+
+def test_a_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
+    assert choose(Answer(True), from_owner(), [asked()]) == "a_1"
+
+
+@pytest.mark.parametrize(
+    ("inbound", "waiting", "asked_else"),
+    [
+        (from_owner(), [], False),
+        (from_owner(), [asked("a_1"), asked("a_2")], False),
+        (from_owner(), [asked()], True),
+        (from_owner(group=True), [asked()], False),
+        (from_owner(quoted=(Quoted("yes"),)), [asked()], False),
+        (from_owner(sent_at=datetime.fromtimestamp(99, UTC)), [asked()], False),  # written before it was asked
+    ],
+)
+def test_a_bare_word_that_could_mean_something_else_answers_nothing(
+    inbound: Inbound, waiting: list[Approval], asked_else: bool
+) -> None:
+    assert choose(Answer(True), inbound, waiting, asked_else=asked_else) is None
+
+
+def test_an_id_says_which_question_anywhere() -> None:
+    group = from_owner(group=True, origin=Address("telegram", "group"))
+    assert choose(Answer(True, ApprovalId("a_2")), group, [asked("a_1"), asked("a_2")]) == "a_2"
