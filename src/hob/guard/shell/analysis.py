@@ -1,0 +1,72 @@
+"""From a command text to what was understood of it."""
+
+import re
+
+from hob.guard.shell.commands import Analysis, Command
+from hob.guard.shell.tree import Problem
+from hob.guard.shell.values import ANY
+from hob.guard.shell.walking import TooMuch, Walker
+
+LONGEST = 65_536  # characters that are read; a longer text is a problem
+
+_MOST_READINGS = 4
+_STRANGE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200c\u200e\u200f"
+    "\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
+    "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"  # outside of emoji
+)
+
+
+def analyse(command: str) -> Analysis:
+    """What the text would run. Pure; never raises; takes time linear in the text, of which 64 kB are read."""
+    problems: list[Problem] = []
+    text = command
+    if len(text) > LONGEST:
+        problems.append(Problem("it is too long to be read", text[:80]))
+        text = text[:LONGEST]
+    text, strange = cleaned(text)
+    problems.extend(strange)
+    first = _reading(text, 0, "")
+    more = [_reading(text, choice, "") for choice in range(1, min(first.widest, _MOST_READINGS))]
+    if first.met_unset:
+        more.append(_reading(text, max(0, first.widest - 1), ANY))
+    commands = tuple(first.commands)
+    seen: set[Command] = set(commands) if more else set()
+    others: list[Command] = []
+    for reading in more:
+        for each in reading.commands:
+            if each not in seen:
+                seen.add(each)
+                others.append(each)
+    found = dict.fromkeys(problems)
+    bombs: dict[str, None] = {}
+    for reading in (first, *more):
+        found.update(reading.problems)
+        bombs.update(reading.bombs)
+    return Analysis(command, commands, tuple(others), tuple(found), tuple(bombs), tuple(first.state.functions))
+
+
+def _reading(text: str, choice: int, unset: str) -> Walker:
+    walker = Walker(choice, unset)
+    try:
+        walker.whole(text)
+    except TooMuch:
+        walker.problem("there is too much in it to follow", text)
+    return walker
+
+
+def cleaned(text: str) -> tuple[str, list[Problem]]:
+    """The text without characters that hide what it says, and a problem for each kind of them."""
+    if _STRANGE.search(text) is None:
+        return text, []
+    kinds = dict.fromkeys(_kind(found[0]) for found in _STRANGE.finditer(text))
+    plain = _STRANGE.sub(lambda found: " " if _kind(found[0]) == "unusual blanks" else "", text)
+    return plain, [Problem(f"it holds {kind}", plain[:80], "hidden-characters") for kind in kinds]
+
+
+def _kind(char: str) -> str:
+    if char in "\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" or "\u2000" <= char <= "\u200a":
+        return "unusual blanks"
+    if char < "\u00a0":
+        return "control characters"
+    return "half characters" if "\ud800" <= char <= "\udfff" else "characters that are not shown"

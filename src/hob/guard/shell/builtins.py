@@ -1,0 +1,152 @@
+"""Builtins that change what later words mean: directories, variables, positional parameters, `eval`."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+from hob.guard.shell.expanding import Feed
+from hob.guard.shell.outputs import written
+from hob.guard.shell.values import ANY, HOME, is_known
+from hob.guard.shell.variables import State
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+class Reading(Protocol):
+    """What builtins change."""
+
+    state: State
+
+    @property
+    def directory(self) -> str:
+        """Where commands run."""
+        ...
+
+    def read(self, text: str, stdin: Feed | None = None, wanted: bool = False) -> str:
+        """Follow a text."""
+        ...
+
+
+Args = tuple[str, ...]
+
+
+def perform(reading: Reading, argv: Args, stdin: Feed | None) -> str | None:
+    """What the builtin writes, its effects done; None where this is no builtin that changes anything."""
+    found = _BUILTINS.get(argv[0])
+    return None if found is None else found(reading, argv, stdin)
+
+
+def joined(directory: str, path: str) -> str:
+    """The path as seen from the directory."""
+    if not path or path[0] in "/" + HOME + ANY:
+        return path or directory
+    return posixpath.join(directory, path)
+
+
+def _cd(reading: Reading, argv: Args, _: Feed | None) -> str:
+    places = [arg for arg in argv[1:] if not re.fullmatch("-[LPe@]+|--", arg)]
+    place = places[0] if places else HOME
+    target = ANY if place == "-" or place.startswith(("+", "-")) else joined(reading.directory, place)
+    reading.state.directories = (target if len(target) < 2048 else ANY,)
+    return ""
+
+
+def _popd(reading: Reading, _: Args, __: Feed | None) -> str:
+    reading.state.directories = (ANY,)
+    return ""
+
+
+def _set(reading: Reading, argv: Args, _: Feed | None) -> str:
+    args = argv[1:]
+    while args and args[0][:1] in ("-", "+") and args[0] != "--":
+        args = args[2:] if args[0][1:] == "o" else args[1:]
+    if args:
+        reading.state.positional = args[1:] if args[0] == "--" else args
+    return ANY if len(argv) == 1 else ""
+
+
+def _shift(reading: Reading, argv: Args, _: Feed | None) -> str:
+    if reading.state.positional is not None:
+        count = argv[1] if len(argv) > 1 else "1"
+        reading.state.positional = reading.state.positional[int(count[:4]) :] if count.isdigit() else None
+    return ""
+
+
+def _unset(reading: Reading, argv: Args, _: Feed | None) -> str:
+    for name in argv[1:]:
+        if _NAME.fullmatch(name):
+            reading.state.variables[name] = (None,)
+        reading.state.functions.pop(name, None) if argv[1:2] == ("-f",) else None
+    return ""
+
+
+def _read(reading: Reading, argv: Args, stdin: Feed | None) -> str:
+    names = [arg for arg in argv[1:] if _NAME.fullmatch(arg)]
+    line = stdin.text.split("\n")[0] if stdin is not None and is_known(stdin.text) and argv[0] == "read" else ANY
+    arrays = any(re.fullmatch("-[A-Za-z]*a", arg) for arg in argv)
+    if line != ANY and names and not arrays:
+        words = line.split(maxsplit=len(names) - 1) if len(names) > 1 else [line.strip()]
+        for at, name in enumerate(names):
+            reading.state.assign(name, words[at] if at < len(words) else "")
+    else:
+        for name in names or ["REPLY", "MAPFILE"]:
+            reading.state.assign(name, (tuple(line.split()) if line != ANY else (ANY,)) if arrays else ANY)
+    return ""
+
+
+def _printf(reading: Reading, argv: Args, _: Feed | None) -> str | None:
+    if argv[1:2] != ("-v",) or len(argv) < 4:
+        return None
+    if _NAME.fullmatch(argv[2]):
+        reading.state.assign(argv[2], written(("printf", *argv[3:]), None))
+    return ""
+
+
+def _declare(reading: Reading, argv: Args, _: Feed | None) -> str:
+    for arg in argv[1:]:
+        name, equals, value = arg.partition("=")
+        if equals and _NAME.fullmatch(name):
+            reading.state.assign(name, value)
+    return ANY if "-p" in argv else ""
+
+
+def _let(reading: Reading, argv: Args, _: Feed | None) -> str:
+    for arg in argv[1:]:
+        for name in _NAME.findall(arg[:1000]):
+            reading.state.assign(name, ANY)
+    return ""
+
+
+def _eval(reading: Reading, argv: Args, stdin: Feed | None) -> str:
+    args = argv[2:] if argv[1:2] == ("--",) else argv[1:]
+    return reading.read(" ".join(args), stdin, True)
+
+
+def _later(reading: Reading, argv: Args, _: Feed | None) -> str:
+    """`trap` and `alias`: a text that runs at another time."""
+    args = [arg for arg in argv[1:] if not arg.startswith("-")]
+    texts = args[:1] if argv[0] == "trap" else [arg.partition("=")[2] for arg in args]
+    for text in texts:
+        before = reading.state.copy()
+        reading.read(text)
+        reading.state.restore(before)
+    return ""
+
+
+_BUILTINS: dict[str, Callable[[Reading, Args, Feed | None], str | None]] = {
+    "cd": _cd,
+    "pushd": _cd,
+    "popd": _popd,
+    "set": _set,
+    "shift": _shift,
+    "unset": _unset,
+    "printf": _printf,
+    "let": _let,
+    "eval": _eval,
+    **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _read),
+    **dict.fromkeys(("export", "declare", "local", "readonly", "typeset"), _declare),
+    **dict.fromkeys(("trap", "alias"), _later),
+}

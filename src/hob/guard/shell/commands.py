@@ -1,0 +1,127 @@
+"""What was understood of a shell text, as values."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hob.guard.shell.tree import Problem
+from hob.guard.shell.values import shown, words
+
+
+class Redirection(NamedTuple):
+    """Where a descriptor leads. For here-documents and here-strings `target` is their text."""
+
+    operator: str
+    target: str
+    descriptor: str = ""
+
+
+class Code(NamedTuple):
+    """A program that stands in the command itself, in another language than the shell's."""
+
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What a program that runs others will run, as far as its arguments say.
+
+    `commands` are argument lists, `shell` texts for a shell with their positional parameters, `code` is in other
+    languages, `scripts` are files. `opaque` says why something that will run is not known. Where it `takes_input`, the
+    program runs what it reads there, in this `language`.
+    """
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    shell: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    code: tuple[Code, ...] = ()
+    scripts: tuple[str, ...] = ()
+    opaque: str = ""
+    takes_input: bool = False
+    language: str = "sh"
+
+
+NOTHING = Runs()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One simple command, wherever it stands. In values the signs of `values` mark what is not known.
+
+    `via` is what it stands in (`sudo`, `sh -c`, `$( )`, …), outermost first; `directory` the one it runs in as far as
+    the text says; `reads` the variables of the environment that its words expand; `fed_by` the programs that write
+    into its input and `stdin` what they write, None where nothing is known to.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    text: str
+    directory: str
+    via: tuple[str, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    assignments: tuple[tuple[str, str], ...] = ()
+    reads: tuple[str, ...] = ()
+    fed_by: tuple[str, ...] = ()
+    stdin: str | None = None
+    runs: Runs = NOTHING
+    background: bool = False
+
+    def line(self) -> str:
+        """The command for people, as it will run: one argument at most 120 characters."""
+        words = [_quoted(shown(arg)) for arg in self.argv]
+        named = [f"{name}={_quoted(shown(value))}" for name, value in self.assignments]
+        arrows = [f"{at.descriptor}{at.operator}{_quoted(shown(at.target))}" for at in self.redirections]
+        return " ".join((*named, *words, *arrows))
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A command text as understood.
+
+    `commands` holds every simple command at any depth in the order of the text; `others` those that differ when
+    variables have other values than are likely (unset ones being empty, say). `problems` is what was not understood:
+    a text with problems is never plain. `executables` and `scripts` are what an approval has to bind, as
+    `(path, directory)` with the directory the path is relative to.
+    """
+
+    text: str
+    commands: tuple[Command, ...]
+    others: tuple[Command, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    bombs: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+
+    @property
+    def executables(self) -> tuple[str, ...]:
+        """The programs named, each once: no builtins, no functions of the text itself."""
+        names = (command.argv[0] for command in self.commands if command.argv and command.name not in BUILTINS)
+        return tuple(dict.fromkeys(shown(name) for name in names if name not in self.functions))
+
+    @property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """The files that will be run by an interpreter or as programs, with the directory they are relative to."""
+        found: dict[tuple[str, str], None] = {}
+        for command in self.commands:
+            if command.argv and "/" in command.argv[0]:
+                found[shown(command.argv[0]), shown(command.directory)] = None
+            for script in command.runs.scripts:
+                found[shown(script), shown(command.directory)] = None
+        return tuple(found)
+
+    def lines(self) -> tuple[str, ...]:
+        """The commands for people, one line each, indented by what they stand in."""
+        return tuple("  " * len(command.via) + command.line() for command in self.commands)
+
+
+def _quoted(text: str) -> str:
+    cut = text if len(text) <= 120 else text[:117] + "…"
+    return (
+        cut if cut and not any(char in " \t\n'\"\\;|&<>()" for char in cut) else "'" + cut.replace("'", "'\\''") + "'"
+    )
+
+
+BUILTINS = frozenset(
+    words(""". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo
+    enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf
+    pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit
+    umask unalias unset wait""")
+)

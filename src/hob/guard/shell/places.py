@@ -1,0 +1,158 @@
+"""Which place a path leads to: the root, a system directory, a home, the workspace, a build output, a device.
+
+Paths are compared as they are written; links are the sandbox's concern.
+"""
+
+import re
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from hob.guard.shell.builtins import joined
+from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, may_be, words
+
+_SYSTEM = frozenset(
+    words("""bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt nix opt proc root run sbin snap srv sys usr var
+    Applications Library System Users Volumes private cores""")
+)
+_DEEP = frozenset(
+    {"usr", "var", "lib", "boot", "System", "Library", "private", "etc", "nix", "opt", "sys", "run", "proc"}
+)
+_HARMLESS_DEVICES = frozenset(
+    words("null zero full random urandom tty stdin stdout stderr fd ptmx pts shm console tcp udp")
+)
+_BUILT = frozenset(
+    words("""build dist target out node_modules bower_components __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox
+    .venv venv env .eggs .cache .parcel-cache .turbo .next .nuxt .svelte-kit .angular .gradle .terraform coverage htmlcov
+    .nyc_output .coverage coverage.xml .hypothesis _build site .output .vite tmp temp obj CMakeFiles cmake-build-debug
+    cmake-build-release .pnpm-store .ipynb_checkpoints storybook-static test-results playwright-report .dart_tool
+    .build DerivedData .DS_Store .bundle .sass-cache result""")
+)
+_BUILT_FILES = (
+    "*.pyc", "*.pyo", "*.o", "*.obj", "*.a", "*.class", "*.log", "*.tmp", "*.swp", "*.swo", "*~", "*.egg-info", "*.orig",
+    "*.rej", "*.bak", ".coverage.*", "*.gcda", "*.gcno", "*.profraw", "*.tsbuildinfo", "cmake-build-*", "*.whl",
+)  # fmt: skip
+_HISTORY = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
+_EVERYTHING = frozenset(
+    {STAR, f".{STAR}", f".{ONE}{STAR}", f"{STAR}.{STAR}", f"{ONE}{STAR}", f"{STAR}{ONE}", f"..{ONE}{STAR}"}
+)
+_A_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root")
+
+
+class Place(StrEnum):
+    """Kinds of places, as far as deleting and writing go."""
+
+    ROOT = "the root of the file system"
+    SYSTEM = "a system directory"
+    HOME = "a home directory"
+    ABOVE = "a directory above the workspace"
+    WORKSPACE = "the whole workspace"
+    HISTORY = "version control's own files"
+    BUILT = "a build output"
+    INSIDE = "the workspace"
+    TEMPORARY = "a temporary file"
+    DEVICE = "a device"
+    STREAM = "no file"
+    KERNEL = "a control file of the kernel"
+    OUTSIDE = "outside of the workspace"
+    UNKNOWN = "a place that is not known"
+
+
+TOO_MUCH = frozenset({Place.ROOT, Place.SYSTEM, Place.HOME, Place.ABOVE})
+OWN = frozenset({Place.BUILT, Place.INSIDE, Place.TEMPORARY, Place.STREAM})
+
+
+class Map:
+    """Knows where the workspace and the home are."""
+
+    def __init__(self, cwd: str, workspace: str, home: str = "") -> None:
+        self.cwd = cwd
+        self.workspace = workspace.rstrip("/") or "/"
+        found = _A_HOME.match(workspace) or _A_HOME.match(cwd)
+        self.home = home.rstrip("/") or (found[0] if found is not None else "")
+
+    def resolve(self, path: str, directory: str) -> str:
+        """The path from the root or from HOME, without `.` and `..`; ANY at its beginning where that is not known."""
+        whole = joined(directory, path)
+        if whole[:1] == HERE:
+            whole = self.cwd + whole[1:]
+        if self.home and (whole == self.home or whole.startswith(self.home + "/")):
+            whole = HOME + whole[len(self.home) :]
+        elif whole[:1] == "/" and (found := _A_HOME.match(whole)) and whole[found.end() : found.end() + 1] in ("", "/"):
+            if not self._within(whole):
+                whole = HOME + whole[found.end() :]
+        if whole[:1] not in ("/", HOME):
+            return ANY
+        begin, rest = (HOME, whole[1:]) if whole[0] == HOME else ("", whole)
+        kept: list[str] = []
+        for part in rest.split("/"):
+            if part == "..":
+                if kept:
+                    kept.pop()
+                elif begin:  # above the home
+                    begin = ""
+                    kept = self.home.split("/")[1:-1] if self.home else ["home"]
+            elif part not in ("", "."):
+                kept.append(part)
+        return "/".join((begin, *kept)) or "/"
+
+    def _within(self, path: str) -> bool:
+        return path == self.workspace or path.startswith(self.workspace + "/")
+
+    def _absolute(self, path: str) -> str:
+        return self.home + path[1:] if path[0] == HOME and self.home else path
+
+    def place(self, path: str, directory: str) -> Place:
+        """What kind of place the path leads to."""
+        found = self.resolve(path, directory)
+        if found[0] == ANY:
+            return Place.UNKNOWN
+        parts = found.split("/")
+        everything = parts[-1] in _EVERYTHING
+        if everything:
+            parts.pop()
+            found = "/".join(parts) or "/"
+        absolute = self._absolute(found)
+        if absolute != "/" and self._within(absolute):
+            return self._inside(absolute[len(self.workspace) :], everything)
+        if self.workspace.startswith(absolute.rstrip("/") + "/"):
+            return Place.HOME if found == HOME else Place.ROOT if absolute == "/" else Place.ABOVE
+        return self._outside(found, parts)
+
+    def _inside(self, path: str, everything: bool) -> Place:
+        parts = [part for part in path.split("/") if part]
+        if not parts:
+            return Place.WORKSPACE
+        if _HISTORY & set(parts):
+            return Place.HISTORY
+        if any(ANY in part for part in parts):
+            return Place.UNKNOWN
+        if _BUILT & set(parts):
+            return Place.BUILT
+        last = parts[-1].replace(STAR, "x").replace(ONE, "x")
+        if not everything and any(fnmatchcase(last, pattern) for pattern in _BUILT_FILES):
+            return Place.BUILT
+        if any(may_be(part, name) for part in parts if part not in _EVERYTHING for name in _HISTORY):
+            return Place.HISTORY
+        return Place.INSIDE
+
+    def _outside(self, found: str, parts: list[str]) -> Place:
+        if found[0] == HOME:
+            return Place.HOME if len(parts) == 1 else Place.OUTSIDE
+        names = parts[1:] if found != "/" else []
+        if not names or names[0] == "":
+            return Place.ROOT
+        first = names[0]
+        if first == "dev" and len(names) > 1:
+            return Place.STREAM if names[1] in _HARMLESS_DEVICES else Place.DEVICE
+        if first in ("proc", "sys") and len(names) > 1 and not (first == "proc" and names[1] == "self"):
+            return Place.KERNEL
+        if first == "tmp" or names[:2] == ["var", "tmp"]:
+            depth = 1 if first == "tmp" else 2
+            return Place.TEMPORARY if len(names) > depth and ANY not in found[:5] else Place.OUTSIDE
+        if len(names) == 1:
+            return Place.SYSTEM if any(may_be(first, each) for each in _SYSTEM) else Place.OUTSIDE
+        if len(names) == 2 and (first in _DEEP or may_be(first, "usr")):
+            return Place.SYSTEM
+        if len(names) == 2 and any(may_be(first, each) for each in ("home", "Users")):
+            return Place.HOME
+        return Place.OUTSIDE

@@ -1,0 +1,104 @@
+"""Fork bombs: functions that call themselves in parallel, scripts that start themselves, endless loops that never wait."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hob.guard.shell.commands import Command
+from hob.guard.shell.tree import Block, Function, Pipeline, Simple
+
+_ITSELF = re.compile(r"\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE)")
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "exec", "setsid", "nohup", "source", "."})
+_PAUSES = frozenset({"sleep", "wait", "break", "exit", "return", "read", "inotifywait", "fg"})
+
+
+class _Frame(NamedTuple):
+    name: str
+    branches: int
+
+
+class Calls:
+    """Which function calls which, and how."""
+
+    def __init__(self) -> None:
+        self.branches = 0  # conditions and loops around, inside of the function
+        self._texts: dict[str, str] = {}
+        self._edges: dict[str, dict[str, bool]] = {}  # caller to callee; does it fork?
+        self._frames: list[_Frame] = []
+        self._pipelines: list[bool] = []  # does more than one command of it call a function?
+        self._loops: dict[str, None] = {}
+
+    @property
+    def piped(self) -> bool:
+        """Is this in a pipeline?"""
+        return bool(self._pipelines)
+
+    def is_within(self, name: str) -> bool:
+        """Is this function being followed?"""
+        return any(frame.name == name for frame in self._frames)
+
+    def enter(self, name: str, text: str) -> None:
+        """Its body follows."""
+        self._texts[name] = text
+        self._frames.append(_Frame(name, self.branches))
+        self.branches = 0
+
+    def leave(self) -> None:
+        """Its body is done."""
+        self.branches = self._frames.pop().branches
+
+    def enter_pipeline(self, pipeline: Pipeline, functions: dict[str, Function]) -> None:
+        """Its commands follow."""
+        names = [stage.words[0].literal for stage in pipeline.stages if isinstance(stage, Simple) and stage.words]
+        self._pipelines.append(sum(1 for name in names if name in functions or self.is_within(name or "")) > 1)
+
+    def leave_pipeline(self) -> None:
+        """Its commands are done."""
+        self._pipelines.pop()
+
+    def add(self, name: str, background: bool) -> None:
+        """A function is called from where we are."""
+        if self._frames:
+            forks = background or any(self._pipelines) or (bool(self._pipelines) and not self.branches)
+            edges = self._edges.setdefault(self._frames[-1].name, {})
+            edges[name] = edges.get(name, False) or forks
+
+    def look_at_loop(self, text: str, inside: Sequence[Command]) -> None:
+        """An endless loop runs these."""
+        pauses = any(command.name in _PAUSES and not command.background for command in inside)
+        if any(command.background for command in inside) and not pauses:
+            self._loops[text] = None
+
+    def bombs(self) -> dict[str, None]:
+        """The texts that multiply without end."""
+        found = dict(self._loops)
+        for caller, edges in self._edges.items():
+            for callee, forks in edges.items():
+                if forks and caller in self._reached(callee):
+                    found[self._texts.get(caller, caller)] = None
+        return found
+
+    def _reached(self, start: str) -> set[str]:
+        reached, waiting = {start}, [start]
+        while waiting:
+            for callee in self._edges.get(waiting.pop(), ()):
+                if callee not in reached:
+                    reached.add(callee)
+                    waiting.append(callee)
+        return reached
+
+
+def names_itself(node: Simple) -> bool:
+    """Does the command start the script it stands in?"""
+    name = node.words[0]
+    if _ITSELF.search(name.text):
+        return True
+    return name.literal in _SHELLS and any(_ITSELF.match(word.text.strip('"')) for word in node.words[1:3])
+
+
+def is_endless(node: Block, test: Sequence[Command]) -> bool:
+    """Will the loop's test never end it?"""
+    sure = frozenset({":", "true"}) if node.kind == "while" else frozenset({"false"})
+    if test:
+        return all(command.name in sure or command.argv[:2] in (("[", "1"), ("test", "1")) for command in test)
+    return node.kind == "while" and re.match(r"while\s+(?:\(\(\s*1\s*\)\)|\[\[\s*1\s*\]\])", node.text) is not None

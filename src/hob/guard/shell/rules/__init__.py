@@ -1,0 +1,1 @@
+"""What makes a command dangerous, by kinds of harm."""

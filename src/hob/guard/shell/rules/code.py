@@ -1,0 +1,273 @@
+"""Programs in other languages that stand in the command: `python -c`, `awk`, `sed`, SQL.
+
+They are not parsed. A word that can start programs, open connections, delete, or make code out of text is asked
+about; text in quotes is read as a shell command and as a path, and what is refused there is refused here.
+"""
+
+import re
+from collections.abc import Iterator
+
+from hob.core.tools import Effect
+from hob.guard.shell.commands import Code
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.places import TOO_MUCH, Place
+from hob.guard.shell.rules.secrets import mentions
+from hob.guard.shell.scene import Scene
+from hob.guard.shell.values import ANY, HOME
+
+_MOST_TEXTS = 40  # quoted texts that are looked at
+_QUOTED = re.compile(
+    r"\"((?:[^\"\\\n]|\\.){1,2000})\"|'((?:[^'\\\n]|\\.){1,2000})'|`([^`\n]{1,2000})`|(?:%w|qw?x?|%x)[\[({/|]([^\])}/|\n]{1,500})[\])}/|]"
+)
+_FORKS = re.compile(r"\b(?:os\.)?fork\b|Process\s*\(|\bspawn\b|child_process|Thread\b")
+_ENDLESS = re.compile(
+    r"while\s*\(?\s*(?:True|true|1|\(1\)|:|fork|!|os\.fork|not\s+os\.fork)|for\s*\(\s*;\s*;\s*\)|\bloop\b|\bforever\b|"
+    r"fork\s+while|\buntil\s+(?:0|false)|itertools\.(?:count|repeat|cycle)|iter\(int|range\(\s*\d{4,}|fork\b[^;]*\bfork\b|"
+    r"\bdef\s+(\w+)\b.*\b\1\b|setInterval|\bredo\b",
+    re.DOTALL,
+)
+_FORK = re.compile(r"\bfork\b")
+_RUNS = re.compile(
+    r"\b(?:system|popen\w*|Popen|subprocess|check_output|check_call|exec\w*|eval\w*|compile|spawn\w*|posix_spawn\w*|qx|syscall|"
+    r"__import__|importlib|runpy|pty|ctypes|cffi|getattr|setattr|globals|locals|vars|builtins?|__builtins__|marshal|pickle|"
+    r"child_process|execSync|spawnSync|require\s*\(\s*[^'\")]|vm|Function|constructor|process\.(?:binding|dlopen|kill)|Bun\.\$|"
+    r"shell_exec|passthru|proc_open|pcntl_\w+|assert|create_function|loadstring|dofile|loadfile|io\.popen|os\.execute|run_process|"
+    r"Kernel|instance_eval|class_eval|send|public_send|Open3|IO\.popen|do\s+shell\s+script|Invoke-\w+|iex|Start-Process|"
+    r"breakpoint|code\.interact|codecs|base64|b64decode|binascii|fromhex|unhexlify|decode|atob|fromCharCode|unpack|pack|chr|"
+    r"String\.raw|Buffer|zlib|rot13|unescape|multiprocessing|fork|forkpty|threading|signal|kill\w*|abort|gc|inspect|sys\.modules|"
+    r"settrace|setprofile|addaudithook|platform\.popen|webbrowser|antigravity|timeit|cProfile|pdb|ImportError)\b|"
+    r"__(?!version__|name__|file__|doc__|path__|main__|init__|all__|author__|future__|dict__|len__)\w+__|"
+    r"\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}|(?<![\w'\"])`[^`\n]+`"
+)
+_DELETES = re.compile(
+    r"\b(?:unlink\w*|remove|rmtree|rmdir\w*|removedirs|rm|rmSync|rm_r|rm_rf|remove_tree|delete|destroy|truncate\w*|"
+    r"removeSync|emptyDir|chmod\w*|chown\w*|symlink\w*|link|mkfs|rename\w*|move|FileUtils|shutil)\b"
+)
+_SENDS = re.compile(
+    r"\b(?:socket|urllib\d?|urlopen|requests|httpx|aiohttp|http\.client|http\.request|https?\.get|fetch|XMLHttpRequest|axios|net\.|"
+    r"dgram|dns|smtplib|ftplib|poplib|imaplib|telnetlib|paramiko|fabric|LWP|HTTP::|IO::Socket|Net::|TCPSocket|UDPSocket|open-uri|"
+    r"fsockopen|curl_\w+|stream_socket|file_get_contents\s*\(\s*['\"]https?|socket\.http|inet|getaddrinfo|gethostbyname|asyncio\.open_\w+|"
+    r"WebSocket|grpc|boto3?|Net)\b"
+)
+_ENVIRONMENT = re.compile(
+    r"\b(?:environb?|getenv|putenv|process\.env|ENVIRON|Deno\.env|Bun\.env)\b|%ENV|\$ENV\{|\bENV\b(?!\s*=)|\$_ENV|\$_SERVER|os\.getenv|env\["
+)
+_WRITES = re.compile(
+    r"open\s*\([^)]*['\"][rb]*[wax]\+?b?['\"]|\bwrite_(?:text|bytes)\b|writeFile\w*|appendFile\w*|File\.(?:write|open)|file_put_contents|fopen|"
+    r"createWriteStream|open\s*\(?\s*\w*\s*,\s*['\"]?[>+]|io\.open|mkdir|to_csv|savetxt|\bdump\b"
+)
+# parts that are harmless, though a word in them is not alone
+_SAFE = re.compile(
+    r"\bos\.(?:path\.\w+|getcwd|cpu_count|sep|linesep|name|uname|listdir|walk|scandir|getpid|stat|fspath)\b|\bre\.compile\b|"
+    r"\.decode\(\s*(?:['\"](?:utf-?8|ascii|latin-?1)['\"])?\s*\)|\bjson\.(?:load|loads|dump|dumps)\b|\bsys\.exit\b|"
+    r"\bprocess\.(?:exit|argv|version|versions|cwd|stdout\.write|stdin|platform|arch)\b|\bmodule\.exports\b|"
+    r"\blist\.remove\b|\bdelete\s+\w+\.\w+|\.remove\(\s*['\"]?\w+['\"]?\s*\)(?!\s*;?\s*os)|\bassert\b|"
+    r"import\s+compileall|\.get_?attr\b|\brequire\(\s*['\"](?:\.{0,2}/[\w./-]+|fs|path|util|os|url|assert|[\w@][\w@/-]*(?:/package\.json)?)['\"]\s*\)|"
+    r"\bstr\.(?:replace|join|split)\b|\bpathlib\b|\brename\(columns|\bmath\.\w+|\btime\.(?:time|sleep|perf_counter)\b"
+)
+_PROCESSES = re.compile(
+    r"['\"](?:node:)?(?:child_process|cluster|net|dgram|dns|http|https|http2|tls|vm|worker_threads|repl|inspector|module|process)['\"]"
+)
+_SQL = re.compile(
+    r"\b(?:drop|truncate|alter\s+table\s+\w+\s+drop|delete\s+from\s+\w+\s*(?:;|$)|update\s+\w+\s+set\s+[^;]*$(?<!where))",
+    re.IGNORECASE,
+)
+_SQL_RUNS = re.compile(
+    r"^\s*[.\\](?:shell|system|!|load|import\s*[|]|output\s*[|]|once|excel|restore|save|o\s|g\s*[|])|\\!|\bload_extension|\bcopy\b.*\bprogram\b|into\s+(?:out|dump)file|load_file|readfile|writefile|edit\(|\bsys_exec",
+    re.IGNORECASE | re.MULTILINE,
+)
+_AWK = re.compile(
+    r"\bsystem\b|(?:print|printf)\b[^;}\n]*\|(?!\|)|\|&?\s*getline|\"\s*\|(?!\|)\s*\S|/inet|\bENVIRON\b|@load|@include|\bgetline\s*<|close\s*\(\s*\""
+)
+_AWK_WRITES = re.compile(r"(?:print|printf)\b[^;}\n]*>{1,2}\s*(\"[^\"]*\"|[\w$]+)")
+_VIM = re.compile(
+    r"!|\bsystem\b|\bpy(?:thon)?3?\b|\blua\b|\bperl\b|\bruby\b|\bcall\b|\bexecute\b|\bterm|\bjob_start|\bsource\b|\bso\b|="
+)
+
+
+def judge_code(scene: Scene) -> Iterator[Finding]:
+    """What the command's programs in other languages may do."""
+    for code in scene.command.runs.code:
+        if ANY in code.text:
+            yield scene.ask("inline-code", "a part of the program in the command is not known")
+        yield from _SPECIAL.get(code.language, _general)(scene, code)
+
+
+def _general(scene: Scene, code: Code) -> Iterator[Finding]:
+    text = code.text
+    if _FORK.search(text) and _ENDLESS.search(text):
+        yield scene.refuse("fork-bomb", "it starts copies of itself without end")
+    shorter = _SAFE.sub(" ", text)
+    deletes = _DELETES.search(shorter) is not None
+    runs = _RUNS.search(shorter) or _PROCESSES.search(text)
+    yield from _quoted(scene, text, deletes or runs is not None)
+    if runs is not None:
+        yield scene.ask("inline-code", f"{runs[0].strip()!r} in it can run anything")
+    if deletes:
+        yield scene.ask("deletion", "the program in it can delete or move files")
+    if _SENDS.search(shorter):
+        yield scene.ask("sending", "the program in it talks to other computers", frozenset({Effect.COMMUNICATES}))
+    if _ENVIRONMENT.search(text):
+        yield scene.ask("environment-dump", "the program in it reads the environment, which may hold secrets")
+    if name := mentions(text):
+        yield scene.ask("secret-reading", f"the program in it reaches for {name}")
+    if _WRITES.search(text) and (
+        re.search(r"['\"](?:/(?!tmp/)|~|[^'\"\n]*\.\./)", text) or "Path.home" in text or "expanduser" in text
+    ):
+        yield scene.ask("overwriting", "the program in it writes outside of the workspace")
+
+
+def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[Finding]:
+    """What its texts in quotes would be as commands, and as paths to delete."""
+    from hob.guard.shell.judging import refusals  # a text in a program is a command again
+
+    for found, _ in zip(_QUOTED.finditer(text), range(_MOST_TEXTS), strict=False):
+        quoted = next(filter(None, found.groups()), "")
+        if acts and " " in quoted.strip():
+            yield from refusals(quoted, scene)
+        if not acts or len(quoted) > 200:
+            continue
+        place = scene.place(HOME + quoted[1:] if quoted[:1] == "~" else quoted)
+        if place in TOO_MUCH and quoted[:1] in "/~" and _DELETES.search(text):
+            yield scene.refuse("system-deletion", f"the program in it can delete {place.value}")
+    if "/dev/" in text and (device := re.search(r"/dev/[a-z]\w*", text)) and scene.place(device[0]) is Place.DEVICE:
+        if _WRITES.search(text) or acts or re.search(r"['\"][rwa+b]*[wa+][rwa+b]*['\"]", text):
+            yield scene.refuse("device-destruction", f"the program in it writes onto {device[0]}")
+    if "Path.home" in text and re.search(r"rmtree", text):
+        yield scene.refuse("system-deletion", "the program in it deletes a home directory")
+
+
+def _awk(scene: Scene, code: Code) -> Iterator[Finding]:
+    if _AWK.search(code.text):
+        yield scene.ask("inline-code", "the awk program can run commands or read other files")
+        yield from _quoted(scene, code.text, True)
+    for found in _AWK_WRITES.finditer(code.text):
+        target = found[1].strip('"')
+        if target.startswith(("/", "~", "..", "$")) and not target.startswith(("/dev/std", "/tmp/", "/dev/null")):
+            yield scene.ask("overwriting", "the awk program writes files")
+    if name := mentions(code.text):
+        yield scene.ask("secret-reading", f"the program in it reaches for {name}")
+
+
+def _sed(scene: Scene, code: Code) -> Iterator[Finding]:
+    for kind, rest in _sed_commands(code.text):
+        if kind == "e":
+            yield scene.ask("inline-code", "the sed program runs commands")
+            yield from _refused(scene, rest or code.text)
+        elif kind in "wWrR" and rest.strip() not in ("/dev/stdout", "/dev/stderr"):
+            name = mentions(rest) or (rest if kind in "wW" else "")
+            if name:
+                yield scene.ask(
+                    "overwriting" if kind in "wW" else "secret-reading", f"the sed program uses the file {name}"
+                )
+        elif kind == "?":
+            yield scene.ask("inline-code", "the sed program is not understood")
+
+
+_SED_ADDRESS = re.compile(
+    r"[\s;{}!,]*(?:(?:\d+|\$|~\d+|\+\d+|/(?:[^/\\\n]|\\.)*/[IM]*|\\(.)(?:(?!\1)[^\\\n]|\\.)*\1[IM]*)[\s,~!]*)*",
+    re.DOTALL,
+)
+
+
+def _sed_commands(text: str) -> Iterator[tuple[str, str]]:
+    """The commands of a sed program with what is dangerous in them; `?` where it is not understood."""
+    at = 0
+    for _ in range(500):
+        found = _SED_ADDRESS.match(text, at)
+        at = found.end() if found is not None else at
+        if at >= len(text):
+            return
+        kind = text[at]
+        at += 1
+        if kind in "sy":
+            ends = _sections(text, at)
+            if ends is None:
+                yield "?", text
+                return
+            flags = re.compile(r"[gpiImMe0-9]*(w[^\n;]*)?").match(text, ends)
+            assert flags is not None  # noqa: S101 - the pattern matches nothing, too
+            if "e" in flags[0].partition("w")[0]:
+                yield "e", text[at + 1 : ends]
+            if flags[1]:
+                yield "w", flags[1][1:]
+            at = flags.end()
+        elif kind in "eaicrRwWbtTqQlLv:#":
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            if kind in "btTqQlL:":
+                stop = re.compile(r"[;}\n]").search(text, at)
+                end = stop.start() if stop is not None else len(text)
+            if kind in "erRwW":
+                yield kind, text[at:end]
+            at = end
+        elif kind not in "dDgGhHxnNpPFz=}{;":
+            yield "?", text
+            return
+
+
+def _sections(text: str, at: int) -> int | None:
+    """Where `s/a/b/` ends, seen from after the `s`."""
+    if at >= len(text):
+        return None
+    delimiter, closed, in_class = text[at], 0, False
+    at += 1
+    while at < len(text):
+        char = text[at]
+        if char == "\\":
+            at += 1
+        elif char == "[" and not closed:
+            in_class = True
+        elif char == "]":
+            in_class = False
+        elif char == delimiter and not (in_class and "]" in text[at : at + 200].partition(delimiter)[0]):
+            closed += 1
+            if closed == 2:
+                return at + 1
+            in_class = False
+        at += 1
+    return None
+
+
+def _sql(scene: Scene, code: Code) -> Iterator[Finding]:
+    if _SQL_RUNS.search(code.text):
+        yield scene.ask("inline-code", "the database client can run commands or reach files")
+        yield from _refused(scene, re.sub(r"^\s*[.\\](?:shell|system|!)", "", code.text))
+    elif _SQL.search(code.text):
+        yield scene.ask("deletion", "it deletes data from a database")
+
+
+def _vim(scene: Scene, code: Code) -> Iterator[Finding]:
+    if _VIM.search(code.text):
+        yield scene.ask("inline-code", "the editor's commands can run programs")
+        yield from _refused(scene, code.text.rpartition("!")[2])
+
+
+def _asked(scene: Scene, code: Code) -> Iterator[Finding]:
+    yield scene.ask("inline-code", "the program in it can run anything")
+    yield from _refused(scene, code.text)
+    for line in code.text.splitlines()[:_MOST_TEXTS]:
+        yield from _refused(scene, line.strip().lstrip("@-").removeprefix("shell ").removeprefix("!"))
+    yield from _quoted(scene, code.text, True)
+
+
+def _jq(scene: Scene, code: Code) -> Iterator[Finding]:
+    if re.search(r"(^|[\s|(,\[{])(env\b|\$ENV\b)", code.text):
+        yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
+
+
+def _refused(scene: Scene, text: str) -> Iterator[Finding]:
+    from hob.guard.shell.judging import refusals  # a text in a program is a command again
+
+    yield from refusals(text, scene)
+
+
+_SPECIAL = {
+    "awk": _awk,
+    "sed": _sed,
+    "sql": _sql,
+    "sqlite": _sql,
+    "vim": _vim,
+    "jq": _jq,
+    **dict.fromkeys(("make", "gdb", "tcl", "lisp", "scheme", "powershell", "applescript"), _asked),
+}

@@ -1,0 +1,142 @@
+"""Controlling the system: power, kernel, network filters, accounts, services, processes."""
+
+import re
+from collections.abc import Iterator
+
+from hob.guard.shell.arguments import has, operands
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.scene import Rule, Rules, Scene
+from hob.guard.shell.values import STAR, words
+
+_POWER = frozenset(
+    words("""poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate rescue emergency default isolate
+    exit soft-reboot switch-root set-default""")
+)
+_READS = frozenset(
+    words("""status show cat list-units list-unit-files list-timers list-sockets list-dependencies list-jobs is-active is-enabled
+    is-failed help get-default list-machines show-environment is-system-running list-sessions list-users""")
+)
+_SIGNALS = re.compile(r"-(?:[0-9]{1,2}|(?:SIG)?[A-Z]+)|-s|--signal|-n")
+
+
+def _always(reason: str) -> Rule:
+    def rule(scene: Scene) -> Iterator[Finding]:
+        if scene.args not in (("--help",), ("--version",)):
+            yield scene.refuse("system-control", reason)
+
+    return rule
+
+
+def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
+    """Refused unless all arguments match; `bare` says whether that goes for none at all."""
+    harmless = re.compile(reads)
+
+    def rule(scene: Scene) -> Iterator[Finding]:
+        args = scene.args
+        if not (all(harmless.fullmatch(arg) for arg in args) if args else bare):
+            yield scene.refuse("system-control", reason)
+
+    return rule
+
+
+def init(scene: Scene) -> Iterator[Finding]:
+    """`init 0`."""
+    if scene.args != ("--version",):
+        yield scene.refuse("system-control", "it changes the state of the whole system")
+
+
+def service(scene: Scene) -> Iterator[Finding]:
+    """`systemctl` and its kin."""
+    words = operands(scene.args, ("-H", "-M", "-p", "-t", "-o", "-n", "-s", "--signal", "--property", "--type"))
+    action = words[1] if scene.name == "service" and len(words) > 1 else words[0] if words else ""
+    if action in _POWER or any(word.startswith(("poweroff.target", "reboot.target", "halt.target")) for word in words):
+        yield scene.refuse("system-control", f"{scene.name} {action} changes the state of the whole system")
+    elif action and action not in _READS:
+        yield scene.ask("service-control", "it changes what runs on this computer")
+
+
+def bus(scene: Scene) -> Iterator[Finding]:
+    """Messages to system services."""
+    if re.search("login1|PowerOff|Reboot|Halt|Suspend|systemd1", " ".join(scene.args)):
+        yield scene.refuse("system-control", "it asks the system to stop or change")
+    elif not {"introspect", "tree", "list"} & set(scene.args):
+        yield scene.ask("service-control", "it sends commands to services of this computer")
+
+
+def kill(scene: Scene) -> Iterator[Finding]:
+    """All processes, or the first."""
+    args = scene.args
+    if args[:1] == ("-l",):
+        return
+    at = 0
+    if args[:1] and _SIGNALS.fullmatch(args[0]):
+        at = 2 if args[0] in ("-s", "--signal", "-n") else 1
+        if args[0] == "-1" and len(args) == 1:
+            at = 0
+    targets = [arg for arg in args[at:] if arg != "--"]
+    if any(target in ("-1", "1", "0", "-0") and not (target == "0" and len(targets) > 1) for target in targets):
+        yield scene.refuse("system-control", "it ends processes that are not its own")
+
+
+def kill_by_name(scene: Scene) -> Iterator[Finding]:
+    """`pkill`, `killall`."""
+    names = operands(scene.args, ("-u", "-U", "-g", "-t", "-s", "--signal", "-G", "--user"))
+    everything = any(name in ("", ".", ".*", "^", STAR, f".{STAR}", "[a-z]") for name in names)
+    core = any(re.search(r"^\^?(systemd|init|launchd|sshd|dbus|login|Xorg|gnome-shell|kernel)", name) for name in names)
+    if everything or core or has(scene.args, "uU", "--user", "--euid", "--uid") or scene.name == "killall5":
+        yield scene.refuse("system-control", "it ends processes that are not its own")
+
+
+def table(scene: Scene) -> Iterator[Finding]:
+    """`crontab`."""
+    if has(scene.args, "r"):
+        yield scene.refuse("system-control", "it deletes all scheduled jobs")
+    elif scene.args != ("-l",):
+        yield scene.ask("persistence", "it schedules what runs later, by itself")
+
+
+def later(scene: Scene) -> Iterator[Finding]:
+    """`at`, `batch`."""
+    if scene.args not in (("-l",), ("-V",)):
+        yield scene.ask("persistence", "it schedules what runs later, by itself")
+
+
+_KERNEL = "it changes the running kernel"
+_FIREWALL = "it changes the rules of the network"
+_ACCOUNTS = "it changes the accounts of this computer"
+_NETWORK = "it changes the network of this computer"
+_LISTS = r"-[LSnvxt]+|--list(-rules)?|--line-numbers|-t|filter|nat|mangle|list|ruleset|tables?|status|verbose|numbered|--state|[A-Z]+"
+
+RULES: Rules = {
+    **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff", "pm-suspend", "pm-hibernate"), _always("it stops the computer")),
+    "init": init,
+    "telinit": init,
+    **dict.fromkeys(("systemctl", "loginctl", "service", "rc-service", "launchctl", "machinectl", "initctl"), service),
+    **dict.fromkeys(("dbus-send", "gdbus", "busctl", "qdbus"), bus),
+    "kill": kill,
+    **dict.fromkeys(("pkill", "killall", "killall5", "skill"), kill_by_name),
+    "sysctl": _unless(r"-[anNeq]+|--all|--pattern|[a-z0-9_]+(\.[a-z0-9_*-]+)+", _KERNEL, bare=False),
+    **dict.fromkeys(("modprobe", "insmod", "rmmod", "kexec", "depmod", "kmod", "setenforce"), _always(_KERNEL)),
+    **dict.fromkeys(("iptables", "ip6tables", "ebtables"), _unless(_LISTS, _FIREWALL)),
+    **dict.fromkeys(("nft", "ufw", "firewall-cmd", "pfctl", "iptables-restore"), _unless(_LISTS, _FIREWALL, bare=False)),
+    **dict.fromkeys(("swapoff", "swapon", "umount"), _unless(r"--show|-s|--summary|--version|--help", _KERNEL)),
+    "mount": _unless(r"-l|--version|--help|-V|-t|ext4|tmpfs", "it changes what is mounted"),
+    "crontab": table,
+    **dict.fromkeys(("at", "batch"), later),
+    **dict.fromkeys(
+        words("""passwd usermod useradd userdel groupadd groupdel groupmod adduser deluser addgroup delgroup chpasswd visudo vipw
+        vigr chsh chfn gpasswd newusers pwconv dscl sysadminctl"""),
+        _always(_ACCOUNTS),
+    ),
+    "ifconfig": _unless(r"-a|-s|-v|[a-z]+\d+|lo", _NETWORK),
+    "ip": _unless(
+        r"-\w+|addr|a|address|link|l|route|r|neigh|n|rule|show|list|ls|get|dev|[a-z]+\d+|lo|netns|[\d.:/a-f]+", _NETWORK
+    ),
+    "route": _unless(r"-n|-e|-[46]", _NETWORK),
+    "nmcli": _unless(r"-\S+|device|dev|d|con|connection|c|show|status|general|list|g|wifi|radio", _NETWORK),
+    "rfkill": _unless("list|-\\S+", _NETWORK),
+    **dict.fromkeys(("timedatectl", "hostnamectl", "localectl"), _unless("status|show|list-\\S+|-\\S+", "it changes the computer's settings")),
+    "hostname": _unless("-\\w+", "it changes the computer's name"),
+    "hwclock": _unless("-r|--show|-v", "it changes the computer's clock"),
+    **dict.fromkeys(("csrutil", "nvram", "pmset", "aa-teardown", "aa-disable", "update-initramfs"), _unless("-p|-g|status|\\w+", "it changes the computer's settings")),
+}  # fmt: skip

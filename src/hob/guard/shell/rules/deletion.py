@@ -1,0 +1,247 @@
+"""Deleting, overwriting and moving away what is not the workspace's own output."""
+
+from collections.abc import Iterator
+
+from hob.guard.shell.arguments import after_options, has, operands, values
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.outputs import found_paths
+from hob.guard.shell.places import OWN, TOO_MUCH, Place
+from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.values import ANY, STAR, shown
+
+
+def remove(scene: Scene) -> Iterator[Finding]:
+    """`rm`, `unlink`, `rmdir`."""
+    args = scene.args
+    deep = has(args, "rR", "--recursive") and scene.name == "rm"
+    if "--no-preserve-root" in args:
+        yield scene.refuse("system-deletion", "it asks for the root of the file system to be deleted")
+    targets = operands(args)
+    if scene.name == "rm" and any(ANY in arg for arg in args):  # an unknown argument may be the option, too
+        deep = deep or any(arg == ANY for arg in args)
+    for target in targets:
+        yield from deletes(scene, target, deep)
+
+
+def deletes(scene: Scene, target: str, deep: bool) -> Iterator[Finding]:
+    """One path is deleted, with all that is below where it goes `deep`."""
+    place = scene.place(target)
+    many = target.rstrip("/").endswith(STAR)
+    if place in TOO_MUCH and (deep or many):
+        yield scene.refuse("system-deletion", f"it deletes {place.value}")
+    elif place is Place.DEVICE:
+        yield scene.refuse("device-destruction", f"it deletes {place.value}")
+    elif place is Place.HISTORY:
+        yield scene.ask("vcs-deletion", f"it deletes {place.value}")
+    elif place in (Place.BUILT, Place.TEMPORARY, Place.STREAM):
+        return
+    elif place is Place.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR):
+        return
+    elif scene.name != "rmdir" or place not in OWN:
+        yield scene.ask("deletion", f"it deletes {shown(target)!r}, {place.value}")
+
+
+def shred(scene: Scene) -> Iterator[Finding]:
+    """Overwriting files so that nothing can bring them back."""
+    for target in operands(scene.args, ("-n", "-s", "--iterations", "--size", "--random-source")):
+        if scene.place(target) is Place.DEVICE:
+            yield scene.refuse("device-destruction", "it overwrites a device")
+        elif scene.place(target) in TOO_MUCH:
+            yield scene.refuse("system-deletion", "it destroys what belongs to the system")
+        else:
+            yield scene.ask("deletion", "what it overwrites cannot be brought back")
+
+
+def truncate(scene: Scene) -> Iterator[Finding]:
+    """Cutting files off."""
+    for target in operands(scene.args, ("-s", "-r", "--size", "--reference")):
+        yield from empties(scene, target)
+
+
+def empties(scene: Scene, target: str) -> Iterator[Finding]:
+    """A file loses its content."""
+    place = scene.place(target)
+    if place is Place.DEVICE:
+        yield scene.refuse("device-destruction", "it overwrites a device")
+    elif place not in (Place.BUILT, Place.TEMPORARY, Place.STREAM):
+        yield scene.ask("deletion", f"it empties {shown(target)!r}")
+
+
+def find(scene: Scene) -> Iterator[Finding]:
+    """`find -delete`, and the files it writes."""
+    args = scene.args
+    if "-delete" in args:
+        for path in found_paths(args):
+            yield from deletes(scene, path, True)
+    for target in values(args, "-fprint", "-fprint0", "-fls", "-fprintf"):
+        yield from writes(scene, target)
+
+
+def move(scene: Scene) -> Iterator[Finding]:
+    """`mv`: what is moved away, and where to."""
+    paths = operands(scene.args, ("-S", "-t", "--suffix", "--target-directory"))
+    into = list(values(scene.args, "-t", "--target-directory"))
+    target = into[0] if into else paths[-1] if paths else ""
+    if target in ("/dev/null", "/dev/zero"):
+        yield scene.ask("deletion", "it moves files to where they are lost")
+    for source in paths if into else paths[:-1]:
+        place = scene.place(source)
+        if place in TOO_MUCH:
+            yield scene.refuse("system-deletion", f"it moves away {place.value}")
+        elif place in (Place.WORKSPACE, Place.HISTORY, Place.UNKNOWN, Place.OUTSIDE):
+            yield scene.ask("deletion", f"it moves away {shown(source)!r}, {place.value}")
+    if target:
+        yield from writes(scene, target)
+
+
+def copy(scene: Scene) -> Iterator[Finding]:
+    """`cp`, `ln`, `install`: where to."""
+    paths = operands(scene.args, ("-S", "-t", "-m", "-o", "-g", "--suffix", "--target-directory", "--mode"))
+    into = list(values(scene.args, "-t", "--target-directory"))
+    target = into[0] if into else paths[-1] if len(paths) > 1 else ""
+    if not target:
+        return
+    if paths[0] in ("/dev/null",):
+        yield from empties(scene, target)
+    yield from writes(scene, target)
+
+
+def rsync(scene: Scene) -> Iterator[Finding]:
+    """`rsync --delete` and its kin."""
+    paths = operands(
+        scene.args, ("-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--bwlimit", "--rsync-path")
+    )
+    if not paths:
+        return
+    target = paths[-1]
+    local = ":" not in target
+    if has(scene.args, "", "--remove-source-files") or any(arg.startswith("--delete") for arg in scene.args):
+        place = scene.place(target) if local else Place.OUTSIDE
+        if place in TOO_MUCH:
+            yield scene.refuse("system-deletion", f"it deletes what is in {place.value}")
+        elif place not in (Place.BUILT, Place.TEMPORARY):
+            yield scene.ask("deletion", f"it deletes files in {shown(target)!r}")
+    elif local:
+        yield from writes(scene, target)
+
+
+def unpack(scene: Scene) -> Iterator[Finding]:
+    """Archives: where they are unpacked, and whether what was packed is deleted."""
+    args = scene.args
+    if has(args, "", "--remove-files"):
+        yield scene.ask("deletion", "it deletes the files that it packs")
+    if has(args, "P", "--absolute-names") and has(args[:1], "x", "--extract"):
+        yield scene.ask("overwriting", "it unpacks files to wherever the archive says")
+    for target in values(args, "-C", "--directory", "-d"):
+        yield from writes(scene, target)
+
+
+def tee(scene: Scene) -> Iterator[Finding]:
+    """Files that are written besides."""
+    for target in operands(scene.args):
+        yield from writes(scene, target)
+
+
+def dd(scene: Scene) -> Iterator[Finding]:
+    """`dd of=`."""
+    for arg in scene.args:
+        key, _, value = arg.partition("=")
+        if key == "of" and value:
+            yield from writes(scene, value)
+        elif key == "if" and scene.place(value) is Place.DEVICE:
+            yield scene.ask("secret-reading", "it reads a device past all permissions")
+
+
+def writes(scene: Scene, target: str) -> Iterator[Finding]:
+    """A file is written."""
+    place = scene.place(target)
+    path = scene.resolve(target)
+    if place is Place.DEVICE:
+        yield scene.refuse("device-destruction", f"it writes onto the device {shown(target)}")
+    elif place is Place.KERNEL:
+        yield scene.refuse("system-control", f"it changes the running system through {shown(target)}")
+    elif place is Place.HISTORY:
+        yield scene.ask("persistence", "it writes version control's own files")
+    elif any(part in path for part in _STARTED):
+        yield scene.ask("persistence", f"what it writes to {shown(target)!r} is run later, by itself")
+    elif place not in OWN and place is not Place.WORKSPACE:
+        yield scene.ask("overwriting", f"it writes to {shown(target)!r}, {place.value}")
+
+
+def redirected(scene: Scene) -> Iterator[Finding]:
+    """Redirections of any command."""
+    command = scene.command
+    for operator, target, descriptor in command.redirections:
+        if operator in ("<<", "<<-", "<<<", "<"):
+            continue
+        if operator in (">&", "<&") and (target.rstrip("-").isdigit() or target == "-"):
+            continue
+        if operator == "<>" or target.startswith(("/dev/tcp/", "/dev/udp/")):
+            continue  # the network's rules see to that
+        yield from writes(scene, target)
+        silent = not command.argv or command.name in (":", "true", "false") or command.argv == ("cat", "/dev/null")
+        if operator in (">", ">|") and silent and descriptor in ("", "1") and command.text[:1] not in "({iwufc":
+            yield from empties(scene, target)
+
+
+def drop(scene: Scene) -> Iterator[Finding]:
+    """Databases that are dropped."""
+    if scene.name != "redis-cli" or any(arg.lower() in ("flushall", "flushdb", "shutdown") for arg in scene.args):
+        yield scene.ask("deletion", "it deletes a database")
+
+
+def container(scene: Scene) -> Iterator[Finding]:
+    """`docker` and `podman`: what is deleted, and what reaches out of the container."""
+    rest = after_options(scene.args, ("-H", "--host", "-c", "--context", "--config", "--log-level"))
+    words = [arg for arg in rest[:4] if not arg.startswith("-")]
+    if set(words[:2]) & {"rm", "rmi", "prune", "kill"} or (
+        "down" in words[:3] and has(rest, "v", "--volumes", "--rmi")
+    ):
+        yield scene.ask("deletion", "it deletes containers, images or volumes")
+    if words[:1] in (["push"], ["login"]):
+        yield scene.ask("sending", "it sends to a registry")
+    bound = [*values(rest, "-v", "--volume", "--mount")]
+    mounts = any(shown(each).split(":")[0] in ("/", "/etc", "/root", "/home", "/var/run/docker.sock") for each in bound)
+    mounts = mounts or any("src=/," in each or "source=/," in each or "docker.sock" in each for each in bound)
+    if mounts or any(
+        arg.startswith(("--privileged", "--cap-add", "--device", "--pid=host", "--security-opt")) for arg in rest
+    ):
+        yield scene.ask("escalation", "the container reaches out of itself")
+
+
+_STARTED = (
+    "/.bashrc", "/.bash_profile", "/.profile", "/.bash_login", "/.bash_logout", "/.zshrc", "/.zshenv", "/.zprofile",
+    "/.config/fish/", "/.config/autostart", "/.config/systemd", "/LaunchAgents", "/LaunchDaemons", "/etc/cron",
+    "/etc/profile", "/etc/systemd", "/etc/init", "/var/spool/cron", "/.git/hooks", "/.gitconfig", "/.config/git/",
+    "/.ssh/", "/.vimrc", "/.config/nvim", "/.pam_environment", "/.xinitrc", "/.xprofile", "/etc/ld.so", "/.envrc",
+    "/.pythonrc", "/site-packages/sitecustomize", ".pth", "/.npmrc", "/.pip/", "/.config/pip",
+)  # fmt: skip
+
+RULES: Rules = {
+    "rm": remove,
+    "unlink": remove,
+    "rmdir": remove,
+    "srm": shred,
+    "shred": shred,
+    "wipe": shred,
+    "truncate": truncate,
+    "find": find,
+    "gfind": find,
+    "mv": move,
+    "cp": copy,
+    "ln": copy,
+    "install": copy,
+    "rsync": rsync,
+    "tar": unpack,
+    "unzip": unpack,
+    "bsdtar": unpack,
+    "tee": tee,
+    "sponge": tee,
+    "dd": dd,
+    "dcfldd": dd,
+    "dropdb": drop,
+    "redis-cli": drop,
+    "docker": container,
+    "podman": container,
+    "nerdctl": container,
+}

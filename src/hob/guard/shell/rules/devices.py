@@ -1,0 +1,59 @@
+"""Destroying disks, partitions and firmware."""
+
+import re
+from collections.abc import Iterator
+
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.values import words
+
+# what these do with no other arguments than such is to inform
+_INFORMS = re.compile(
+    r"-l|--list|-L|--help|-h|--version|-V|-v|-I|-i|-s|-d|-p|-n|-t|--dump|--verify|--no-act|--info|--detail|--scan|-D|"
+    r"list|print|status|info|luksDump|isLuks|id-ctrl|smart-log|get|show|/dev/\S*|/dev"
+)
+_TOOLS = words("""wipefs blkdiscard fdisk cfdisk sfdisk gdisk cgdisk sgdisk parted partx cryptsetup hdparm sdparm nvme mdadm
+tune2fs resize2fs debugfs xfs_db lvremove vgremove pvremove lvreduce lvresize pvcreate vgcreate zpool dmsetup losetup
+badblocks flashrom ddrescue scrub efibootmgr grub-install grub2-install update-grub extlinux zerofree sg_format
+mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcdedit fwupdmgr nwipe""")
+
+
+def make_file_system(scene: Scene) -> Iterator[Finding]:
+    """`mkfs` in all its forms."""
+    yield scene.refuse("device-destruction", "it makes a new file system where there may be one")
+
+
+def tool(scene: Scene) -> Iterator[Finding]:
+    """A program that changes devices, unless it is asked for information only."""
+    args = scene.args
+    if scene.name == "diskutil":
+        harmless = args[:1] in (("list",), ("info",))
+    else:
+        harmless = any("/dev" not in arg for arg in args) and all(_INFORMS.fullmatch(arg) for arg in args) and not (
+            scene.name in ("wipefs", "blkdiscard", "mkswap", "e2fsck", "fsck") and not {"-n", "--no-act"} & set(args)
+        )  # fmt: skip
+        harmless = harmless or (
+            scene.name in ("zpool", "dmsetup", "losetup") and args[:1] in ((), ("list",), ("status",), ("ls",))
+        )
+        harmless = harmless and not (scene.name == "hdparm" and any(arg.startswith("--") for arg in args))
+    if not harmless:
+        yield scene.refuse("device-destruction", f"{scene.name} can destroy a disk")
+
+
+def dataset(scene: Scene) -> Iterator[Finding]:
+    """`zfs destroy`, `btrfs subvolume delete`."""
+    if {"destroy", "delete", "rollback", "wipe"} & set(scene.args):
+        yield scene.refuse("device-destruction", "it destroys a volume")
+
+
+RULES: Rules = {
+    "mkfs": make_file_system,
+    **{
+        f"mkfs.{kind}": make_file_system
+        for kind in words("ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix jfs")
+    },
+    **dict.fromkeys(("mke2fs", "mkntfs", "mkdosfs", "mkexfatfs", "mkreiserfs"), make_file_system),
+    **dict.fromkeys(_TOOLS, tool),
+    "zfs": dataset,
+    "btrfs": dataset,
+}

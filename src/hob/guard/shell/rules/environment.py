@@ -1,0 +1,119 @@
+"""Variables, functions and aliases that change what other commands do."""
+
+import re
+from collections.abc import Iterator
+
+from hob.guard.shell.commands import BUILTINS
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.interpreters import SHELLS
+from hob.guard.shell.names import FEARED, HARMLESS
+from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.values import ANY, HERE, HOME, words
+
+_LOADS = re.compile(
+    r"LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|GLOBIGNORE|FIGNORE|CDPATH|HISTFILE|"
+    r"GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|EXEC_PATH|CONFIG\w*|TEMPLATE_DIR|SEQUENCE_EDITOR|DIR|WORK_TREE)|SSH_ASKPASS|"
+    r"SUDO_ASKPASS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|PERL5OPT|PERL5LIB|PERL5DB|PERLLIB|RUBYOPT|RUBYLIB|"
+    r"JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|NODE_PATH|LESSOPEN|LESSCLOSE|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO|MALLOC_\w+|GLIBC_TUNABLES|"
+    r"LUA_INIT\w*|PHPRC|PHP_INI_SCAN_DIR|AWKPATH|ZDOTDIR|KRB5_CONFIG|OPENSSL_CONF|(?:https?|all|ftp)_proxy|(?:HTTPS?|ALL|FTP)_PROXY|"
+    r"(?:PIP|UV|NPM_CONFIG)_(?:INDEX|EXTRA_INDEX|DEFAULT_INDEX|REGISTRY|TRUSTED)\w*|RUSTC_WRAPPER|RUSTC|CARGO_HOME|MAKEFLAGS|HOB_\w+"
+)
+_PROGRAMS = re.compile(
+    r"(?:GIT_)?(?:EDITOR|VISUAL|PAGER)|MANPAGER|BROWSER|SHELL|GIT_EDITOR|FCEDIT|SYSTEMD_PAGER|TAR_OPTIONS|RSYNC_RSH|CC|CXX|LD|AR"
+)
+_KNOWN_PROGRAMS = re.compile(
+    r"(?:cat|less|more|most|vim?|nvim|nano|emacs|true|:|code|bat|delta|gcc|g\+\+|clang|clang\+\+|ccache|cc|ld|ar|ssh|micro|"
+    r"/bin/\w+|/usr/bin/\w+|[\w.-]*gcc(?:-\d+)?|[\w.-]*g\+\+(?:-\d+)?|clang(?:\+\+)?-\d+|)(?:\s+-[\w=-]+)*(?:\s(?:gcc|clang)(?:\+\+)?)?"
+)
+_NODE = re.compile(
+    r"(?:--max[-_]old[-_]space[-_]size=\d+|--no-\w[\w-]*|--enable-source-maps|--experimental-vm-modules|--trace-\w[\w-]*|--openssl-legacy-provider|\s)*"
+)
+_COMMON = (
+    BUILTINS
+    | HARMLESS
+    | FEARED
+    | SHELLS
+    | frozenset(
+        words(
+            "git python python3 pip npm node make cargo go docker ssh sed awk find xargs tar gzip env cp mv mkdir sudo su vim nano"
+        )
+    )
+)
+_LOCAL_BINS = re.compile(
+    r"(?:[\x04\x03]?[^\x00:]*/)?(?:node_modules/\.bin|\.venv/bin|venv/bin|\.local/bin|\.cargo/bin|go/bin|bin|sbin)/?"
+)
+
+
+def assignments(scene: Scene) -> Iterator[Finding]:
+    """Assignments, also those of `env` and `export`."""
+    command = scene.command
+    pairs = list(command.assignments)
+    if command.name in ("env", "export", "declare", "typeset", "readonly", "sudo", "make", "gmake"):
+        pairs += [
+            (name, value)
+            for arg in scene.args
+            for name, equals, value in [arg.partition("=")]
+            if equals and name.isidentifier()
+        ]
+    for name, value in pairs:
+        if reason := _reason(name, value, command.name, bool(command.argv)):
+            yield scene.ask("environment-change", reason)
+
+
+def _reason(name: str, value: str, program: str, prefix: bool) -> str:
+    if name == "PATH":
+        return "" if all(map(_is_usual, value.split(":"))) else "it changes where programs are found"
+    if name == "IFS":
+        return "" if prefix and program in ("read", "mapfile", "readarray") else "it changes how words are divided"
+    if name == "NODE_OPTIONS":
+        return "" if _NODE.fullmatch(value) else f"{name} changes what programs load"
+    if name == "PYTHONPATH":
+        return "it changes what Python loads" if value.startswith(("/tmp", ANY)) else ""  # noqa: S108 - a value to judge
+    if (
+        name in ("GIT_DIR", "GIT_WORK_TREE")
+        and re.fullmatch(r"[\w./-]+", value)
+        and ".." not in value
+        and value[0] != "/"
+    ):
+        return ""
+    if _PROGRAMS.fullmatch(name):
+        return "" if _KNOWN_PROGRAMS.fullmatch(value) else f"{name} names a program that others will run"
+    return f"{name} changes what programs load or where they go" if _LOADS.fullmatch(name) else ""
+
+
+def _is_usual(part: str) -> bool:
+    """Is this a usual part of PATH? `/` and an unknown rest is what PATH was before."""
+    if part in ("/" + ANY, ANY):
+        return True
+    if part.startswith(("/tmp", "/dev", "/var/tmp", "/proc")) or not part or part == HERE:  # noqa: S108 - a value to judge
+        return False
+    if part[0] in "/" + HOME:
+        return (
+            part.startswith(("/usr/", "/bin", "/sbin", "/opt/", "/snap/", "/nix/", "/home/", "/root/", HOME))
+            and ANY not in part[:2]
+        )
+    return _LOCAL_BINS.fullmatch(part) is not None and ("/" in part or part in ("bin",)) and ".." not in part
+
+
+def redefinitions(scene: Scene) -> Iterator[Finding]:
+    """Aliases and other ways to give a known name another meaning."""
+    if scene.name == "alias":
+        names = [arg.partition("=")[0] for arg in scene.args if "=" in arg]
+        if any(name in _COMMON for name in names):
+            yield scene.ask("shadowing", f"it gives {', '.join(names)} another meaning")
+    elif scene.name == "hash" and "-p" in scene.args:
+        yield scene.ask("shadowing", "it gives a name another program")
+    elif scene.name == "enable" and scene.args:
+        yield scene.ask("shadowing", "it loads or turns off builtins of the shell")
+    elif scene.name == "shopt" and any("alias" in arg or "sourcepath" in arg for arg in scene.args):
+        yield scene.ask("shadowing", "it changes what words mean")
+    elif scene.name in ("bind", "complete", "PROMPT_COMMAND") and scene.args:
+        yield scene.ask("shadowing", "it binds commands to keys or words")
+
+
+def shadowed(names: tuple[str, ...]) -> list[str]:
+    """Functions with the name of a known program."""
+    return [name for name in names if name in _COMMON and name not in (":",)]
+
+
+RULES: Rules = dict.fromkeys(("alias", "hash", "enable", "shopt", "bind", "complete"), redefinitions)

@@ -1,0 +1,271 @@
+"""Talking to other computers: with whom, and whether something is sent."""
+
+import re
+from collections.abc import Iterator
+
+from hob.core.tools import Effect
+from hob.guard.shell.arguments import Args, divided, has, operands, values
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.rules.deletion import writes
+from hob.guard.shell.scene import Rule, Rules, Scene
+from hob.guard.shell.values import ANY, shown, words
+
+SENDS = frozenset({Effect.COMMUNICATES})
+
+_URL = re.compile(
+    r"^(?:[a-z][a-z0-9+.-]*:)?//(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s]+)|^(?:[\w.-]+@)([\w.-]+):", re.IGNORECASE
+)
+_BARE = re.compile(
+    r"^(?:[\w-]+\.)+[A-Za-z]{2,}(?=[/:?#]|$)|^(?:\d{1,3}\.){3}\d{1,3}(?=[/:?#]|$)|^localhost(?=[/:?#]|$)"
+)
+_LOCAL = re.compile(r"localhost|127(\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*\.localhost|host\.docker\.internal")
+_CURL_DATA = (
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--data-ascii",
+    "--json",
+    "-F",
+    "--form",
+    "--form-string",
+)
+_CURL_VALUED = (
+    *_CURL_DATA, "-T", "--upload-file", "-X", "--request", "-H", "--header", "-o", "--output", "-u", "--user", "-A", "-b", "-c",
+    "-e", "-x", "--proxy", "-K", "--config", "-m", "--max-time", "--connect-timeout", "--retry", "-w", "--write-out", "--cacert",
+    "-E", "--cert", "--key", "--resolve", "--interface", "--retry-delay", "-r", "--range", "--cookie", "--user-agent", "-D",
+    "--unix-socket", "--url", "--output-dir", "-C", "-z", "--limit-rate", "--oauth2-bearer",
+)  # fmt: skip
+_WGET_VALUED = ("-O", "-o", "-P", "-t", "-T", "-U", "-e", "-i", "--header", "-a", "-w", "-Q", "-A", "-R", "-D", "-l")
+
+
+def host_of(text: str) -> str:
+    """The host that a URL or `user@host:path` names, or nothing."""
+    found = _URL.match(text)
+    return shown((found[1] or found[2] or "").strip("[]")) if found is not None else ""
+
+
+def hosts_of(texts: list[str]) -> Args:
+    """The hosts of these addresses, with and without a scheme."""
+    found = (host_of(text) or ((bare := _BARE.match(text)) and bare[0]) or "" for text in texts)
+    return tuple(dict.fromkeys(host for host in found if host))
+
+
+def is_local(hosts: Args) -> bool:
+    """Are all of them this computer? Not where there are none."""
+    return bool(hosts) and all(_LOCAL.fullmatch(host) for host in hosts)
+
+
+def curl(scene: Scene) -> Iterator[Finding]:
+    """`curl`."""
+    args = divided(scene.args, "oHdAuXTFebcwmKxEzDrC")
+    urls = [*operands(args, _CURL_VALUED), *values(args, "--url")]
+    hosts = hosts_of(urls)
+    data = [*values(args, *_CURL_DATA)]
+    sent = [*values(args, "-T", "--upload-file")]
+    method = next(iter(values(args, "-X", "--request")), "GET").upper()
+    files = sent or [
+        each for each in data if each[:1] == "@" or "=@" in each or "=<" in each or ANY in each or each == "-"
+    ]
+    yield from _talks(scene, urls, hosts, bool(files), bool(data) or method not in ("GET", "HEAD", "OPTIONS"))
+    for target in values(args, "-o", "--output", "--output-dir", "-D", "-c", "--cookie-jar", "--dump-header"):
+        if target != "-":
+            yield from writes(scene, target)
+    if any(values(args, "-K", "--config")):
+        yield scene.ask("sending", "what it does is in a file of settings")
+    if any(url.startswith(("file:", "gopher:", "dict:", "telnet:", "ldap:", "smtp")) for url in urls):
+        yield scene.ask("sending", "it uses an unusual protocol")
+
+
+def wget(scene: Scene) -> Iterator[Finding]:
+    """`wget`."""
+    args = divided(scene.args, "OoPtTUeiawQARDl")
+    urls = operands(args, _WGET_VALUED)
+    body = [*values(args, "--post-data", "--body-data"), *values(args, "--post-file", "--body-file")]
+    files = bool([*values(args, "--post-file", "--body-file")]) or any(ANY in each for each in body)
+    yield from _talks(scene, urls, hosts_of(urls), files, bool(body))
+    for target in values(args, "-O", "--output-document", "-P", "--directory-prefix", "-o"):
+        if target != "-":
+            yield from writes(scene, target)
+
+
+def client(scene: Scene) -> Iterator[Finding]:
+    """Other programs that fetch by address: `http`, `aria2c`, `lynx`."""
+    words = operands(scene.args, ("-o", "-d", "-a", "-A", "--auth"))
+    sends = any(re.search(r"[\w-](:?=@?|@)", word) and "://" not in word for word in words) and scene.name in (
+        "http",
+        "https",
+        "xh",
+        "httpie",
+    )
+    files = any(re.search(r"@\S|=@", word) and "://" not in word for word in words) and sends
+    yield from _talks(scene, words, hosts_of(words), files, sends)
+
+
+def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[Finding]:
+    if not urls and not files:
+        return
+    if is_local(hosts) and all(hosts_of([url]) for url in urls if "." in url or "/" in url):
+        return
+    if files:
+        yield scene.ask("sending", f"it sends data to {', '.join(hosts) or 'another computer'}", SENDS, hosts)
+    elif any(ANY in url for url in urls):
+        yield scene.ask("sending", "the address that it asks for is made of data", SENDS, hosts)
+    else:
+        what = "sends to" if body else "fetches from"
+        yield scene.tell("network", f"it {what} {', '.join(hosts) or 'another computer'}", SENDS, hosts)
+
+
+def socket(scene: Scene) -> Iterator[Finding]:
+    """`nc`, `socat`, `telnet`: connections that carry anything."""
+    words = operands(scene.args, ("-w", "-p", "-s", "-i", "-X", "-x", "-e", "-c"))
+    hosts = hosts_of(words) or tuple(words[:1])
+    probes = has(scene.args, "z") and not has(scene.args, "lec")
+    local = (
+        all(_LOCAL.fullmatch(host) for host in hosts)
+        and bool(hosts)
+        and not has(scene.args, "lec", "--exec", "--listen")
+    )
+    if scene.name == "socat":
+        addresses = [re.split(r"[:,]", word) for word in words]
+        hosts = tuple(
+            each[1] for each in addresses if len(each) > 2 and re.match("tcp|udp|openssl", each[0], re.IGNORECASE)
+        )
+        local = False
+    if scene.args in (("-h",), ("--version",)) or (local and (probes or scene.name != "socat")):
+        return
+    if probes:
+        yield scene.tell("network", "it looks whether a port is open", SENDS, hosts)
+    else:
+        yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS, hosts)
+
+
+def shell(scene: Scene) -> Iterator[Finding]:
+    """`ssh`."""
+    args = scene.args
+    named = operands(args, words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"))
+    host = (named[0].rpartition("@")[2],) if named else ()
+    if has(args, "RDLwW"):
+        yield scene.ask("raw-socket", "it opens a tunnel", SENDS, host)
+    elif host:
+        yield scene.tell("network", f"it runs on {shown(host[0])}", SENDS, host)
+
+
+def copy(scene: Scene) -> Iterator[Finding]:
+    """`scp`, `rsync`, `sftp`, to another computer or from it."""
+    named = operands(
+        scene.args, words("-c -F -i -J -l -o -P -S -e --rsh --exclude --include --filter -f --bwlimit -b -p")
+    )
+    remote = [re.match(r"(?:[\w.-]+@)?([\w.-]+):(?!\\)|rsync://([^/:]+)", shown(word)) for word in named]
+    hosts = tuple((found[1] or found[2]) for found in remote if found is not None)
+    if scene.name in ("sftp", "lftp", "ftp", "tftp"):
+        hosts = hosts or tuple(word.rpartition("@")[2] for word in named[:1])
+        yield scene.ask("sending", "it can send files to another computer", SENDS, hosts)
+    elif remote and remote[-1] is not None:
+        yield scene.ask("sending", f"it sends files to {hosts[-1]}", SENDS, hosts)
+    elif hosts:
+        yield scene.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
+
+
+def lookup(scene: Scene) -> Iterator[Finding]:
+    """`dig`, `ping`: names that are asked for can carry data."""
+    words = [
+        word for word in operands(scene.args, ("-t", "-c", "-W", "-i", "-p", "-s", "-q", "-w")) if word[:1] not in "@+"
+    ]
+    hosts = tuple(word for word in words if "." in word or ANY in word)
+    if any(ANY in word for word in (*words, *scene.args)):
+        yield scene.ask("sending", "the name that it asks for is made of data", SENDS, tuple(map(shown, hosts)))
+    elif hosts and not is_local(hosts):
+        long = any(len(label) > 40 for host in hosts for label in host.split("."))
+        make = scene.ask if long else scene.tell
+        yield make("sending" if long else "network", "it asks for a name in the network", SENDS, hosts)
+
+
+def _asks(reason: str) -> Rule:
+    def rule(scene: Scene) -> Iterator[Finding]:
+        if scene.args not in (("--version",), ("--help",)):
+            yield scene.ask("sending", reason, SENDS, hosts_of(operands(scene.args)))
+
+    return rule
+
+
+def devices(scene: Scene) -> Iterator[Finding]:
+    """`/dev/tcp/host/port` in redirections and arguments."""
+    for text in (*(at.target for at in scene.command.redirections), *scene.args):
+        if "/dev/tcp/" in text or "/dev/udp/" in text:
+            if scene.name in ("echo", "printf", "grep", "rg", "git") and text in scene.args:
+                continue
+            host = text.partition("/dev/")[2].split("/")[1:2]
+            yield scene.ask("raw-socket", "the shell itself opens a connection", SENDS, tuple(map(shown, host)))
+            return
+
+
+def share(scene: Scene) -> Iterator[Finding]:
+    """Programs that hand files to a service: `aws s3 cp`, `gh gist create`, `rclone copy`."""
+    words = " ".join(scene.args)
+    if re.search(_SHARES[scene.name], words):
+        yield scene.ask("sending", "it sends files to a service", SENDS)
+    elif scene.name in ("gh", "glab") and scene.args[:1] not in (("--version",), ("help",), ("--help",)):
+        host = "github.com" if scene.name == "gh" else "gitlab.com"
+        changes = re.search(
+            r"\b(delete|archive|transfer)\b|-X\s*(DELETE|PUT|PATCH)|--method\s+(DELETE|PUT|PATCH)", words
+        )
+        make = scene.ask if changes else scene.tell
+        yield make("remote-deletion" if changes else "network", f"it talks to {host}", SENDS, (host,))
+
+
+_SHARES = {
+    "aws": r"^s3 (cp|sync|mv)|s3api put|lambda invoke",
+    "gsutil": r"\b(cp|rsync|mv)\b",
+    "rclone": r"\b(copy|sync|move|copyto|moveto|rcat)\b",
+    "gh": r"^gist create|^release upload|^secret set|^api .*(-f|-F|--field|--input|-X POST)",
+    "glab": r"^snippet create",
+    "az": r"storage blob upload",
+    "gcloud": r"storage (cp|rsync)",
+    "ipfs": r"^add",
+    "npm": r"^(publish|unpublish|deprecate|owner|token|adduser|login)",
+    "yarn": r"^(npm )?publish",
+    "pnpm": r"^publish",
+    "cargo": r"^(publish|yank|login|owner)",
+    "gem": r"^(push|yank|owner)",
+    "twine": r"^upload",
+    "uv": r"^publish",
+    "poetry": r"^publish",
+    "flit": r"^publish",
+    "helm": r"^push|^(cm-)?push",
+    "mvn": r"\bdeploy\b",
+    "heroku": r"",
+    "fly": r"deploy|destroy",
+    "vercel": r"",
+    "netlify": r"deploy",
+    "wrangler": r"deploy|publish|delete",
+    "firebase": r"deploy",
+}
+
+_MAIL = _asks("it sends mail")
+_TUNNEL = _asks("it opens this computer to the network")
+RULES: Rules = {
+    "curl": curl,
+    "wget": wget,
+    **dict.fromkeys(("http", "https", "httpie", "xh", "aria2c", "lynx", "w3m", "links", "fetch", "axel"), client),
+    **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet", "pwncat"), socket),
+    **dict.fromkeys(("ssh", "mosh", "autossh"), shell),
+    **dict.fromkeys(("scp", "rsync", "sftp", "lftp", "ftp", "tftp"), copy),
+    **dict.fromkeys(
+        ("dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "resolvectl", "getent"),
+        lookup,
+    ),
+    **dict.fromkeys(
+        ("mail", "mailx", "sendmail", "mutt", "msmtp", "swaks", "ssmtp", "mpack", "s-nail", "neomutt"), _MAIL
+    ),
+    **dict.fromkeys(
+        ("ngrok", "cloudflared", "lt", "localtunnel", "bore", "tailscale", "wormhole", "croc", "chisel", "frpc"),
+        _TUNNEL,
+    ),
+    **dict.fromkeys(
+        ("wall", "write", "smbclient", "nmap", "masscan", "hydra", "kcat", "mosquitto_pub"),
+        _asks("it reaches other computers or people"),
+    ),
+    **dict.fromkeys(_SHARES, share),
+}

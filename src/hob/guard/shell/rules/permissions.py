@@ -1,0 +1,87 @@
+"""Rights of files, and becoming somebody else."""
+
+import re
+from collections.abc import Iterator
+
+from hob.guard.shell.arguments import has, operands
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.places import OWN, TOO_MUCH, Place
+from hob.guard.shell.scene import Rule, Rules, Scene
+from hob.guard.shell.values import is_known
+
+_OPEN = re.compile(
+    r"0?[0-7]{2}[2367]|[0-7]*[2-7][0-7]{3}|.*[oa]\+?[rx]*w.*|[augo]*[+=][rwx]*[st].*|\+[rx]*w.*|.*[oa]=[rx]*w.*"
+)
+
+
+def mode(scene: Scene) -> Iterator[Finding]:
+    """`chmod`."""
+    args = scene.args
+    words = [arg for arg in args if not re.fullmatch(r"-[RcfvhHLP]+|--[a-z-]+(=.*)?", arg)]
+    deep = has(args, "R", "--recursive")
+    wanted, targets = words[0] if words else "", words[1:]
+    for target in targets:
+        place = scene.place(target)
+        if place in TOO_MUCH and (deep or target.endswith(("\x01", "/"))) or place is Place.ROOT:
+            yield scene.refuse("system-control", f"it changes the rights of {place.value}")
+        elif place is Place.DEVICE:
+            yield scene.refuse("device-destruction", "it changes the rights of a device")
+        elif place not in OWN and place is not Place.WORKSPACE:
+            yield scene.ask("permission", "it changes the rights of files outside of the workspace")
+    if not is_known(wanted):
+        yield scene.ask("permission", "the rights that it gives are not known")
+    elif _OPEN.fullmatch(wanted):
+        yield scene.ask("permission", f"the mode {wanted} lets others write, or programs run as somebody else")
+    elif deep and not all(scene.place(target) in (Place.BUILT, Place.TEMPORARY) for target in targets):
+        yield scene.ask("permission", "it changes the rights of a whole tree")
+
+
+def owner(scene: Scene) -> Iterator[Finding]:
+    """`chown`, `chgrp`."""
+    places = {scene.place(target) for target in operands(scene.args)[1:]}
+    if places & TOO_MUCH and has(scene.args, "R", "--recursive"):
+        yield scene.refuse("system-control", "it gives files of the system to somebody else")
+    else:
+        yield scene.ask("permission", "it gives files to somebody else")
+
+
+def _asks(rule: str, reason: str) -> Rule:
+    def found(scene: Scene) -> Iterator[Finding]:
+        if scene.args not in (("--version",), ("--help",)):
+            yield scene.ask(rule, reason)
+
+    return found
+
+
+_RIGHTS = _asks("permission", "it changes rights or attributes of files")
+_ROOT = _asks("escalation", "it runs something with another user's rights")
+_SPACE = _asks("escalation", "it enters another root, namespace or user")
+
+RULES: Rules = {
+    "chmod": mode,
+    **dict.fromkeys(("chown", "chgrp"), owner),
+    **dict.fromkeys(("setcap", "setfacl", "chattr", "setfattr", "chcon", "restorecon", "chflags", "xattr"), _RIGHTS),
+    **dict.fromkeys(
+        (
+            "sudo",
+            "sudoedit",
+            "doas",
+            "su",
+            "pkexec",
+            "runuser",
+            "gosu",
+            "su-exec",
+            "gksudo",
+            "kdesudo",
+            "run0",
+            "setuidgid",
+            "newgrp",
+            "sg",
+            "please",
+        ),
+        _ROOT,
+    ),
+    **dict.fromkeys(
+        ("chroot", "unshare", "nsenter", "setpriv", "capsh", "bwrap", "proot", "systemd-run", "machinectl"), _SPACE
+    ),
+}

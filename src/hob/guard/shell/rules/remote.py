@@ -1,0 +1,37 @@
+"""Deleting what is elsewhere: clusters, clouds, infrastructure."""
+
+import re
+from collections.abc import Iterator
+
+from hob.core.tools import Effect
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.values import words
+
+_DELETES = re.compile(
+    r"delete|destroy|rm|rb|remove|uninstall|purge|prune|drain|terminate|delete-\S+|terminate-\S+|remove-\S+|\S+[:-]destroy|\S+:delete|--prune|"
+    r"drop|nuke|wipe|reset|taint"
+)
+_CHANGES = frozenset(
+    {"apply", "import", "up", "deploy", "scale", "rollout", "patch", "replace", "edit", "set", "create", "upgrade"}
+)
+_COMMUNICATES = frozenset({Effect.COMMUNICATES})
+
+
+def cloud(scene: Scene) -> Iterator[Finding]:
+    """A client of a service that keeps things for the owner."""
+    words = [arg for arg in scene.args if not arg.startswith("-")]
+    if any(_DELETES.fullmatch(word) for word in words[:4]) or "--prune" in scene.args or "-destroy" in scene.args:
+        yield scene.ask("remote-deletion", "it deletes what is elsewhere", _COMMUNICATES)
+    elif scene.name in ("terraform", "tofu", "pulumi", "cdk") and set(words[:1]) & {"apply", "up", "deploy"}:
+        yield scene.ask("remote-change", "it changes what is elsewhere", _COMMUNICATES)
+    elif set(words[:2]) & _CHANGES:
+        yield scene.tell("network", "it changes what is elsewhere", _COMMUNICATES)
+
+
+RULES: Rules = dict.fromkeys(
+    words("""kubectl oc helm terraform tofu terragrunt pulumi cdk aws gcloud az gsutil heroku fly flyctl doctl linode-cli hcloud
+    eksctl vercel netlify wrangler firebase supabase ibmcloud oci rclone s3cmd mc b2 kops minikube kind vagrant
+    ansible-playbook"""),
+    cloud,
+)

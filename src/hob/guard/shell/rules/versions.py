@@ -1,0 +1,151 @@
+"""Version control: what cannot be brought back from history, and settings that run commands."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from hob.core.tools import Effect
+from hob.guard.shell.arguments import Args, after_options, has, operands, values
+from hob.guard.shell.findings import Finding
+from hob.guard.shell.rules.network import SENDS, host_of
+from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.values import is_known
+
+_GLOBAL = ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path")
+_FETCHES = frozenset({"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote", "send-email", "lfs"})
+_SETTINGS = re.compile(
+    r"core\.(hookspath|worktree|sshcommand|fsmonitor|askpass|gitproxy)|include\.path|includeif\..*|init\.templatedir|"
+    r"protocol\..*|credential\..*|url\..*|http\..*(proxy|sslverify)|alias\..*|uploadpack\..*|(filter|diff|merge)\..*\..*",
+    re.IGNORECASE,
+)
+_Lost = Callable[[Args], str]
+
+
+def _push(args: Args) -> str:
+    names = operands(args, ("-o", "--push-option", "--repo", "--receive-pack"))
+    if has(args, "fd", "--force", "--force-with-lease", "--mirror", "--delete", "--prune", "--force-if-includes"):
+        return "it overwrites or deletes what is in the other repository"
+    if any(name.startswith(("+", ":")) for name in names[1:]):
+        return "it overwrites or deletes what is in the other repository"
+    return ""
+
+
+def _clean(args: Args) -> str:
+    return "" if has(args, "n", "--dry-run") else "it deletes files that are in no history"
+
+
+def _reset(args: Args) -> str:
+    return "changes that were not committed are lost" if has(args, "", "--hard", "--merge") else ""
+
+
+def _checkout(args: Args) -> str:
+    paths = "--" in args and args[-1] != "--"
+    if (
+        paths
+        or has(args, "f", "--force", "--ours", "--theirs")
+        or "." in args
+        or any(arg.startswith(":") for arg in args)
+    ):
+        return "changes that were not committed are lost"
+    return ""
+
+
+def _restore(args: Args) -> str:
+    staged = has(args, "S", "--staged") and not has(args, "W", "--worktree")
+    return "" if staged else "changes that were not committed are lost"
+
+
+def _branch(args: Args) -> str:
+    if has(args, "D") or (has(args, "df", "--delete") and has(args, "f", "--force")):
+        return "commits that are in no other branch are lost"
+    return ""
+
+
+def _worktree(args: Args) -> str:
+    return "a working tree is deleted with its changes" if args[:1] == ("remove",) and has(args, "f", "--force") else ""
+
+
+def _remove(args: Args) -> str:
+    return "files are deleted" if has(args, "rf", "--force") and not has(args, "n", "--cached", "--dry-run") else ""
+
+
+def _when(*words: str) -> _Lost:
+    return lambda args: "what it deletes cannot be brought back" if set(args) & set(words) else ""
+
+
+def _always(_: Args) -> str:
+    return "it rewrites or deletes history"
+
+
+_LOST: dict[str, _Lost] = {
+    "push": _push,
+    "clean": _clean,
+    "reset": _reset,
+    "checkout": _checkout,
+    "restore": _restore,
+    "branch": _branch,
+    "worktree": _worktree,
+    "rm": _remove,
+    "stash": _when("drop", "clear"),
+    "reflog": _when("expire", "delete"),
+    "filter-branch": _always,
+    "filter-repo": _always,
+    "update-ref": _when("-d", "--delete"),
+    "gc": lambda args: (
+        "what it deletes cannot be brought back" if any(arg.startswith("--prune") for arg in args) else ""
+    ),
+    "prune": _always,
+    "tag": _when("-d", "--delete"),
+    "switch": lambda args: (
+        "changes that were not committed are lost" if has(args, "fC", "--force", "--discard-changes") else ""
+    ),
+    "submodule": lambda args: "changes are lost" if args[:1] == ("deinit",) and has(args, "f", "--force") else "",
+    "replace": _always,
+    "read-tree": lambda args: "changes are lost" if "--reset" in args else "",
+    "checkout-index": lambda args: "changes are lost" if has(args, "f", "--force") else "",
+    "lfs": _when("prune"),
+    "notes": _when("prune"),
+}
+
+
+def git(scene: Scene) -> Iterator[Finding]:
+    """`git` in all its parts."""
+    args = scene.args
+    rest = after_options(args, _GLOBAL)
+    action, more = rest[0] if rest else "", rest[1:]
+    if action and not is_known(action):
+        yield scene.ask("unknown-command", "which part of git it is is not known")
+    lost = _LOST.get(action)
+    if lost is not None and (reason := lost(more)):
+        yield scene.ask("vcs-deletion", reason)
+    settings = [text.partition("=")[0] for text in values(args[: len(args) - len(rest)], "-c", "--config-env")]
+    if action == "config":
+        named = operands(more, ("-f", "--file", "--type", "--default"))
+        if has(more, "", "--global", "--system") and (len(named) > 1 or has(more, "e", "--unset", "--edit")):
+            yield scene.ask("persistence", "it changes git's settings for all repositories")
+        settings += named[:1] if len(named) > 1 else []
+    if any(_SETTINGS.fullmatch(key) for key in settings):
+        yield scene.ask("hidden-command", "a setting of git makes it run something or go somewhere else")
+    if action == "credential":
+        yield scene.ask("secret-reading", "it prints stored passwords")
+    if action == "send-email":
+        yield scene.ask("sending", "it sends mail", SENDS)
+    elif action in _FETCHES and not (
+        action in ("remote", "submodule", "lfs") and more[:1] not in (("update",), ("push",), ("pull",))
+    ):
+        hosts = tuple(host for arg in more if (host := host_of(arg)))
+        yield scene.tell("network", f"git {action} talks to another computer", frozenset({Effect.COMMUNICATES}), hosts)
+
+
+def other(scene: Scene) -> Iterator[Finding]:
+    """Mercurial, Subversion, Jujutsu and others."""
+    words = set(scene.args)
+    lost = {"strip", "purge", "rollback", "--clean", "-C", "--force", "abandon", "delete", "rm", "obliterate", "prune"}
+    if words & lost or ("revert" in words and words & {"-R", "--all", "-a", "--recursive", "."}):
+        yield scene.ask("vcs-deletion", "changes or history are lost")
+    elif words & {"push", "pull", "clone", "commit", "checkout", "update"} and (
+        scene.name == "svn" or words & {"push", "pull", "clone"}
+    ):
+        yield scene.tell("network", "it talks to another computer", frozenset({Effect.COMMUNICATES}))
+
+
+RULES: Rules = {"git": git, **dict.fromkeys(("hg", "svn", "jj", "bzr", "fossil", "darcs"), other)}

@@ -1,0 +1,54 @@
+"""One command and where it stands, as the rules see it."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from hob.core.tools import Effect
+from hob.guard.shell.arguments import Args
+from hob.guard.shell.commands import Command
+from hob.guard.shell.findings import NO_EFFECTS, Finding, Severity
+from hob.guard.shell.places import Map, Place
+
+
+class Scene(NamedTuple):
+    """What a rule looks at."""
+
+    command: Command
+    map: Map
+
+    @property
+    def name(self) -> str:
+        """The program's name without its directory."""
+        return self.command.name
+
+    @property
+    def args(self) -> Args:
+        """The arguments."""
+        return self.command.argv[1:]
+
+    def place(self, path: str) -> Place:
+        """What kind of place a path in this command leads to."""
+        return self.map.place(path, self.command.directory)
+
+    def resolve(self, path: str) -> str:
+        """The path without `.` and `..`."""
+        return self.map.resolve(path, self.command.directory)
+
+    def refuse(self, rule: str, reason: str) -> Finding:
+        """Never."""
+        return Finding(Severity.REFUSE, rule, reason, self._text())
+
+    def ask(self, rule: str, reason: str, effects: frozenset[Effect] = NO_EFFECTS, hosts: Args = ()) -> Finding:
+        """Ask the owner."""
+        return Finding(Severity.ASK, rule, reason, self._text(), effects, hosts)
+
+    def tell(self, rule: str, reason: str, effects: frozenset[Effect], hosts: Args = ()) -> Finding:
+        """Plain, but it has effects."""
+        return Finding(Severity.PLAIN, rule, reason, self._text(), effects, hosts)
+
+    def _text(self) -> str:
+        return self.command.text or self.command.line()
+
+
+Rule = Callable[[Scene], Iterator[Finding]]
+Rules = dict[str, Rule]
