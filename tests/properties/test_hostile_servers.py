@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.errors import ModelError
-from hob.core.models import Beat, ModelEvent, ModelReply
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelReply, ModelRequest, ToolMessage, UserMessage
 from hob.providers.cli.complaints import fault_of
 from hob.providers.faults import classify, read_complaint, read_retry_after, read_stream_error
 from tests.properties.test_wire_streams import WIRES
@@ -330,3 +330,173 @@ def test_a_long_complaint_is_read_in_time(unit: bytes) -> None:
 def test_what_a_program_says_at_length_is_searched_for_a_wait_in_time(word: str) -> None:
     now = datetime.now(UTC)
     grows_with_its_size(lambda size: read_retry_after({}, word * size, now), 4_000)
+
+
+def sse(text: str) -> bytes:
+    return b"data: " + text.encode() + b"\n\n"
+
+
+def delta(text: str) -> bytes:
+    return sse(json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}))
+
+
+def thinking(n: int) -> Iterator[bytes]:
+    yield sse('{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}')
+    piece = sse(
+        '{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"' + "x" * 200 + '"}}'
+    )
+    for _ in range(n):
+        yield piece
+
+
+def detailed(n: int) -> Iterator[bytes]:
+    detail = {"index": 0, "type": "reasoning.text", "text": "x" * 400}
+    piece = sse(json.dumps({"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]}))
+    for _ in range(n):
+        yield piece
+
+
+def summarised(n: int) -> Iterator[bytes]:
+    yield sse(json.dumps({"type": "response.reasoning_text.delta", "delta": "x" * 100_000}))
+    for _ in range(n):
+        yield sse(json.dumps({"type": "response.reasoning_summary_part.added"}))
+        yield sse(json.dumps({"type": "response.reasoning_text.delta", "delta": "x" * 200}))
+
+
+def unfinished(n: int) -> Iterator[bytes]:
+    yield b"data: [{}\n"
+    for _ in range(n):
+        yield b"data: ,{}\n"
+
+
+STREAMS: list[tuple[str, Callable[[int], Iterator[bytes]]]] = [
+    ("openai_chat", unfinished),
+    ("openai_chat", detailed),
+    ("anthropic", thinking),
+    ("openai_responses", summarised),
+]
+
+
+@pytest.mark.parametrize(("name", "stream"), STREAMS, ids=lambda value: getattr(value, "__name__", value))
+def test_each_piece_costs_the_same_however_many_came_before(
+    name: str, stream: Callable[[int], Iterator[bytes]]
+) -> None:
+    grows_with_its_size(lambda size: end_well(name, *stream(size)), 1_000)
+
+
+BIG = "x" * 1_000_000
+ENDLESS: list[tuple[str, str, bytes]] = [
+    ("text", "openai_chat", delta(BIG)),
+    ("reasoning", "openai_chat", sse(json.dumps({"choices": [{"delta": {"reasoning": BIG}}]}))),
+    ("details", "openai_chat", sse(json.dumps({"choices": [{"delta": {"reasoning_details": [{"a": [BIG]}]}}]}))),
+    (
+        "arguments",
+        "openai_chat",
+        sse(json.dumps({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": BIG}}]}}]})),
+    ),
+    (
+        "names",
+        "openai_chat",
+        sse(
+            json.dumps({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "never"}}]}}]})
+        ).replace(b"never", BIG.encode()),
+    ),
+    ("lines of one event", "openai_chat", b"data: [" + BIG.encode() + b"\n"),
+    (
+        "signatures",
+        "anthropic",
+        sse(json.dumps({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking"}}))
+        + sse(json.dumps({"type": "content_block_delta", "delta": {"type": "signature_delta", "signature": BIG}})),
+    ),
+    (
+        "sealed blocks",
+        "anthropic",
+        sse(json.dumps({"type": "content_block_start", "content_block": {"type": "redacted_thinking", "data": BIG}})),
+    ),
+    ("signed parts", "gemini", sse(json.dumps({"candidates": [{"content": {"parts": [{"thoughtSignature": BIG}]}}]}))),
+    ("text", "ollama", json.dumps({"message": {"content": BIG}, "done": False}).encode() + b"\n"),
+    (
+        "items",
+        "openai_responses",
+        sse(json.dumps({"type": "response.output_item.done", "item": {"type": "reasoning", "encrypted_content": BIG}})),
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "name", "piece"), ENDLESS, ids=[f"{what} of {name}" for what, name, _ in ENDLESS])
+def test_what_has_no_end_is_given_up_after_some_megabytes(what: str, name: str, piece: bytes) -> None:
+    decoder = next(wire for wire in WIRES if wire.name == name).decoder(host="h", salt="s", taken=(), secret="")
+    fed = 0
+    with pytest.raises(ModelError) as caught:  # noqa: PT012 - how much was read counts
+        while fed < 40_000_000:
+            decoder.feed(piece)
+            fed += len(piece)
+    assert caught.value.fault is ModelFault.GARBAGE
+
+
+def test_items_without_number_are_given_up() -> None:
+    decoder = next(wire for wire in WIRES if wire.name == "openai_responses").decoder(
+        host="h", salt="s", taken=(), secret=""
+    )
+    with pytest.raises(ModelError, match="without end"):  # noqa: PT012
+        for n in range(100_000):
+            event = {"type": "response.output_item.added", "output_index": n, "item": {"type": "message"}}
+            decoder.feed(sse(json.dumps(event)))
+
+
+@on_every_wire
+@pytest.mark.parametrize("depth", [90, *range(900, 1_000, 7), 100_000])
+def test_no_depth_breaks_the_reading_or_the_next_request(wire: Any, depth: int) -> None:
+    """What could just be read must not be too deep to be sent back."""
+    arguments = '{"a":' * depth + "1" + "}" * depth
+    for chunk in DEEP[wire.name]:
+        line = json.dumps(chunk).replace('"DEEP"', arguments).replace("TEXT", arguments.replace('"', '\\"')).encode()
+        line = line + b"\n" if wire.name == "ollama" else b"data: " + line + b"\n\n"
+        try:
+            reply = listen(wire.name, line, *spoken(wire.name, ENDS[wire.name]))[-1]
+        except ModelError as error:
+            assert error.fault is not ModelFault.EMPTY  # noqa: PT017
+            continue
+        assert isinstance(reply, ModelReply)
+        assert reply.calls
+        message = AssistantMessage(reply.text, reply.calls, reply.continuation)
+        request = ModelRequest("m", "", (UserMessage("hi"), message, ToolMessage(reply.calls[0].id, "done")))
+        assert wire.encode(request, model="m", images={})
+
+
+DEEP: Mapping[str, list[Any]] = {
+    "openai_chat": [
+        {
+            "choices": [
+                {"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": each}}]}}
+            ]
+        }
+        for each in ("DEEP", "TEXT")
+    ],
+    "anthropic": [
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "a", "name": "f", "input": "DEEP"},
+        }
+    ],
+    "gemini": [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": "DEEP"}}]}}]}],
+    "ollama": [
+        {"message": {"tool_calls": [{"function": {"name": "f", "arguments": each}}]}} for each in ("DEEP", "TEXT")
+    ],
+    "openai_responses": [
+        {
+            "type": "response.output_item.done",
+            "output_index": 0,
+            "item": {"type": "function_call", "call_id": "c", "name": "n", "arguments": each},
+        }
+        for each in ("DEEP", "TEXT")
+    ],
+}
+ENDS: Mapping[str, list[Any]] = {
+    "openai_chat": [{"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}],
+    "anthropic": [{"type": "message_stop"}],
+    "gemini": [{"candidates": [{"finishReason": "STOP"}]}],
+    "ollama": [{"done": True}],
+    "openai_responses": [{"type": "response.completed", "response": {}}],
+}

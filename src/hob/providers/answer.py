@@ -4,7 +4,7 @@ Every wire's decoder fills one of these. Pieces of one kind that came together a
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -25,6 +25,10 @@ from hob.providers.faults import describe
 
 MOST_CALLS = 256
 """Calls that one answer may ask for; more is nothing anybody could mean."""
+MOST_KEPT = 16 * 1024 * 1024
+"""Characters of text, reasoning and calls that one answer may have."""
+MOST_NAME = 256
+"""Characters of a tool's name."""
 
 
 @dataclass(slots=True)
@@ -36,12 +40,33 @@ class Call:
     arguments: list[str] = field(default_factory=list)
     told: bool = False
 
-    def write(self, arguments: Any) -> None:
-        """Take a piece of the arguments: text, or an object from servers that send it whole."""
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        if isinstance(arguments, str) and arguments:
-            self.arguments.append(arguments)
+
+class Growing:
+    """A JSON object of which some texts come in pieces; they are joined once, when it is whole."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self._fields = dict(fields)
+        self._pieces: dict[str, list[str]] = {}
+
+    def get(self, name: str) -> Any:
+        """What it began with under this name."""
+        return self._fields.get(name)
+
+    def put(self, name: str, value: Any) -> None:
+        """This instead of what was there."""
+        self._pieces.pop(name, None)
+        self._fields[name] = value
+
+    def grow(self, name: str, piece: str) -> None:
+        """The text goes on."""
+        if name not in self._pieces:
+            before = self._fields.get(name)
+            self._pieces[name] = [before] if isinstance(before, str) else []
+        self._pieces[name].append(piece)
+
+    def whole(self) -> dict[str, Any]:
+        """All of it."""
+        return {**self._fields, **{name: "".join(pieces) for name, pieces in self._pieces.items()}}
 
 
 class Answer:
@@ -49,6 +74,8 @@ class Answer:
 
     `taken` are the ids of calls that the conversation holds already: an id must name one call only, so a server that
     counts from zero every time gets fresh ones; so do missing and repeated ids. They are made from `salt`.
+
+    Whatever adds to it raises ModelError where that is more than an answer can be.
     """
 
     def __init__(self, host: str, salt: str = "", taken: Collection[str] = (), secret: str = "") -> None:
@@ -57,6 +84,9 @@ class Answer:
         self.cost: int | None = None
         self.continuation: Continuation | None = None
         self.calls: list[Call] = []
+        self.thought = 0
+        """Characters of reasoning so far."""
+        self._kept = 0
         self._host = host
         self._salt = salt
         self._taken = taken
@@ -78,8 +108,19 @@ class Answer:
         pending = "".join(self._pending) if self._pending_reasoning else ""
         return "".join(self._reasoning) + pending
 
+    def keep(self, size: int) -> None:
+        """So many characters more are kept."""
+        self._kept += size
+        if self._kept > MOST_KEPT:
+            self._raise_garbage("an answer without end")
+
+    def keep_fields(self, fields: Mapping[str, Any]) -> None:
+        """All of this object is kept."""
+        self.keep(len(json.dumps(fields)))
+
     def say(self, text: str) -> None:
         """A piece of the answer's text."""
+        self.keep(len(text))
         if self._pending_reasoning:
             self.flush()
             self._pending_reasoning = False
@@ -87,23 +128,44 @@ class Answer:
 
     def think(self, text: str) -> None:
         """A piece of the reasoning."""
+        self.keep(len(text))
+        self.thought += len(text)
         if not self._pending_reasoning:
             self.flush()
             self._pending_reasoning = True
         self._pending.append(text)
 
     def new_call(self, id: str = "", name: str = "") -> Call:
-        """A call begins. Raises ModelError where there are too many."""
+        """A call begins."""
         if len(self.calls) >= MOST_CALLS:
-            raise ModelError(
-                ModelFault.GARBAGE,
-                describe(ModelFault.GARBAGE, self._host, "it sent more calls than anybody could mean", self._secret),
-            )
-        call = Call(id, name)
+            self._raise_garbage("more calls than anybody could mean")
+        call = Call()
         self.calls.append(call)
-        if name:
-            self.tell(call)
+        self.identify(call, id)
+        self.name(call, name)
+        self.tell(call)
         return call
+
+    def identify(self, call: Call, id: str) -> None:
+        """The call's id, unless it has one."""
+        if id and not call.id:
+            self.keep(len(id))
+            call.id = id
+
+    def name(self, call: Call, name: str) -> None:
+        """A piece of the call's name, or the name once more."""
+        if name and name != call.name:
+            if len(call.name) + len(name) > MOST_NAME:
+                self._raise_garbage("a name that no tool has")
+            call.name += name
+
+    def write(self, call: Call, arguments: Any) -> None:
+        """A piece of the call's arguments: text, or an object from servers that send it whole."""
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        if isinstance(arguments, str) and arguments:
+            self.keep(len(arguments))
+            call.arguments.append(arguments)
 
     def tell(self, call: Call) -> None:
         """The call's name is known: it is told once."""
@@ -170,6 +232,10 @@ class Answer:
             seen.add(identity)
             finished.append(ToolCall(CallId(identity), call.name, "".join(call.arguments) or "{}"))
         return tuple(finished)
+
+    def _raise_garbage(self, what: str) -> NoReturn:
+        said = describe(ModelFault.GARBAGE, self._host, f"it sent {what}", self._secret)
+        raise ModelError(ModelFault.GARBAGE, said)
 
     def _raise_empty(self, stop: Stop) -> NoReturn:
         if stop is Stop.LENGTH:

@@ -3,6 +3,8 @@
 import json
 from typing import Any, NoReturn
 
+from hob.providers.nesting import is_deep
+
 
 def read_arguments(text: str) -> dict[str, Any]:
     """The object that a model wrote; what is none, as `{"malformed": text}`: the model sees what it did."""
@@ -10,7 +12,7 @@ def read_arguments(text: str) -> dict[str, Any]:
         arguments = json.loads(text or "{}", parse_constant=_refuse)
     except (ValueError, RecursionError):
         arguments = None
-    return arguments if isinstance(arguments, dict) else {"malformed": text}
+    return arguments if isinstance(arguments, dict) and not is_deep(arguments, text) else {"malformed": text}
 
 
 def _refuse(constant: str) -> NoReturn:

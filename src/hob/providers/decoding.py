@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, Stop
 from hob.providers.answer import Answer
-from hob.providers.faults import describe, read_stream_error
+from hob.providers.faults import describe, hide_keys, read_stream_error
+from hob.providers.nesting import is_deep
 
 MOST_LINE = 8 * 1024 * 1024
 """Bytes that one line, or one whole JSON answer, may have."""
@@ -54,6 +55,7 @@ class Decoder(ABC):
         self._feed = self._feed_first
         self._after_cr = False
         self._data: list[str] = []
+        self._data_size = 0
         self._strange = False
         self._any = False
         self._broken = False
@@ -157,7 +159,7 @@ class Decoder(ABC):
         if line.startswith(b"data:"):
             self._any = True
             if self._data:
-                self._split_data()
+                self._go_on(line)
             self._data.append(line[6 if line[5:6] == b" " else 5 :].decode("utf-8", "replace"))
         elif not line:
             if self._data:
@@ -171,13 +173,18 @@ class Decoder(ABC):
             self._data.append(line.decode("utf-8", "replace"))
             self._take_data()
 
-    def _split_data(self) -> None:
+    def _go_on(self, line: bytes) -> None:
         # Some servers forget the empty line between two events; and no whole object is the first line of a longer one.
-        try:
-            json.loads("\n".join(self._data))
-        except (ValueError, RecursionError):
-            return
-        self._take_data()
+        if len(self._data) == 1 and self._data[0].rstrip().endswith(("}", "]")):
+            try:
+                json.loads(self._data[0])
+            except (ValueError, RecursionError):
+                pass
+            else:
+                self._take_data()
+        self._data_size = len(line) + (self._data_size if self._data else 0)
+        if self._data_size > MOST_LINE:
+            self._raise_garbage("an event without end")
 
     def _take_data(self) -> None:
         data = self._data[0] if len(self._data) == 1 else "\n".join(self._data)
@@ -187,13 +194,15 @@ class Decoder(ABC):
         except (ValueError, RecursionError):
             self._take_words(data.strip())
             return
+        if is_deep(chunk, data):
+            self._raise_garbage("data that is nested without end")
         self._take(chunk)
 
     def _take_words(self, words: str) -> None:
         if words == "[DONE]":
             self._complete(self._ended() or Stop.END)
         elif words:
-            self._raise_garbage(f"a broken line: {words[:80]}")
+            self._raise_garbage(f"a broken line: {hide_keys(words, self._secret)[:80]}")
 
     def _last_line(self) -> None:
         line = b"".join(self._rest)
@@ -209,10 +218,13 @@ class Decoder(ABC):
             self._raise_cut()
 
     def _read_whole(self) -> None:
+        text = b"".join(self._rest).decode("utf-8", "replace")
         try:
-            answer = json.loads(b"".join(self._rest).decode("utf-8", "replace"))
+            answer = json.loads(text)
         except (ValueError, RecursionError):
             self._raise_cut()
+        if is_deep(answer, text):
+            self._raise_garbage("JSON that is nested without end")
         self._any = True
         if isinstance(answer, dict) and answer.get("error"):
             self._raise_error(answer["error"])

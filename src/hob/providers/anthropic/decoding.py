@@ -12,7 +12,7 @@ from typing import Any
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Continuation, Stop, Usage
 from hob.providers import decoding
-from hob.providers.answer import Call
+from hob.providers.answer import Call, Growing
 from hob.providers.anthropic.sealing import SEALED, Block, Layout
 from hob.providers.decoding import count_of
 from hob.providers.faults import describe
@@ -29,6 +29,18 @@ _STOPS: Mapping[str, Stop] = {
 }
 
 
+_COUNTED = frozenset(
+    {
+        "input_tokens",
+        "output_tokens",
+        "output_tokens_details",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+        "cache_creation",
+    }
+)
+
+
 class Decoder(decoding.Decoder):
     """Decodes one answer."""
 
@@ -36,7 +48,7 @@ class Decoder(decoding.Decoder):
         self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
     ) -> None:
         super().__init__(host=host, salt=salt, taken=taken, secret=secret)
-        self._blocks: dict[object, Call | Block] = {}
+        self._blocks: dict[object, Call | Growing] = {}
         self._given: list[tuple[Call, Block]] = []
         self._layout = Layout()
         self._said = 0
@@ -51,7 +63,7 @@ class Decoder(decoding.Decoder):
         answer = self._answer
         for call, arguments in self._given:
             if not call.arguments:
-                call.write(arguments)
+                answer.write(call, arguments)
         if self._layout.sealed:
             answer.continuation = Continuation(WIRE, self._layout.data(self._said))
         answer.usage = read_usage(self._usage)
@@ -122,8 +134,8 @@ class Decoder(decoding.Decoder):
         if kind == "text":
             self._take_delta(None, {"type": "text_delta", "text": block.get("text")})
         elif kind in SEALED:
-            self._layout.add(block, self._said)
-            self._blocks[index] = block
+            self._answer.keep_fields(block)
+            self._blocks[index] = self._layout.add_sealed(block, self._said)
             if isinstance(block.get("thinking"), str) and block["thinking"]:
                 self._answer.think(block["thinking"])
         elif kind == "tool_use":
@@ -131,30 +143,32 @@ class Decoder(decoding.Decoder):
             if not isinstance(name, str) or not name:
                 self._raise_garbage("a call of nothing")
             call = self._answer.new_call(identity if isinstance(identity, str) else "", name)
-            self._layout.add(None, self._said)
+            self._layout.add_call(self._said)
             self._blocks[index] = call
             if isinstance(block.get("input"), dict) and block["input"]:
                 self._given.append((call, block["input"]))
 
-    def _take_delta(self, block: Call | Block | None, delta: Block) -> None:
+    def _take_delta(self, block: Call | Growing | None, delta: Block) -> None:
         match delta:
             case {"type": "text_delta", "text": str(text)} if text:
                 self._said += len(text)
                 self._answer.say(text)
             case {"type": "input_json_delta", "partial_json": str(piece)} if isinstance(block, Call):
-                block.write(piece)
+                self._answer.write(block, piece)
             case {"type": "thinking_delta", "thinking": str(text)} if text:
-                if isinstance(block, dict):
-                    block["thinking"] = _grown(block, "thinking", text)
                 self._answer.think(text)
-            case {"type": "signature_delta", "signature": str(signature)} if isinstance(block, dict):
-                block["signature"] = _grown(block, "signature", signature)
+                if isinstance(block, Growing):
+                    block.grow("thinking", text)
+            case {"type": "signature_delta", "signature": str(piece)} if isinstance(block, Growing):
+                self._answer.keep(len(piece))
+                block.grow("signature", piece)
 
     def _count(self, usage: Any) -> None:
         """The numbers are sums so far; some servers end with zeros."""
         if not isinstance(usage, dict):
             return
-        for key, value in usage.items():
+        for key in _COUNTED & usage.keys():
+            value = usage[key]
             if type(value) is not int or value > count_of(self._usage, key):
                 self._usage[key] = value if value is not None else self._usage.get(key)
 
@@ -162,11 +176,6 @@ class Decoder(decoding.Decoder):
 def _index(event: Block) -> object:
     index = event.get("index")
     return index if isinstance(index, int) else 0
-
-
-def _grown(block: Block, key: str, piece: str) -> str:
-    before = block.get(key)
-    return before + piece if isinstance(before, str) else piece
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:

@@ -10,6 +10,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from hob.providers.answer import Growing
+
 Block = dict[str, Any]
 SEALED = ("thinking", "redacted_thinking")
 
@@ -19,20 +21,31 @@ class Layout:
 
     def __init__(self) -> None:
         self.sealed = False
-        self._parts: list[Block | int | None] = []
+        self._parts: list[Growing | int | None] = []
         self._told = 0
 
-    def add(self, part: Block | None, said: int) -> None:
-        """A sealed block (dict, may still grow) or a call (None) begins after `said` characters of text."""
+    def add_sealed(self, block: Block, said: int) -> Growing:
+        """A sealed block, which may still grow, begins after `said` characters of text."""
+        self._tell(said)
+        self.sealed = True
+        growing = Growing(block)
+        self._parts.append(growing)
+        return growing
+
+    def add_call(self, said: int) -> None:
+        """A call begins after `said` characters of text."""
+        self._tell(said)
+        self._parts.append(None)
+
+    def _tell(self, said: int) -> None:
         if said > self._told:
             self._parts.append(said - self._told)
             self._told = said
-        self._parts.append(part)
-        self.sealed = self.sealed or part is not None
 
     def data(self, said: int) -> str:
         """The whole, at the answer's end."""
-        parts = [*self._parts, said - self._told] if said > self._told else self._parts
+        self._tell(said)
+        parts = [part.whole() if isinstance(part, Growing) else part for part in self._parts]
         return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -17,6 +17,13 @@ from hob.providers.gemini.encoding import WIRE
 from hob.providers.gemini.sealing import Layout, Part
 
 _STOPS: Mapping[str, Stop] = {"STOP": Stop.END, "MAX_TOKENS": Stop.LENGTH}
+_COUNTED = (
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "thoughtsTokenCount",
+    "cachedContentTokenCount",
+    "toolUsePromptTokenCount",
+)
 _WITHHELD = frozenset(
     {
         "SAFETY",
@@ -56,7 +63,7 @@ class Decoder(decoding.Decoder):
         words = f"{reason.lower()}: {self._why}" if self._why else reason.lower()
         if reason in _WITHHELD:
             self._raise_withheld(words)
-        raise ModelError(ModelFault.EMPTY, f"{self._host} gave up the answer ({words[:200]})")
+        raise ModelError(ModelFault.EMPTY, describe(ModelFault.EMPTY, self._host, words, self._secret))
 
     def _complete(self, stop: Stop) -> None:
         if self._layout.signed:
@@ -70,7 +77,7 @@ class Decoder(decoding.Decoder):
             (part,) = candidate["content"]["parts"]
             text = part["text"]
             if self._begun and len(part) == 1 and type(text) is str and "finishReason" not in candidate:
-                self._usage.update(chunk.get("usageMetadata", ()))
+                self._count(chunk.get("usageMetadata", ()))
                 if text and not candidate.get("index"):
                     self._said += len(text)
                     self._answer.say(text)
@@ -95,7 +102,7 @@ class Decoder(decoding.Decoder):
         if isinstance(response.get("modelVersion"), str):
             self._answer.model = response["modelVersion"]
         if isinstance(response.get("usageMetadata"), dict):
-            self._usage.update(response["usageMetadata"])
+            self._count(response["usageMetadata"])
         feedback = response.get("promptFeedback")
         if isinstance(feedback, dict) and isinstance(feedback.get("blockReason"), str):
             self._raise_withheld(f"the prompt: {feedback.get('blockReasonMessage') or feedback['blockReason'].lower()}")
@@ -104,6 +111,11 @@ class Decoder(decoding.Decoder):
             self._begun = True
             if candidates and isinstance(candidates[0], dict) and not candidates[0].get("index"):
                 self._take_candidate(candidates[0])
+
+    def _count(self, usage: Any) -> None:
+        for name in _COUNTED:
+            if name in usage:
+                self._usage[name] = usage[name]
 
     def _take_candidate(self, candidate: Part) -> None:
         self._heard = True
@@ -121,6 +133,7 @@ class Decoder(decoding.Decoder):
     def _take_part(self, part: Part) -> None:
         signature = part.get("thoughtSignature")
         signature = signature if isinstance(signature, str) and signature else None
+        self._answer.keep(len(signature or ""))
         text, call = part.get("text"), part.get("functionCall")
         if isinstance(call, dict):
             self._take_call(call, signature)
@@ -139,7 +152,7 @@ class Decoder(decoding.Decoder):
         if not isinstance(name, str) or not name:
             self._raise_garbage("a call of nothing")
         made = self._answer.new_call(identity if isinstance(identity, str) else "", name)
-        made.write(call.get("args"))
+        self._answer.write(made, call.get("args"))
         self._layout.add_call(signature, self._said)
 
     def _raise_withheld(self, words: str) -> None:

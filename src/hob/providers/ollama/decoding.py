@@ -58,7 +58,7 @@ class Decoder(decoding.Decoder):
             if isinstance(function, dict) and isinstance(function.get("name"), str):
                 identity = call.get("id")
                 written = self._answer.new_call(identity if isinstance(identity, str) else "", function["name"])
-                written.write(function.get("arguments"))
+                self._answer.write(written, function.get("arguments"))
 
     def _finish(self, chunk: dict[str, Any]) -> None:
         reason = chunk.get("done_reason")

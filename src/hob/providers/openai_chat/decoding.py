@@ -13,7 +13,7 @@ from typing import Any
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Continuation, Stop, Usage
 from hob.providers import decoding
-from hob.providers.answer import MOST_CALLS, Call
+from hob.providers.answer import MOST_CALLS, Call, Growing
 from hob.providers.decoding import count_of
 from hob.providers.openai_chat.encoding import WIRE
 
@@ -25,6 +25,7 @@ _STOPS: Mapping[str, Stop] = {
     "function_call": Stop.TOOLS,
     "content_filter": Stop.FILTER,
 }
+_GROWING = ("text", "summary", "data")
 
 
 class Decoder(decoding.Decoder):
@@ -41,7 +42,7 @@ class Decoder(decoding.Decoder):
     ) -> None:
         super().__init__(host=host, salt=salt, taken=taken, secret=secret)
         self._returns_reasoning = returns_reasoning
-        self._details: list[dict[str, Any]] = []
+        self._details: list[Growing] = []
         self._slots: dict[int, Call] = {}
         self._finish = ""
 
@@ -52,7 +53,7 @@ class Decoder(decoding.Decoder):
 
     def _complete(self, stop: Stop) -> None:
         if self._details:
-            self._continue_with({"reasoning_details": self._details})
+            self._continue_with({"reasoning_details": [detail.whole() for detail in self._details]})
         elif self._returns_reasoning and self._answer.reasoning:
             self._continue_with({"reasoning_content": self._answer.reasoning})
         super()._complete(stop)
@@ -151,16 +152,18 @@ class Decoder(decoding.Decoder):
 
     def _take_detail(self, detail: dict[str, Any]) -> None:
         """A piece of signed or sealed reasoning (OpenRouter); pieces of one index and type make up one detail."""
+        self._answer.keep_fields(detail)
         key = (detail.get("index"), detail.get("type"))
         for known in self._details[-1:]:
             if key == (known.get("index"), known.get("type")):
                 for name, value in detail.items():
-                    joins = name in ("text", "summary", "data") and isinstance(value, str) and known.get(name)
-                    if value is not None:
-                        known[name] = f"{known[name]}{value}" if joins else value
+                    if name in _GROWING and isinstance(value, str):
+                        known.grow(name, value)
+                    elif value is not None:
+                        known.put(name, value)
                 return
         if len(self._details) < MOST_CALLS:
-            self._details.append(dict(detail))
+            self._details.append(Growing(detail))
 
     def _take_fragment(self, fragment: dict[str, Any]) -> None:
         function = fragment.get("function")
@@ -170,9 +173,8 @@ class Decoder(decoding.Decoder):
         name = name if isinstance(name, str) else ""
         identity = fragment.get("id")
         call = self._call_of(fragment.get("index"), identity if isinstance(identity, str) else "", name)
-        if name and name != call.name:
-            call.name += name
-        call.write(function.get("arguments"))
+        self._answer.name(call, name)
+        self._answer.write(call, function.get("arguments"))
         self._answer.tell(call)
 
     def _call_of(self, index: object, identity: str, name: str) -> Call:
@@ -186,7 +188,7 @@ class Decoder(decoding.Decoder):
             if call is None:
                 fresh = identity or (name and (not self._answer.calls or self._answer.calls[-1].arguments))
                 call = self._answer.new_call() if fresh or not self._answer.calls else self._answer.calls[-1]
-        call.id = call.id or identity
+        self._answer.identify(call, identity)
         return call
 
 

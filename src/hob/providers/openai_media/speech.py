@@ -15,6 +15,9 @@ MOST_BYTES = 4_096
 """UTF-8 bytes of one request. OpenAI takes 4,096 characters, and of the newer models 2,000 tokens: where a letter has
 several bytes, a token has hardly more than one letter."""
 
+MOST_AUDIO = 64 * 1024 * 1024
+"""Bytes of sound that one request may bring: twenty minutes, where nothing is packed, for what is read in five."""
+
 MEDIA_TYPES: Mapping[str, str] = {
     "mp3": "audio/mpeg",
     "opus": "audio/ogg",
@@ -39,7 +42,11 @@ class OpenAISpeaker:
             async with aclosing(
                 self._client.stream(partial(endpoint, path="/audio/speech"), {**body, "input": part})
             ) as pieces:
+                size = 0
                 async for piece in pieces:
+                    size += len(piece)
+                    if size > MOST_AUDIO:
+                        raise self._client.garbage("sound without end")
                     yield piece
 
 

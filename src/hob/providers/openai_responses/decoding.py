@@ -20,6 +20,7 @@ from hob.providers.openai_responses.encoding import WIRE
 from hob.providers.openai_responses.replaying import BETWEEN, Item, Layout
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+_ROOM_OF_ITEM = 256  # characters that stand for what is remembered of an item, however little it says
 _THOUGHTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 
 # Codes of a response that failed which say that asking once more would not help.
@@ -69,10 +70,10 @@ class Decoder(decoding.Decoder):
         match event:
             case {"type": "response.function_call_arguments.delta", "delta": str(piece)}:
                 if call := self._calls.get(_place(event)):
-                    call.write(piece)
+                    self._answer.write(call, piece)
             case {"type": "response.function_call_arguments.done", "arguments": str(arguments)}:
                 if (call := self._calls.get(_place(event))) and not call.arguments:
-                    call.write(arguments)
+                    self._answer.write(call, arguments)
             case {"type": str(kind), "delta": str(text)} if kind in _THOUGHTS:
                 self._think(text)
             case {"type": "response.refusal.delta", "delta": str(text)}:
@@ -82,7 +83,7 @@ class Decoder(decoding.Decoder):
             case {"type": "response.output_item.done", "item": dict(item)}:
                 self._end(_place(event, item), item)
             case {"type": "response.reasoning_summary_part.added"}:
-                self._thought_gap = bool(self._answer.reasoning)
+                self._thought_gap = self._answer.thought > 0
             case {"type": str(kind), "response": dict(response)}:
                 self._take_response(kind, response)
             case {"type": "error"} | {"error": dict() | str()}:
@@ -100,14 +101,15 @@ class Decoder(decoding.Decoder):
     def _begin(self, place: object, item: Item) -> None:
         if place in self._begun:
             return
+        self._answer.keep(_ROOM_OF_ITEM)
         self._begun[place] = self._said
         match item.get("type"):
             case "message":
                 self._gap = self._said > 0
                 self._layout.add_message(item, self._said)
             case "reasoning":
-                self._thought_gap = bool(self._answer.reasoning)
-                self._begun[place] = len(self._answer.reasoning)
+                self._thought_gap = self._answer.thought > 0
+                self._begun[place] = self._answer.thought
             case "function_call":
                 name, identity = item.get("name"), item.get("call_id")
                 if not isinstance(name, str) or not name:
@@ -123,15 +125,16 @@ class Decoder(decoding.Decoder):
                 for text in _texts(item, "content"):
                     self._say(text)
             case "reasoning":
-                if len(self._answer.reasoning) == self._begun[place]:
+                if self._answer.thought == self._begun[place]:
                     for text in _texts(item, "summary") or _texts(item, "content"):
                         self._think(text)
                         self._thought_gap = True
+                self._answer.keep_fields(item)
                 self._layout.add_reasoning(item)
             case "function_call":
                 call = self._calls.get(place)
                 if call is not None and not call.arguments:
-                    call.write(item.get("arguments"))
+                    self._answer.write(call, item.get("arguments"))
 
     def _say(self, text: str) -> None:
         if not text:
