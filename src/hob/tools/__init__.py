@@ -4,20 +4,59 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # names are loaded when first used: a settings class must not load the tools
+    from hob.tools.changes import Change as Change
+    from hob.tools.changes import Changes as Changes
+    from hob.tools.changes import ChangesInMemory as ChangesInMemory
+    from hob.tools.changes import FileChanges as FileChanges
     from hob.tools.declaring import Output as Output
     from hob.tools.declaring import Tools as Tools
     from hob.tools.declaring import tool as tool
+    from hob.tools.files import FileTools as FileTools
+    from hob.tools.grepping import find_ripgrep as find_ripgrep
     from hob.tools.groups import Group as Group
     from hob.tools.groups import Groups as Groups
+    from hob.tools.groups import OpenGroups as OpenGroups
+    from hob.tools.paths import Place as Place
+    from hob.tools.paths import Root as Root
+    from hob.tools.paths import Roots as Roots
+    from hob.tools.schemas import Bounds as Bounds
+    from hob.tools.undo import Undo as Undo
+    from hob.tools.undo import Undone as Undone
 
 _HOMES = {
-    "Group": "hob.tools.groups",
-    "Groups": "hob.tools.groups",
-    "Output": "hob.tools.declaring",
-    "Tools": "hob.tools.declaring",
-    "tool": "hob.tools.declaring",
+    name: f"hob.tools.{module}"
+    for module, names in {
+        "changes": ("Change", "Changes", "ChangesInMemory", "FileChanges"),
+        "declaring": ("Output", "Tools", "tool"),
+        "files": ("FileTools",),
+        "grepping": ("find_ripgrep",),
+        "groups": ("Group", "Groups", "OpenGroups"),
+        "paths": ("Place", "Root", "Roots"),
+        "schemas": ("Bounds",),
+        "undo": ("Undo", "Undone"),
+    }.items()
+    for name in names
 }
-__all__ = ["Group", "Groups", "Output", "Tools", "tool"]
+__all__ = [
+    "Bounds",
+    "Change",
+    "Changes",
+    "ChangesInMemory",
+    "FileChanges",
+    "FileTools",
+    "Group",
+    "Groups",
+    "OpenGroups",
+    "Output",
+    "Place",
+    "Root",
+    "Roots",
+    "Tools",
+    "Undo",
+    "Undone",
+    "find_ripgrep",
+    "tool",
+]
 
 
 def __getattr__(name: str) -> Any:

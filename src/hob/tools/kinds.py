@@ -28,7 +28,8 @@ _SEEN_BY_MODELS = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ODT = "application/vnd.oasis.opendocument.text"
 PDF = "application/pdf"
-DOCUMENTS = {PDF: "PDF", DOCX: "Word document", ODT: "OpenDocument text"}
+DOCUMENTS = {PDF: "PDF", DOCX: "Word", ODT: "OpenDocument"}
+"""Those whose text can be read, by what people call them."""
 
 
 def kind_of(data: bytes) -> str:

@@ -34,21 +34,25 @@ def list_folder(roots: Roots, spelled: str, depth: int, *, everything: bool) -> 
 
 
 def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everything: bool) -> str:
-    """The files beneath a folder that fit, newest first. Raises ToolFailed, ToolRefused."""
-    fixed, rest = fixed_beginning(pattern.removeprefix("./"))
+    """The files beneath a folder that fit, newest first; what a link leads to is found under its own name.
+
+    Raises ToolFailed, ToolRefused.
+    """
+    start, rest = start_of(pattern, spelled)
     folders = rest.endswith("/")
     rest = rest.rstrip("/")
     if not rest:
         raise ToolFailed("the pattern is empty; `*` fits every file.")
-    glob = Glob(rest if fixed or "/" in rest else f"**/{rest}")
-    start = fixed if fixed.startswith(("/", "~")) else _joined(spelled, fixed)
+    glob = Glob(rest if "/" in pattern.rstrip("/") else f"**/{rest}")
     descriptor, place = roots.open_listing(start)
     found: list[tuple[float, str]] = []
     visited = 0
     try:
         for entry in islice(_walk_of(roots, place, everything=everything).entries(descriptor), MOST_VISITED):
             visited += 1
-            if entry.is_folder == folders and glob.matches(entry.parts) and (seen := entry.look()) is not None:
+            if entry.is_link or entry.is_folder != folders or not glob.matches(entry.parts):
+                continue
+            if (seen := entry.look()) is not None:
                 found.append((seen.st_mtime, _joined(start, "/".join(shown(part) for part in entry.parts))))
     finally:
         os.close(descriptor)
@@ -59,6 +63,12 @@ def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everythi
         remarks.append(f"only the first {MOST_VISITED:,} entries were looked at; name a folder")
     lines = [path for _, path in nlargest(limit, found)]
     return ("\n".join(lines) or "(none)") + (f"\n[{'; '.join(remarks)}]" if remarks else "")
+
+
+def start_of(pattern: str, spelled: str) -> tuple[str, str]:
+    """The folder where files that fit may lie, and the pattern beneath it."""
+    fixed, rest = fixed_beginning(pattern.removeprefix("./"))
+    return (fixed if fixed.startswith(("/", "~")) else _joined(spelled, fixed)), rest
 
 
 def rules_above(roots: Roots, place: Place) -> tuple[tuple[str, int], ...]:

@@ -130,6 +130,6 @@ def _without_mark(data: bytes) -> Text | None:
     for encoding, zeros in (("utf-16-le", sample[1::2].count(0)), ("utf-16-be", sample[0::2].count(0))):
         if zeros > half * 0.4 and sample.count(0) - zeros < half * _BARELY:
             found = _decoded(data, encoding)
-            if found is not None and "\0" not in found.text:
+            if found is not None and not any(char < " " and char not in "\t\n\r\f\x1b" for char in found.text):
                 return found
     return None

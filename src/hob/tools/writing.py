@@ -54,8 +54,9 @@ def load(roots: Roots, spelled: str) -> Found:
         for part in place.parts:
             check_new_name(part)
         return Found(place, None)
-    descriptor, found, place = roots.open_file(place.path)
+    descriptor, found, there = roots.open_file(place.path)
     with os.fdopen(descriptor, "rb") as file:
+        _check_same(there, place.path)
         if found.st_size > LARGEST:
             raise ToolFailed(f"{spelled} has {found.st_size:,} bytes: too large to be changed here.")
         if not found.st_mode & 0o222:

@@ -1,0 +1,141 @@
+"""The file tools together: what a program opens to give them to a model."""
+
+import asyncio
+import stat
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from hob.core.ports.tools import Blobs
+from hob.core.tools import Restart, Tier, ToolCall
+from hob.tools.changes import Changes
+from hob.tools.declaring import Output, Tools, arguments_of, tool
+from hob.tools.editing import Editing
+from hob.tools.grepping import SECONDS, Mode, Wanted, grep
+from hob.tools.listing import find_files, list_folder, start_of
+from hob.tools.noting import NotedChanges
+from hob.tools.paths import Place, Roots
+from hob.tools.reading import BLOB, FILE_LABEL, READING, LabelOf, Reading, Seen, untrusted
+from hob.tools.schemas import Bounds
+from hob.tools.undo import Undo
+
+_KINDS: Mapping[int, str] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder"}
+
+
+class Looking:
+    """Finds files and text in them."""
+
+    def __init__(self, roots: Roots, ripgrep: Path | None = None) -> None:
+        self._roots = roots
+        self._ripgrep = ripgrep
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    async def list_dir(
+        self,
+        path: str = ".",
+        depth: Annotated[int, "How many levels.", Bounds(at_least=1, at_most=8)] = 1,
+        all: Annotated[bool, "Deeper levels too without what .gitignore leaves out."] = False,  # noqa: A002
+    ) -> str:
+        """List a folder: names, sizes in bytes, where links lead."""
+        return await asyncio.to_thread(list_folder, self._roots, path, depth, everything=all)
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    async def glob(
+        self,
+        pattern: Annotated[str, "Such as `*.py` (at any depth), `src/**/test_*.{js,ts}`; folders with `/` at the end."],
+        path: Annotated[str, "The folder to look in."] = ".",
+        limit: Annotated[int, Bounds(at_least=1, at_most=1_000)] = 100,
+        all: Annotated[bool, "Also what .gitignore leaves out."] = False,  # noqa: A002
+    ) -> str:
+        """Find files by their names, the newest first."""
+        return await asyncio.to_thread(find_files, self._roots, pattern, path, limit, everything=all)
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    async def grep(
+        self,
+        pattern: Annotated[str, "A regular expression, matched within lines."],
+        path: Annotated[str, "The folder or file to look in."] = ".",
+        glob: Annotated[str, "Only in files of such names."] = "",
+        type: Annotated[str, "Only in files of this kind or extension: py, js, md …"] = "",  # noqa: A002
+        mode: Annotated[Mode, "Show lines, only files, or how many lines fit in each."] = "lines",
+        context: Annotated[int, "Lines around each.", Bounds(at_least=0, at_most=20)] = 0,
+        limit: Annotated[int, "Most lines or files.", Bounds(at_least=1, at_most=1_000)] = 100,
+        ignore_case: bool = False,
+        literal: Annotated[bool, "The pattern is plain text."] = False,
+        all: Annotated[bool, "Also in what .gitignore leaves out."] = False,  # noqa: A002
+    ) -> str:
+        """Search text in files."""
+        wanted = Wanted(pattern, path, glob, type, mode, limit, context, ignore_case, literal, all)
+        return await grep(self._roots, wanted, self._ripgrep, SECONDS)
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, label=FILE_LABEL)
+    async def resolve_path(self, path: str) -> str:
+        """Tell where a name leads: the real path, what is there, and whether it may be read or written."""
+        return await asyncio.to_thread(self._resolved, path)
+
+    def _resolved(self, path: str) -> str:
+        seen, place = self._roots.look(path)
+        lines = [place.path, f"in {place.root.name} ({'read and write' if place.root.writable else 'read only'})"]
+        if seen is None:
+            lines.append(str(self._roots.missing(place)))
+        else:
+            kind = _KINDS.get(stat.S_IFMT(seen.st_mode), "neither a file nor a folder")
+            changed = datetime.fromtimestamp(int(seen.st_mtime), UTC).isoformat()
+            lines.append(f"{kind}, {seen.st_size:,} bytes, mode {stat.S_IMODE(seen.st_mode):o}, changed {changed}")
+        return "\n".join(lines)
+
+
+class FileTools:
+    """Files within these roots: a toolset, what its calls would do, and the way back.
+
+    `label_of` tells what may be trusted; without it nothing is. `ripgrep` searches where it is given.
+    """
+
+    def __init__(
+        self,
+        roots: Roots,
+        blobs: Blobs,
+        changes: Changes,
+        *,
+        label_of: LabelOf = untrusted,
+        ripgrep: Path | None = None,
+    ) -> None:
+        self.roots = roots
+        noted = NotedChanges(roots, blobs, changes)
+        self.undo = Undo(roots, blobs, changes, noted)
+        seen = Seen()
+        self._reading = Reading(roots, blobs, seen, label_of)
+        self._editing = Editing(roots, noted, seen)
+        self._looking = looking = Looking(roots, ripgrep)
+        self._readers: Mapping[str, Callable[..., Awaitable[str | Output]]] = {
+            "read": self._reading.read,
+            "list_dir": looking.list_dir,
+            "glob": looking.glob,
+            "grep": looking.grep,
+            "resolve_path": looking.resolve_path,
+        }
+        editing = self._editing
+        self.toolset = Tools(
+            *(self._reading.read, editing.write, editing.edit, editing.apply_patch),
+            *(looking.list_dir, looking.glob, looking.grep, looking.resolve_path),
+        )
+
+    async def diff_of(self, call: ToolCall) -> str:
+        """What a call would change, as a unified diff for people; empty where it changes nothing.
+
+        Raises ToolFailed, ToolRefused where the call would.
+        """
+        plan = await self._editing.plan(call)
+        return "" if plan is None else plan.diff()
+
+    def places(self, call: ToolCall) -> tuple[Place, ...]:
+        """Where a call would read or write, links followed, for whoever judges it. Raises ToolFailed, ToolRefused."""
+        reader = self._readers.get(call.name)
+        if reader is None:
+            return self._editing.places(call)
+        arguments = arguments_of(reader, call)
+        path = arguments.get("path", ".")
+        if call.name == "glob":
+            path = start_of(arguments["pattern"], path)[0]
+        return () if path.startswith(BLOB) else (self.roots.find(path),)

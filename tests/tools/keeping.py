@@ -1,0 +1,50 @@
+"""File tools over a folder, with blobs and changes kept in files beside it."""
+
+import asyncio
+from pathlib import Path
+
+from hob.core.errors import NotFound
+from hob.core.ids import BlobId, digest
+from hob.tools.changes import FileChanges
+from hob.tools.files import FileTools
+from hob.tools.paths import Root, Roots
+
+
+class FolderBlobs:
+    """Implements `Blobs` over a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def put(self, data: bytes, media_type: str) -> BlobId:
+        id = BlobId(digest(data))
+        await asyncio.to_thread(self._write, id, data)
+        return id
+
+    def _write(self, id: BlobId, data: bytes) -> None:
+        self._folder.mkdir(exist_ok=True)
+        part = self._folder / f"{id}.part"
+        part.write_bytes(data)
+        part.rename(self._folder / id)
+
+    async def load(self, blob: BlobId) -> bytes:
+        try:
+            return (self._folder / blob).read_bytes()
+        except OSError as error:
+            raise NotFound(f"There is no blob {blob}.") from error
+
+
+def roots_of(top: Path) -> Roots:
+    (top / "ws/.hob").mkdir(parents=True, exist_ok=True)
+    (top / "lent").mkdir(exist_ok=True)
+    return Roots(
+        [Root("workspace", top / "ws"), Root("lent", top / "lent", False)],
+        base=top / "ws",
+        home=top,
+        forbidden=[top / "ws/.hob"],
+    )
+
+
+def file_tools(top: Path, ripgrep: Path | None = None) -> FileTools:
+    roots = roots_of(top)
+    return FileTools(roots, FolderBlobs(top / "blobs"), FileChanges(top / "changes.jsonl"), ripgrep=ripgrep)

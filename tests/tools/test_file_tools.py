@@ -1,0 +1,61 @@
+"""The file tools as a whole: their contract, their size, their speed."""
+
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from hob.core.ports.tools import Toolset
+from hob.core.tools import Effect, Restart, Tier
+from hob.testing.toolset_check import check_toolset
+from hob.tools.files import FileTools
+from tests.tools.calling import a_call, context
+from tests.tools.keeping import file_tools
+
+EXAMPLES = {
+    "read": {"path": "a.txt"},
+    "write": {"path": "b.txt", "content": "x"},
+    "edit": {"path": "a.txt", "old_text": "one", "new_text": "1"},
+    "apply_patch": {"patch": "*** Begin Patch\n*** Add File: c.txt\n+x\n*** End Patch"},
+    "list_dir": {},
+    "glob": {"pattern": "*"},
+    "grep": {"pattern": "x"},
+    "resolve_path": {"path": "a.txt"},
+}
+
+
+async def test_the_file_tools_keep_the_contract(tmp_path: Path) -> None:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Toolset]:
+        files = file_tools(tmp_path)
+        (tmp_path / "ws/a.txt").write_text("one\n")
+        yield files.toolset
+
+    await check_toolset(opened, EXAMPLES)
+
+
+def test_what_changes_files_says_so_and_is_not_repeated(files: FileTools) -> None:
+    specs = {spec.name: spec for spec in files.toolset.specs()}
+    assert list(specs) == list(EXAMPLES)
+    for name, spec in specs.items():
+        writes = name in {"write", "edit", "apply_patch"}
+        assert spec.tier is (Tier.WRITE if writes else Tier.READ)
+        assert (Effect.WRITES in spec.effects) == writes
+        assert spec.restart is (Restart.NEVER if writes else Restart.AGAIN)
+        assert spec.parallel != writes
+
+
+def test_the_tools_cost_the_prompt_little(files: FileTools) -> None:
+    text = json.dumps([[spec.name, spec.description, spec.schema] for spec in files.toolset.specs()])
+    assert len(text) < 8_000
+
+
+async def test_reading_a_small_file_takes_no_time(files: FileTools, ws: Path) -> None:
+    (ws / "a.txt").write_text("line\n" * 100)
+    call, here = a_call("read", path="a.txt"), context()
+    await files.toolset.call(call, here)
+    began = time.process_time()
+    for _ in range(200):
+        await files.toolset.call(call, here)
+    assert (time.process_time() - began) / 200 < 0.002  # measured: 0.5 ms

@@ -1,0 +1,207 @@
+"""What a turn changed can be shown and undone, but never over what somebody else changed since."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hob.core.errors import ToolFailed
+from hob.core.ids import CallId, TurnId
+from hob.tools.changes import Change, Changes, ChangesInMemory, FileChanges, Version
+from hob.tools.files import FileTools
+from hob.tools.noting import part_name
+from hob.tools.undo import Kept, undo_of
+from tests.tools.calling import text_of
+from tests.tools.keeping import file_tools
+
+TURN = TurnId("t_here")
+
+
+async def does(files: FileTools, name: str, **arguments: Any) -> str:
+    return await text_of(files.toolset, name, **arguments)
+
+
+def grown(ws: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(ws)): path.read_bytes() for path in ws.rglob("*") if path.is_file()}
+
+
+async def change_much(files: FileTools, ws: Path) -> dict[str, bytes]:
+    """Change, create, delete and rename; what was there before."""
+    (ws / "a").write_bytes(b"one\r\ntwo\r\n")
+    (ws / "b").write_bytes(b"\0binary\xff")
+    (ws / "b").chmod(0o751)
+    (ws / "d").write_text("gone")
+    before = grown(ws)
+    await does(files, "edit", path="a", old_text="one", new_text="1")
+    await does(files, "edit", path="a", old_text="two", new_text="2")
+    await does(files, "write", path="b", content="text")
+    await does(files, "write", path="deep/er/c", content="new\n")
+    patch = "*** Begin Patch\n*** Update File: a\n*** Move to: moved\n*** Delete File: d\n*** End Patch"
+    await does(files, "apply_patch", patch=patch)
+    return before
+
+
+async def test_a_turn_is_undone_whole(files: FileTools, ws: Path) -> None:
+    before = await change_much(files, ws)
+    done = await files.undo.restore(TURN)
+    assert grown(ws) == before
+    assert stat.S_IMODE((ws / "b").stat().st_mode) == 0o751
+    assert not (ws / "deep").exists()
+    assert (sorted(Path(path).name for path in done.restored), done.kept) == (["a", "b", "c", "d", "moved"], ())
+
+
+async def test_undoing_twice_changes_nothing_more(files: FileTools, ws: Path) -> None:
+    before = await change_much(files, ws)
+    await files.undo.restore(TURN)
+    done = await files.undo.restore(TURN)
+    assert grown(ws) == before
+    assert (done.restored, done.kept, len(done.unchanged)) == ((), (), 5)
+
+
+async def test_an_undoing_can_be_undone(files: FileTools, ws: Path) -> None:
+    before = await change_much(files, ws)
+    after = grown(ws)
+    await files.undo.restore(TURN)
+    await files.undo.restore(undo_of(TURN))
+    assert grown(ws) == after
+    await files.undo.restore(TURN)
+    assert grown(ws) == before
+
+
+async def test_what_undoing_would_do_is_shown_first(files: FileTools, ws: Path) -> None:
+    (ws / "a").write_text("one\n")
+    await does(files, "write", path="a", content="two\n")
+    await does(files, "write", path="b", content="new\n")
+    (ws / "b").write_text("somebody else's\n")
+    after = grown(ws)
+    assert await files.undo.preview(TURN) == (
+        f"--- a/{ws}/a\n+++ b/{ws}/a\n@@ -1 +1 @@\n-two\n+one\n# {ws}/b is kept: it was changed since\n"
+    )
+    assert grown(ws) == after
+
+
+async def test_a_later_change_is_kept(files: FileTools, ws: Path) -> None:
+    (ws / "a").write_text("one\n")
+    (ws / "b").write_text("one\n")
+    await does(files, "write", path="a", content="two\n")
+    await does(files, "write", path="b", content="two\n")
+    await does(files, "write", turn="t_later", path="a", content="three\n")
+    done = await files.undo.restore(TURN)
+    assert grown(ws) == {"a": b"three\n", "b": b"one\n"}
+    assert done.kept == (Kept(f"{ws}/a", "it was changed since"),)
+    await files.undo.restore(TurnId("t_later"))
+    await files.undo.restore(TURN)
+    assert grown(ws) == {"a": b"one\n", "b": b"one\n"}
+
+
+async def test_what_somebody_changed_between_two_changes_is_kept(files: FileTools, ws: Path) -> None:
+    (ws / "a").write_text("one\n")
+    await does(files, "write", path="a", content="two\n")
+    (ws / "a").write_text("the owner's\n")
+    await does(files, "read", path="a")
+    await does(files, "write", path="a", content="three\n")
+    await files.undo.restore(TURN)
+    assert (ws / "a").read_text() == "the owner's\n"
+
+
+async def test_a_file_made_anew_or_turned_into_something_else_is_kept(files: FileTools, ws: Path) -> None:
+    (ws / "a").write_text("one\n")
+    (ws / "b").write_text("one\n")
+    await does(files, "apply_patch", patch="*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch")
+    (ws / "a").mkdir()
+    (ws / "b").symlink_to("/etc/passwd")
+    done = await files.undo.restore(TURN)
+    assert len(done.kept) == 2
+    assert (ws / "b").is_symlink()
+
+
+async def test_permissions_somebody_changed_are_kept(files: FileTools, ws: Path) -> None:
+    (ws / "a").write_text("one\n")
+    await does(files, "write", path="a", content="two\n")
+    (ws / "a").chmod(0o600)
+    await files.undo.restore(TURN)
+    assert stat.S_IMODE((ws / "a").stat().st_mode) == 0o600
+
+
+async def test_folders_with_something_else_in_them_stay(files: FileTools, ws: Path) -> None:
+    await does(files, "write", path="x/y/a", content="new\n")
+    (ws / "x/mine").write_text("mine")
+    await files.undo.restore(TURN)
+    assert grown(ws) == {"x/mine": b"mine"}
+    assert not (ws / "x/y").exists()
+
+
+async def test_a_lost_blob_keeps_the_file(files: FileTools, ws: Path, tmp_path: Path) -> None:
+    (ws / "a").write_text("one\n")
+    await does(files, "write", path="a", content="two\n")
+    for blob in (tmp_path / "blobs").iterdir():
+        blob.write_text("damaged")
+    done = await files.undo.restore(TURN)
+    assert (ws / "a").read_text() == "two\n"
+    assert "not kept any more" in done.kept[0].reason
+
+
+async def test_what_was_noted_and_never_made_is_no_matter(files: FileTools, ws: Path) -> None:
+    (ws / "a").write_text("one\n")
+    await does(files, "write", path="a", content="two\n")
+    (change,) = await files.undo._changes.of(TURN)
+    never = Change("x", TURN, CallId("c"), change.path, change.after, Version("f" * 64, 0o644))
+    await files.undo._changes.add(never)
+    await files.undo.restore(TURN)
+    assert (ws / "a").read_text() == "one\n"
+    await files.undo._changes.add(never)
+    await does(files, "read", path="a")
+    await does(files, "write", path="a", content="three\n")
+    await files.undo.restore(TURN)
+    assert (ws / "a").read_text() == "one\n"
+
+
+async def test_half_written_files_are_taken_away(files: FileTools, ws: Path) -> None:
+    await does(files, "write", path="a", content="two\n")
+    (change,) = await files.undo._changes.of(TURN)
+    (ws / part_name(change)).write_text("half")
+    assert await files.undo.tidy() == 1
+    assert grown(ws) == {"a": b"two\n"}
+
+
+def a_change(n: int, turn: str) -> Change:
+    version = Version("a" * 64, 0o644, None)
+    return Change(f"{n}", TurnId(turn), CallId("c"), f"/ä/{n}", None if n % 2 else version, version, ("/ä",))
+
+
+@pytest.fixture(params=["in memory", "in a file"])
+def changes(request: pytest.FixtureRequest, tmp_path: Path) -> Changes:
+    return ChangesInMemory() if request.param == "in memory" else FileChanges(tmp_path / "changes.jsonl")
+
+
+async def test_changes_come_back_as_they_were_kept(changes: Changes) -> None:
+    kept = [a_change(n, f"t_{n % 3}") for n in range(7)]
+    assert await changes.of(TurnId("t_0")) == ()
+    for each in kept:
+        await changes.add(each)
+    assert await changes.of(TurnId("t_1")) == (kept[1], kept[4])
+    assert await changes.recent(2) == ("t_0", "t_2")
+
+
+@pytest.mark.parametrize("torn", [b'{"v":1,"id', b"\0\0\0", b"[]\n", b'{"v":9}\n', b"\xff\n", b'"x"'])
+async def test_a_torn_line_loses_itself_only(tmp_path: Path, torn: bytes) -> None:
+    path = tmp_path / "changes.jsonl"
+    await FileChanges(path).add(a_change(1, "t"))
+    with path.open("ab") as file:
+        file.write(torn)
+    changes = FileChanges(path)
+    await changes.add(a_change(2, "t"))
+    assert await changes.of(TurnId("t")) == (a_change(1, "t"), a_change(2, "t"))
+    assert all(json.loads(line) for line in path.read_bytes().split(b"\n") if line.startswith(b'{"v":1,"id":"'))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_without_a_note_nothing_is_changed(ws: Path, tmp_path: Path) -> None:
+    files = file_tools(tmp_path)
+    (ws / "a").write_text("one\n")
+    (tmp_path / "changes.jsonl").mkdir()
+    with pytest.raises((ToolFailed, OSError)):
+        await does(files, "write", path="a", content="two\n")
+    assert (ws / "a").read_text() == "one\n"
