@@ -133,6 +133,7 @@ def test_a_variable_that_outranks_the_file_is_named(environ: dict[str, str]) -> 
 def test_what_a_test_costs_is_counted_by_whoever_owns_the_home(environ: dict[str, str], server: ModelServer) -> None:
     assert hob(environ, "test", "anthropic/claude-sonnet-4-5").returncode == 0
     alone = usage(environ)
+    assert f"${alone['test']['cost_usd']:.6f}".rstrip("0") in hob_usage(environ).stdout
     assert (alone["test"]["calls"], alone["test"]["unknown_calls"]) == (2, 0)
     with serving(environ):
         assert hob(environ, "test", "anthropic/claude-sonnet-4-5").returncode == 0
@@ -150,9 +151,12 @@ def test_a_test_keeps_the_limits(environ: dict[str, str], server: ModelServer) -
 
 
 def usage(environ: dict[str, str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "hob", "usage", "--by", "task", "--json"]
-    told = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True).stdout
-    return {row["key"]: row for row in json.loads(told)["rows"]}
+    return {row["key"]: row for row in json.loads(hob_usage(environ, "--by", "task", "--json").stdout)["rows"]}
+
+
+def hob_usage(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hob", "usage", *arguments]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
 
 
 @contextmanager

@@ -126,7 +126,7 @@ async def test_what_must_stay_here_goes_to_the_local_model_or_to_nobody() -> Non
         assert asked_of(server) == ["two"]
     nowhere = PromptGuardSettings(secrets=Action.LOCAL)
     async with ModelServer() as server, opened(server, guard=nowhere) as model:
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError, match=r"set prompt_guard\.local_model") as caught:
             await heard(model, request(KEY))
         assert caught.value.fault is ModelFault.FILTERED
         assert KEY not in str(caught.value)

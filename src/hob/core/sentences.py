@@ -77,7 +77,6 @@ class Sentence(StrEnum):
     STAND_IN_SETTINGS = auto()
     CLI_TOOLS_REFUSED = auto()
     MESSAGE_SHORTENED = auto()
-    MESSAGE_SHORTENED = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -380,16 +379,10 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "de": "{model} wollte eigene Werkzeuge benutzen ({tools}), die es hier nicht hat.",
     },
     Sentence.MESSAGE_SHORTENED: {
-        "en": "{model} has no room for the whole message ({length} characters): it read its beginning and its end only. "
+        "en": "{model} has no room for the whole message ({length} characters): it read only its beginning and its end. "
         "A model with more room (`/model`) can read all of it.",
-        "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur ihren Anfang und ihr "
-        "Ende gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
-    },
-    Sentence.MESSAGE_SHORTENED: {
-        "en": "{model} has no room for the whole message ({length} characters): it read its beginning and its end only. "
-        "A model with more room (`/model`) can read all of it.",
-        "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur ihren Anfang und ihr "
-        "Ende gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
+        "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur Anfang und Ende "
+        "gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
     },
 }
 

@@ -145,9 +145,7 @@ def tell_calls(
         return events
     left = list(reversed(calls))
     told = [
-        _with_call(event, left.pop())
-        if left and event.kind is EventKind.MODEL and event.turn == turn
-        else event
+        _with_call(event, left.pop()) if left and event.kind is EventKind.MODEL and event.turn == turn else event
         for event in events
     ]
     if not left:

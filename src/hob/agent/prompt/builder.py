@@ -141,8 +141,7 @@ class PromptBuilder:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, "tools and identity files leave no room for a message")
         whole = _length_of(own)
         history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
-        shortened = Remark(Sentence.MESSAGE_SHORTENED, (("model", model), ("length", str(whole))))
-        remarks = (shortened,) if _length_of(own) < whole else ()
+        remarks = _shortened(model, whole) if _length_of(own) < whole else ()
 
         shown = [*summary, *history]
         messages: list[ModelMessage] = []
@@ -153,17 +152,12 @@ class PromptBuilder:
         render(messages, own[until:], self._marks)
         trust = join(entry.label for entry in (*shown, *own))
         request = ModelRequest(
-            model,
-            system.text,
-            tuple(messages),
-            tools,
-            limits.answer,
-            cache_key=turn.session,
-            patience=patience,
+            model, system.text, tuple(messages), tools, limits.answer, cache_key=turn.session, patience=patience
         )
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
-        sections = (*system.sections, tool_section, *self._conversation(summary, history, own, moment))
-        return Prompt(request, tuple(section for section in sections if section.bytes), trust, tokens, budget, remarks)
+        parts = (*system.sections, tool_section, *self._conversation(summary, history, own, moment))
+        sections = tuple(section for section in parts if section.bytes)
+        return Prompt(request, sections, trust, tokens, budget, remarks)
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
         """The prompt as the owner's next message would find it, without that message."""
@@ -237,6 +231,10 @@ class PromptBuilder:
 def _length_of(own: Sequence[Entry]) -> int:
     """Characters of what people wrote in this turn."""
     return sum(len(entry.text) for entry in own if entry.role == "user" and entry.label != HOB_LABEL)
+
+
+def _shortened(model: str, length: int) -> tuple[Remark, ...]:
+    return (Remark(Sentence.MESSAGE_SHORTENED, (("model", model), ("length", str(length)))),)
 
 
 def _opening_length(own: Sequence[Entry], opening: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from hob.app.commands.output import line, paint, print_json
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
+from hob.core.money import MICRO, dollars
 
 _MOST_KEY = 44
 _MOST_BAR = 30
@@ -100,7 +101,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _usd(amount: float) -> str:
-    return f"${amount:.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.4f}"
+    return f"${dollars(round(amount * MICRO))}"
 
 
 def _count(tokens: int) -> str:

@@ -24,6 +24,7 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
         ("xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{20,}"),
         ("hooks.slack.com/services/", r"hooks\.slack\.com/services/T[A-Za-z0-9/]{20,}"),
         ("AIza", r"AIza[A-Za-z0-9_-]{35,}"),
+        ("AQ.", r"AQ\.[A-Za-z0-9_-]{30,}"),  # Gemini, since 2026
         ("GOCSPX- ya29.", r"(?:GOCSPX-|ya29\.)[A-Za-z0-9_-]{24,}"),
         ("hf_", r"hf_[A-Za-z0-9]{30,}"),
         ("npm_", r"npm_[A-Za-z0-9]{36,}"),
@@ -33,6 +34,7 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
         ("SG.", r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{40,}"),  # SendGrid
         ("gsk_", r"gsk_[A-Za-z0-9]{40,}"),
         ("xai-", r"xai-[A-Za-z0-9]{60,}"),
+        ("tvly-", r"tvly-[A-Za-z0-9_-]{20,}"),  # Tavily
         ("pplx-", r"pplx-[A-Za-z0-9]{40,}"),
         ("dop_v1_ doo_v1_", r"do[op]_v1_[a-f0-9]{64,}"),
         ("shpat_ shpss_ shppa_", r"shp(?:at|ss|pa)_[a-fA-F0-9]{32,}"),
@@ -162,6 +164,22 @@ def find_passwords(text: str, lowered: str) -> Iterator[Finding]:
             start = text.index(":", match.start() + 3) + 1
             if text[start] not in "[{$<*":
                 yield Finding(Kind.PASSWORD, start, match.end() - 1)
+
+
+_PIN = re.compile(
+    r"pin(?:[ -]?(?:code|number|nummer))?(?:[ \t]{0,3}+[:=]|[ \t]{1,3}+(?:is|ist|lautet) ?:?)[ \t]{0,3}+"
+    r"(?P<value>[0-9]{4,8}+)(?![\w-]|[.,][0-9])"
+)
+
+
+def find_pins(text: str, lowered: str) -> Iterator[Finding]:
+    """Four to eight digits that are said to be a PIN."""
+    at = lowered.find("pin")
+    while at >= 0:
+        match = _PIN.match(lowered, at) if at == 0 or not lowered[at - 1].isalnum() else None
+        if match:
+            yield Finding(Kind.PASSWORD, *match.span("value"))
+        at = lowered.find("pin", at + 1)
 
 
 def find_secrets(text: str, lowered: str) -> Iterator[Finding]:

@@ -6,11 +6,13 @@ to the rules of `patterns`: no text makes them slow.
 
 from collections.abc import Collection, Iterator
 
+from hob.core.screening.command_lines import find_options
 from hob.core.screening.credentials import (
     find_api_keys,
     find_bearers,
     find_jwts,
     find_passwords,
+    find_pins,
     find_private_keys,
     find_secrets,
 )
@@ -67,6 +69,8 @@ def _find_secrets(text: str) -> Iterator[Finding]:
     yield from find_private_keys(text)
     yield from find_bearers(text, lowered)
     yield from find_passwords(text, lowered)
+    yield from find_pins(text, lowered)
+    yield from find_options(text, lowered)
     yield from find_secrets(text, lowered)
 
 

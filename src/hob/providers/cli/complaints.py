@@ -15,7 +15,9 @@ _ROOM = re.compile(r"ran out of room|prompt is too long|context window|too many 
 _BUSY = re.compile(
     r"high demand|overload|temporar|unavailable|server[_ ]error|internal (?:server )?error|at capacity", re.IGNORECASE
 )
-_MODEL = re.compile(r"requires? an explicit model|no model (?:is |was )?(?:selected|configured|specified)", re.IGNORECASE)
+_MODEL = re.compile(
+    r"requires? an explicit model|no model (?:is |was )?(?:selected|configured|specified)", re.IGNORECASE
+)
 _CUT = re.compile(
     r"stream (?:disconnected|ended|closed)|closed before|without (?:a )?finish|failed to finalize|mid-response"
     r"|connection (?:closed|reset|lost)|terminated|socket hang up|premature",
@@ -28,7 +30,8 @@ _NETWORK = re.compile(
 )
 _EMPTY = re.compile(r"empty response|no response was returned|no visible output|output token maximum", re.IGNORECASE)
 _OPTION = re.compile(
-    r"unknown option|unexpected argument|unknown argument|unrecognized option|invalid value '[^']*' for '-", re.IGNORECASE
+    r"unknown option|unexpected argument|unknown argument|unrecognized option|invalid value '[^']*' for '-",
+    re.IGNORECASE,
 )
 _STATUS = re.compile(r"\b(?:status|error|http|code)\D{0,12}([45]\d\d)\b", re.IGNORECASE)
 

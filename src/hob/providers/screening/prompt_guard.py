@@ -217,13 +217,19 @@ class PromptGuard:
         return placeholders.take_out(text, wanted, self._known)
 
 
-def refusal(kinds: tuple[str, ...], place: str = "") -> ModelError:
-    """Why a request goes to nobody: what was found, where, and what its owner can do."""
+def refusal(kinds: tuple[str, ...], place: str = "", *, stays: bool = False) -> ModelError:
+    """Why a request goes to nobody: what was found, where, and what its owner can do.
+
+    `stays`: a local model might have had it, but none is known.
+    """
     if _DENIED in kinds:
         what, rule = "a word of prompt_guard.deny_words", "prompt_guard.deny_words"
     else:
         what, rule = describe(kinds), "[prompt_guard]"
     where = f" in {place}" if place else ""
+    if stays:
+        what += f"{where}, which a local model alone may read: set prompt_guard.local_model"
+        return ModelError(ModelFault.FILTERED, f"the prompt guard found {what}")
     return ModelError(
         ModelFault.FILTERED, f"the prompt guard found {what}{where} and may not send it; its rules are {rule}"
     )

@@ -49,7 +49,7 @@ class Screening:
         """Why such a request goes to nobody where there is no local model."""
         from hob.providers.screening.prompt_guard import refusal  # loaded already: it has screened the request
 
-        return refusal(screened.kinds)
+        return refusal(screened.kinds, stays=True)
 
     def clean(self, request: ModelRequest, events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
         """The answer, cleaned, with values in place of the marks in the request."""
