@@ -1,0 +1,76 @@
+"""Characters that change what a text seems to say, or hide what it says.
+
+Which they are: https://www.unicode.org/reports/tr36/, https://trojansource.codes (CVE-2021-42574) and, for text hidden
+in tags and variation selectors, https://embracethered.com/blog/posts/2024/hiding-and-finding-text-with-unicode-tags/.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+_MOST_FLAG = 6  # letters of a subdivision's flag, e.g. gbeng
+_KEPT_FLAG = rf"\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{{1,{_MOST_FLAG}}}\U000e007f"
+_CHANGED = (
+    rf"(?P<flag>{_KEPT_FLAG})"
+    r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufff9-\ufffb\ud800-\udfff])"
+    r"|(?P<return>\r(?!\n))"
+    r"|(?P<bidi>[\u202a-\u202e\u2066-\u2069])"
+    r"|(?P<tag>[\U000e0000-\U000e007f])"
+    # one selector after a sign is how emoji are written, one joiner holds them together; a row of them carries data
+    r"|(?P<selector>(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])"
+    r"|(?P<width>(?<=[\u200b-\u200d\u2060-\u2064\ufeff])[\u200b-\u200d\u2060-\u2064\ufeff])"
+)
+_ANY = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200d\u202a-\u202e\u2060-\u2069\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e01ef]"
+)
+
+
+@cache
+def _changed() -> re.Pattern[str]:
+    return re.compile(_CHANGED)  # milliseconds that most messages need not spend
+
+
+_INSTEAD = {"control": "\ufffd", "return": "\n"}
+_WORDS = {
+    "control": "control characters",
+    "bidi": "characters that turn the direction of writing",
+    "tag": "invisible tag characters",
+    "selector": "invisible variation selectors",
+    "width": "characters without width",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Neutralised:
+    """A text that looks as it reads. `found` counts what was changed, by kind."""
+
+    text: str
+    found: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def note(self) -> str:
+        """What was changed, for people; empty where nothing was."""
+        return ", ".join(f"{count} {_WORDS[kind]}" for kind, count in self.found.items())
+
+
+def neutralise(text: str) -> Neutralised:
+    """The text without characters that steer terminals, turn its direction or hide something in it.
+
+    Joiners and direction marks that languages and emoji need stay. A carriage return alone becomes a new line.
+    """
+    if _ANY.search(text) is None:
+        return Neutralised(text)
+    found: Counter[str] = Counter()
+
+    def changed(match: re.Match[str]) -> str:
+        kind = match.lastgroup or ""
+        if kind == "flag":
+            return match.group()
+        if kind != "return":
+            found[kind] += 1
+        return _INSTEAD.get(kind, "")
+
+    return Neutralised(_changed().sub(changed, text), dict(sorted(found.items())))

@@ -1,0 +1,53 @@
+"""How often Hob may act for one sender: by app, and in all."""
+
+from dataclasses import dataclass
+
+from hob.core.clock import Clock
+from hob.guard.admission.settings import ActionLimits
+from hob.guard.admission.windows import Windows
+
+
+@dataclass(frozen=True, slots=True)
+class TooOften:
+    """Why an action has to wait, and for how many seconds. `alert` says that the owner should hear of it, once."""
+
+    reason: str
+    wait: float
+    alert: bool = False
+
+
+class ActionRates:
+    """Limits for calls that act on the world: send, persist, cannot be undone. Calls that only read are not asked for.
+
+    More than `spike` actions within a minute stop all actions of that sender for `cooldown_seconds`.
+    """
+
+    def __init__(self, limits: ActionLimits, clock: Clock) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._windows = Windows()
+        self._resting: dict[str, float] = {}
+
+    def take(self, sender: str, app: str) -> TooOften | None:
+        """Count one action of this sender, a person's id or an address; or why it may not be done now."""
+        now = self._clock.monotonic()
+        rests = self._resting.get(sender, 0.0) - now
+        if rests > 0:
+            return TooOften(f"too many actions within a minute; the next one may be made in {rests:.0f} s", rests)
+        self._resting.pop(sender, None)
+        most = self._limits.apps.get(app, self._limits.per_minute)
+        wait = self._windows.wait((sender, app), most, now)
+        if wait:
+            return TooOften(f"{app} may be used {most} times a minute; again in {wait:.0f} s", wait)
+        if self._windows.wait(sender, self._limits.spike, now):
+            return self._rest(sender, now)
+        self._windows.count((sender, app), now)
+        self._windows.count(sender, now)
+        return None
+
+    def _rest(self, sender: str, now: float) -> TooOften:
+        seconds = self._limits.cooldown_seconds
+        self._resting[sender] = now + seconds
+        self._resting = {each: until for each, until in self._resting.items() if until > now}
+        reason = f"more than {self._limits.spike} actions within a minute; none for {seconds:.0f} s"
+        return TooOften(reason, seconds, alert=True)

@@ -1,0 +1,69 @@
+"""What a message may hold: no characters that deceive, no files of a kind that was not asked for."""
+
+from dataclasses import replace
+
+from hob.core.labels import HOB_LABEL
+from hob.core.messages import Attachment, Inbound, Quoted
+from hob.core.screening.characters import neutralise
+from hob.core.screening.media import fits
+from hob.guard.admission.settings import AdmissionSettings
+
+_MOST_NAME = 100
+_MOST_FILE_NAME = 150
+
+
+def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
+    """The message as it may be shown to models and people, with a note of Hob's where something was changed."""
+    text = neutralise(inbound.text)
+    quoted = [(part, neutralise(part.text)) for part in inbound.quoted]
+    files, left_out = _files(inbound.attachments, settings)
+    name = one_line(inbound.sender.name, _MOST_NAME)
+    notes = [each.note for each in (text, *(cleaned for _, cleaned in quoted)) if each.note]
+    if notes:
+        left_out = [f"taken out of the text: {', '.join(notes)}", *left_out]
+    if not left_out and name == inbound.sender.name and files == inbound.attachments and text.text == inbound.text:
+        return inbound
+    note = (Quoted(f"[Hob: {'; '.join(left_out)}]", HOB_LABEL),) if left_out else ()
+    return replace(
+        inbound,
+        text=text.text,
+        sender=replace(inbound.sender, name=name),
+        attachments=files,
+        quoted=(*(replace(part, text=cleaned.text) for part, cleaned in quoted), *note),
+    )
+
+
+def length_of(inbound: Inbound) -> int:
+    """Characters of the message, all that came along included."""
+    return len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
+
+
+def one_line(text: str, most: int) -> str:
+    """A name as it can stand anywhere: one line, no characters that deceive, not too long."""
+    if text.isprintable() and len(text) <= most:
+        return text
+    cleaned = " ".join(neutralise(text).text.split())
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in cleaned)[:most]
+
+
+def _files(files: tuple[Attachment, ...], settings: AdmissionSettings) -> tuple[tuple[Attachment, ...], list[str]]:
+    if not files:
+        return files, []
+    kinds = tuple(settings.attachment_types)
+    kept: list[Attachment] = []
+    left_out: list[str] = []
+    for file in files:
+        named = replace(file, name=one_line(file.name, _MOST_FILE_NAME))
+        reason = ""
+        if len(kept) >= settings.attachments:
+            reason = f"more than {settings.attachments} files"
+        elif file.size > settings.attachment_bytes:
+            reason = f"larger than {settings.attachment_bytes:,} bytes"
+        elif not fits(file.media_type, kinds):
+            reason = "its kind is not taken"
+        if reason:
+            # name and kind are the sender's words, and this note is Hob's: neither goes into it
+            left_out.append(f"a file left out ({reason})")
+        else:
+            kept.append(named if named.name != file.name else file)
+    return tuple(kept), left_out

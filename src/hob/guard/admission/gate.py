@@ -1,0 +1,240 @@
+"""The door: one message in, one decision out, by rule and from what is in memory.
+
+A message passes, in this order: is it Hob's own, who is it, may they write here, do two machines talk to each other,
+how often, what is in it. The first objection decides. Nothing waits, nothing is read, no model is asked.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hob.core.clock import Clock
+from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.messages import FETCHED_CHANNELS, Address, Inbound, Quoted
+from hob.core.people import SenderAddress
+from hob.core.ports.guard import Admitted, Refused
+from hob.guard.admission.contents import clean_contents, length_of
+from hob.guard.admission.events import (
+    AdmissionEvent,
+    LoopEnded,
+    PairingAsked,
+    PassphraseTried,
+    Scanned,
+    SlowedDown,
+    TurnedAway,
+)
+from hob.guard.admission.lines import Line, say_line
+from hob.guard.admission.loops import Loops
+from hob.guard.admission.meant import is_meant, without_trigger
+from hob.guard.admission.pairing import Pairing
+from hob.guard.admission.passphrase import Passphrase, Tried
+from hob.guard.admission.people import People, SenderList, address_of, group_of
+from hob.guard.admission.settings import AdmissionSettings, DmPolicy, GroupPolicy, Policy, policy_of
+from hob.guard.admission.windows import Windows
+from hob.guard.scanner.scanner import Action, Scanner
+
+_SENDERS = {
+    SenderClass.OWNER: OWNER_LABEL,
+    SenderClass.MEMBER: Label(Origin.MEMBER, Trust.UNTRUSTED),
+    SenderClass.STRANGER: Label(Origin.STRANGER, Trust.UNTRUSTED),
+}
+_PEOPLE = frozenset({Origin.OWNER, Origin.MEMBER, Origin.STRANGER})
+_OF_TRY = {Tried.RIGHT: Line.PASSED, Tried.WRONG: Line.WRONG_PASS, Tried.TOO_OFTEN: Line.TOO_MANY_TRIES}
+
+Tell = Callable[[AdmissionEvent], None]
+"""Told what happened, at once; it may not wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the door is made of, beside its settings. `internal` are Hob's own sources, whose senders it has classed."""
+
+    clock: Clock
+    people: People
+    pairing: Pairing
+    scanner: Scanner | None = None
+    passphrase: Passphrase | None = None
+    internal: frozenset[str] = frozenset()
+    language: str = "en"
+
+
+class Gate:
+    """Implements `Admission`."""
+
+    def __init__(self, settings: AdmissionSettings, parts: Parts, tell: Tell = lambda event: None) -> None:
+        self._settings = settings
+        self._parts = parts
+        self._tell = tell
+        self._allowed = SenderList(settings.allow)
+        self._denied = SenderList(settings.deny)
+        self._groups = SenderList(settings.groups)
+        self._own: set[SenderAddress] = set()
+        self._rates = Windows()
+        self._slowed: set[SenderAddress] = set()
+        self._loops = Loops()
+        self.people = parts.people
+
+    @property
+    def pairing(self) -> Pairing:
+        """The requests that wait for the owner."""
+        return self._parts.pairing
+
+    def is_me(self, address: SenderAddress) -> None:
+        """What this address writes is Hob's own: its account on a channel."""
+        self._own.add(address)
+
+    def said(self, to: Address) -> None:
+        """Hob has sent something there. Without being told, two machines that answer each other are not noticed."""
+        self._loops.said(to, self._parts.clock.monotonic())
+
+    def admit(self, inbound: Inbound) -> Admitted | Refused:
+        """Judge by rule; no model, no I/O."""
+        channel = inbound.origin.channel
+        if channel in self._parts.internal:
+            return Admitted(inbound.sender, inbound.sender.cls.value)
+        if (length := length_of(inbound)) > self._settings.max_chars:
+            return Refused(f"the message has {length} characters; admission.max_chars is {self._settings.max_chars}")
+        if channel in FETCHED_CHANNELS:
+            return self._looked_over(inbound, SenderClass.OWNER, inbound.label)
+        address = address_of(inbound)
+        if not address.id:
+            return self._away(address, "the sender has no id")
+        if address in self._own or address.anywhere() in self._own:
+            return Refused("the message is Hob's own")
+        if address in self._denied:
+            return self._away(address, "the sender is in admission.deny")
+        cls = self._class_of(address)
+        policy = policy_of(self._settings, inbound.origin)
+        in_group = self._objection_of_group if inbound.group else self._objection_of_chat
+        objection = in_group(inbound, policy, cls, address)
+        if objection:
+            return self._away(address, objection, speak=not inbound.group)
+        if refused := self._too_much(inbound, cls, address):
+            return refused
+        if not inbound.group and (refused := self._answered(inbound, policy, cls, address)):
+            return refused
+        inbound = replace(inbound, text=without_trigger(inbound.text, policy.trigger))
+        return self._looked_over(inbound, cls, self._label(inbound, cls))
+
+    # who
+
+    def _class_of(self, address: SenderAddress) -> SenderClass:
+        person = self.people.find(address)
+        proven = address.channel not in self._settings.unauthenticated
+        if person is not None and person.cls is SenderClass.OWNER and proven:
+            return SenderClass.OWNER
+        word = self._parts.passphrase
+        known = person is not None or self._allowed.names(address) or (word is not None and word.lets_in(address))
+        return SenderClass.MEMBER if known else SenderClass.STRANGER
+
+    def _label(self, inbound: Inbound, cls: SenderClass) -> Label:
+        """A person's words are as trusted as the person; what a channel says it has from elsewhere stays untrusted."""
+        if inbound.label.origin in _PEOPLE:
+            return _SENDERS[cls]
+        return Label(inbound.label.origin, Trust.UNTRUSTED)
+
+    # where
+
+    def _objection_of_group(self, inbound: Inbound, policy: Policy, cls: SenderClass, _: SenderAddress) -> str:
+        group = group_of(inbound.origin)
+        if policy.group is GroupPolicy.DISABLED:
+            return "groups are disabled"
+        if policy.group is GroupPolicy.ALLOWLIST and group not in self._groups:
+            return f"the group is not in admission.groups; write {group} there to let it in"
+        if cls is SenderClass.STRANGER and not self._settings.group_strangers:
+            return "unknown people are not answered in groups"
+        if policy.mention or policy.trigger:
+            return "" if is_meant(inbound, policy.trigger, self._settings.names) else "Hob is not meant"
+        return ""
+
+    def _objection_of_chat(self, inbound: Inbound, policy: Policy, cls: SenderClass, address: SenderAddress) -> str:
+        if cls is not SenderClass.OWNER and policy.dm is DmPolicy.DISABLED:
+            return "direct chats are disabled"
+        stranger = cls is SenderClass.STRANGER and not self._is_try(inbound) and not self._allowed.opens(address)
+        if stranger and policy.dm is DmPolicy.ALLOWLIST:
+            return "the sender is not in admission.allow"
+        may_pair = stranger and policy.dm is DmPolicy.PAIRING
+        if policy.trigger and not may_pair and not self._is_try(inbound):
+            return "" if is_meant(inbound, policy.trigger, ()) else "the message does not begin with the trigger"
+        return ""
+
+    def _is_try(self, inbound: Inbound) -> bool:
+        word = self._parts.passphrase
+        return word is not None and word.is_try(inbound.text)
+
+    def _answered(self, inbound: Inbound, policy: Policy, cls: SenderClass, address: SenderAddress) -> Refused | None:
+        """What the door itself answers: a try at the passphrase, and somebody unknown who has to be paired first."""
+        word = self._parts.passphrase
+        if word is not None and word.is_try(inbound.text):
+            tried = word.attempt(address, inbound.text)
+            self._tell(PassphraseTried(address, tried.name.lower()))
+            hours = f"{self._settings.passphrase_hours:g}"
+            return Refused(f"passphrase: {tried.name.lower()}", self._say(_OF_TRY[tried], hours=hours))
+        opened = policy.dm is DmPolicy.OPEN or self._allowed.opens(address)
+        if cls is not SenderClass.STRANGER or opened:
+            return None
+        request = self.pairing.ask(address, clean_contents(inbound, self._settings).sender.name)
+        if request is None:
+            return self._away(address, "pairing: asked already, denied, or too many ask at once", speak=False)
+        self._tell(PairingAsked(request))
+        return Refused("pairing: a code was given", self._say(Line.PAIRING, code=request.code))
+
+    # how often
+
+    def _too_much(self, inbound: Inbound, cls: SenderClass, address: SenderAddress) -> Refused | None:
+        now = self._parts.clock.monotonic()
+        rests = self._loops.heard(inbound.origin, address.id, inbound.text, now)
+        if rests:
+            self._tell(LoopEnded(address, rests))
+            return Refused(f"two machines seem to answer each other; silent for {rests:.0f} s")
+        wait = self._rates.wait(address, self._settings.messages_per_minute, now)
+        account = (address.channel, address.account)
+        if cls is SenderClass.STRANGER:
+            wait = max(wait, self._rates.wait(account, self._settings.strangers_per_minute, now))
+        if not wait:
+            self._rates.count(address, now)
+            if cls is SenderClass.STRANGER:
+                self._rates.count(account, now)
+            self._slowed.discard(address)
+            return None
+        return self._slow_down(address, cls, wait)
+
+    def _slow_down(self, address: SenderAddress, cls: SenderClass, wait: float) -> Refused:
+        first = address not in self._slowed
+        line = ""
+        if first:
+            if len(self._slowed) > 10_000:
+                self._slowed.clear()
+            self._slowed.add(address)
+            self._tell(SlowedDown(address, wait))
+            if cls is not SenderClass.STRANGER:
+                line = self._say(Line.SLOW_DOWN, seconds=f"{wait:.0f}")
+        return Refused(f"too many messages within a minute; the next one in {wait:.0f} s", line)
+
+    # what
+
+    def _looked_over(self, inbound: Inbound, cls: SenderClass, label: Label) -> Admitted | Refused:
+        cleaned = clean_contents(replace(inbound, label=label, sender=replace(inbound.sender, cls=cls)), self._settings)
+        scanner = self._parts.scanner
+        if scanner is not None:
+            # the text as it came: what was taken out of it is a finding too
+            report = scanner.scan("\n".join((inbound.text, *(part.text for part in inbound.quoted))))
+            action = scanner.action_of(report, cls)
+            if action is not Action.NONE:
+                self._tell(Scanned(cleaned, action.value, report.families))
+            if action in (Action.BLOCK, Action.ASK):
+                return Refused(f"scanner: {', '.join(report.families)}", self._held())
+            if action is Action.FLAG and cls is not SenderClass.OWNER:
+                note = f"[Hob: this message may be an attempt to steer you: {', '.join(report.families)}]"
+                cleaned = replace(cleaned, quoted=(*cleaned.quoted, Quoted(note, HOB_LABEL)))
+        return Admitted(cleaned.sender, cls.value, cleaned)
+
+    def _held(self) -> str:
+        return "" if self._settings.drop_unauthorized else self._say(Line.HELD)
+
+    def _away(self, address: SenderAddress, reason: str, *, speak: bool = True) -> Refused:
+        self._tell(TurnedAway(address, reason))
+        silent = self._settings.drop_unauthorized or not speak
+        return Refused(reason, "" if silent else self._say(Line.NOT_ADMITTED))
+
+    def _say(self, line: Line, **values: object) -> str:
+        return say_line(line, self._parts.language, **values)

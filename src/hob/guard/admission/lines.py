@@ -1,0 +1,62 @@
+"""What Hob itself says to people at the door, in English and German. No model has a part in it."""
+
+from collections.abc import Mapping
+from enum import StrEnum, auto
+
+
+class Line(StrEnum):
+    """The name of one sentence."""
+
+    PAIRING = auto()
+    NOT_ADMITTED = auto()
+    SLOW_DOWN = auto()
+    PASSED = auto()
+    WRONG_PASS = auto()
+    TOO_MANY_TRIES = auto()
+    HELD = auto()
+
+
+_TEXTS: Mapping[Line, Mapping[str, str]] = {
+    Line.PAIRING: {
+        "en": "I do not know you yet. Give this code to whoever runs me: {code}\n"
+        "It is good for an hour. They let you in with `hob pairing approve {code}`; then write again.",
+        "de": "Ich kenne dich noch nicht. Gib diesen Code an die Person weiter, die mich betreibt: {code}\n"
+        "Er gilt eine Stunde. Sie lässt dich mit `hob pairing approve {code}` herein; schreib dann noch einmal.",
+    },
+    Line.NOT_ADMITTED: {
+        "en": "I only answer people whom the person who runs me has let in.",
+        "de": "Ich antworte nur Leuten, die von der Person hereingelassen wurden, die mich betreibt.",
+    },
+    Line.SLOW_DOWN: {
+        "en": "That was too fast for me; this message was not taken. Try again in {seconds} seconds.",
+        "de": "Das ging mir zu schnell; diese Nachricht wurde nicht angenommen. Versuch es in {seconds} Sekunden "
+        "noch einmal.",
+    },
+    Line.PASSED: {
+        "en": "Right. You may write to me for {hours} hours.",
+        "de": "Richtig. Du darfst mir {hours} Stunden lang schreiben.",
+    },
+    Line.WRONG_PASS: {
+        "en": "That is not it.",
+        "de": "Das stimmt nicht.",
+    },
+    Line.TOO_MANY_TRIES: {
+        "en": "Too many tries. Wait for an hour, or ask whoever runs me to let you in.",
+        "de": "Zu viele Versuche. Warte eine Stunde oder bitte die Person, die mich betreibt, dich hereinzulassen.",
+    },
+    Line.HELD: {
+        "en": "This message looks like an attack on me, so it was not taken.",
+        "de": "Diese Nachricht sieht wie ein Angriff auf mich aus und wurde darum nicht angenommen.",
+    },
+}
+
+
+def say_line(line: Line, language: str, **values: object) -> str:
+    """The sentence in this language, or in English where it is not known."""
+    texts = _TEXTS[line]
+    return texts.get(language, texts["en"]).format(**values)
+
+
+def line_texts(line: Line) -> Mapping[str, str]:
+    """The sentence in every language."""
+    return _TEXTS[line]

@@ -1,0 +1,64 @@
+"""Being let in by a word that was agreed on."""
+
+import hashlib
+import hmac
+import os
+from enum import Enum, auto
+
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured
+from hob.core.people import SenderAddress
+from hob.guard.admission.windows import Windows
+
+COMMAND = "/pass"
+SHORTEST = 8
+_HOUR = 3600.0
+_MOST_TRIES = 5  # of one sender in an hour
+_MOST_TRIES_HERE = 20  # of all senders of an account: many accounts guess no faster than a few
+
+
+class Tried(Enum):
+    """What came of a try."""
+
+    RIGHT = auto()
+    WRONG = auto()
+    TOO_OFTEN = auto()
+
+
+class Passphrase:
+    """Whom the passphrase lets in, and for how long. Only a hash of it is kept; comparing always takes equally long."""
+
+    def __init__(self, passphrase: str, hours: float, clock: Clock) -> None:
+        if len(passphrase) < SHORTEST:
+            raise NotConfigured(f"admission.passphrase is shorter than {SHORTEST} characters; choose a longer one")
+        self._salt = os.urandom(16)
+        self._hash = self._hashed(passphrase)
+        self._seconds = hours * _HOUR
+        self._clock = clock
+        self._tries = Windows(_HOUR)
+        self._until: dict[SenderAddress, float] = {}
+
+    def is_try(self, text: str) -> bool:
+        """Whether the message is one, right or wrong. Such a message is never stored."""
+        return text.strip().partition(" ")[0].lower() == COMMAND
+
+    def attempt(self, address: SenderAddress, text: str) -> Tried:
+        """Let the sender in if the text says the passphrase."""
+        now = self._clock.monotonic()
+        here = (address.channel, address.account)
+        if self._tries.wait(address, _MOST_TRIES, now) or self._tries.wait(here, _MOST_TRIES_HERE, now):
+            return Tried.TOO_OFTEN
+        self._tries.count(address, now)
+        self._tries.count(here, now)
+        if not hmac.compare_digest(self._hashed(text.strip()[len(COMMAND) :].strip()), self._hash):
+            return Tried.WRONG
+        self._until = {each: until for each, until in self._until.items() if until > now}
+        self._until[address] = now + self._seconds
+        return Tried.RIGHT
+
+    def lets_in(self, address: SenderAddress) -> bool:
+        """Whether this sender has said it, not too long ago."""
+        return self._until.get(address, 0.0) > self._clock.monotonic()
+
+    def _hashed(self, text: str) -> bytes:
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._salt).digest()

@@ -1,0 +1,64 @@
+"""Who is who, ready to be asked."""
+
+from collections.abc import Iterable, Sequence
+
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
+from hob.core.people import Person, SenderAddress
+
+
+class People:
+    """The owner and those they let in. Only the owner links an address to a person."""
+
+    def __init__(self, persons: Iterable[Person] = ()) -> None:
+        self._persons = tuple(persons)
+        self._by_address = {address: person for person in self._persons for address in person.addresses}
+
+    def __iter__(self) -> Iterable[Person]:
+        return iter(self._persons)
+
+    def find(self, address: SenderAddress) -> Person | None:
+        """Who writes from there."""
+        return self._by_address.get(address) or (self._by_address.get(address.anywhere()) if address.account else None)
+
+
+class SenderList:
+    """Addresses as the settings list them; `channel:*` is everybody on a channel."""
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        self._listed = frozenset(map(SenderAddress.parse, entries))
+
+    def names(self, address: SenderAddress) -> bool:
+        """Whether this very address is listed."""
+        return address in self._listed or address.anywhere() in self._listed
+
+    def opens(self, address: SenderAddress) -> bool:
+        """Whether everybody on its channel is listed."""
+        everybody = SenderAddress(address.channel, "*", address.account)
+        return everybody in self._listed or everybody.anywhere() in self._listed
+
+    def __contains__(self, address: SenderAddress) -> bool:
+        return self.names(address) or self.opens(address)
+
+
+def address_of(inbound: Inbound) -> SenderAddress:
+    """Where the sender writes from."""
+    return SenderAddress.of(inbound.origin.channel, inbound.sender.id, inbound.origin.account)
+
+
+def group_of(origin: Address) -> SenderAddress:
+    """A group, spelt as in the settings."""
+    return SenderAddress.of(origin.channel, origin.chat, origin.account)
+
+
+def person_session(inbound: Inbound, people: People) -> SessionKey | None:
+    """The one conversation with whoever wrote this directly; None for groups, threads and people who are not known.
+
+    Strangers never share one, nor does anybody on a channel that proves no sender: their class tells them apart.
+    """
+    if inbound.group or inbound.origin.thread or inbound.origin.channel in FETCHED_CHANNELS:
+        return None
+    person = people.find(address_of(inbound))
+    known = person is not None and person.cls is inbound.sender.cls is not SenderClass.STRANGER
+    return SessionKey(f"person:{person.id}") if person is not None and known else None
