@@ -1,7 +1,48 @@
 """Commands run, say what they say, and end with all that they started."""
 
-from hob.tools.sandbox import Reason
-from tests.tools.sandbox.conftest import Place
+import asyncio
+import hashlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import NotFound, ToolFailed
+from hob.tools.sandbox import Hearing, Limits, Reason, Window, open_processes, run, start
+from tests.tools.sandbox.conftest import Place, make_backend
+
+
+@pytest.fixture
+def mark() -> str:
+    """A number of seconds that no other process sleeps."""
+    return f"98765.{secrets.randbelow(10**9):09}"
+
+
+def alive(mark: str) -> bool:
+    """Whether any process of the machine has the mark in its command line, a shell that starts one apart."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"sleep") and mark.encode() in words:
+            return True
+    return False
+
+
+def gone(mark: str) -> bool:
+    """Whether it is gone now or within a few seconds, for what ends without anybody waiting for it."""
+    until = time.monotonic() + 5
+    while alive(mark) and time.monotonic() < until:
+        time.sleep(0.01)
+    return not alive(mark)
 
 
 async def test_a_command_gives_its_output_and_its_status(place: Place) -> None:
@@ -10,5 +51,222 @@ async def test_a_command_gives_its_output_and_its_status(place: Place) -> None:
 
 
 async def test_a_signal_is_told(place: Place) -> None:
-    finished = await place.run("sh", "-c", "kill -9 $$")
-    assert finished.signal == 9
+    assert (await place.run("sh", "-c", "kill -9 $$")).signal == 9
+
+
+async def test_a_command_that_is_not_there_is_told(place: Place) -> None:
+    finished = await place.run("no-such-command")
+    assert finished.status != 0
+    assert b"no-such-command" in finished.output
+
+
+async def test_input_is_given_whole(place: Place) -> None:
+    data = os.urandom(300_000)
+    finished = await place.run("sha256sum", stdin=data)
+    assert finished.output.decode().split()[0] == hashlib.sha256(data).hexdigest()
+
+
+async def test_without_input_there_is_nothing_to_read(place: Place) -> None:
+    assert (await place.run("cat")).output == b""
+
+
+async def test_beginning_and_end_of_a_long_output_are_kept_and_all_of_it_is_heard(place: Place) -> None:
+    heard: list[bytes] = []
+    listening = replace(place, hearing=Hearing(output=heard.append))
+    finished = await listening.run("seq", "200000")
+    assert finished.output.startswith(b"1\n2\n")
+    assert finished.output.endswith(b"199999\n200000\n")
+    assert len(b"".join(heard)) == len(finished.output) + finished.left_out == 1288895
+
+
+async def test_endless_output_ends_the_command(place: Place) -> None:
+    limits = Limits(output=1_000_000)
+    finished = await run(place.backend, place.job("yes"), SystemClock(), limits=limits, seconds=20)
+    assert finished.reason is Reason.TOO_MUCH_OUTPUT
+
+
+async def test_a_command_that_takes_too_long_is_asked_to_end(place: Place) -> None:
+    script = "trap 'echo goodbye; exit 0' TERM; echo begun; while :; do sleep 0.05; done 2>&-"
+    finished = await place.run("sh", "-c", script, seconds=0.5)
+    assert finished.reason is Reason.TIMED_OUT
+    assert finished.output == b"begun\ngoodbye\n"
+
+
+async def test_a_command_that_does_not_listen_is_ended(place: Place, mark: str) -> None:
+    running = await start(
+        place.backend, place.job("sh", "-c", f"trap '' TERM; sleep {mark}"), SystemClock(), limits=Limits()
+    )
+    finished = await running.stop(grace=0.2)
+    assert finished.reason is Reason.STOPPED
+    assert not alive(mark)
+
+
+async def test_a_daemon_does_not_outlive_its_command(place: Place, mark: str) -> None:
+    code = f"""
+import os, sys
+if os.fork(): sys.exit(5)
+os.setsid()
+if os.fork(): sys.exit()
+os.execvp("sleep", ["sleep", "{mark}"])
+"""
+    finished = await place.run("python3", "-c", code)
+    assert finished.status == 5
+    assert not alive(mark)
+
+
+async def test_a_daemon_does_not_outlive_the_timeout(place: Place, mark: str) -> None:
+    script = f"(setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' &) ; sleep {mark}"
+    await place.run("sh", "-c", script, seconds=0.5)
+    assert not alive(mark)
+
+
+async def test_a_cancelled_call_leaves_nothing(place: Place, mark: str) -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await place.run("sh", "-c", f"sleep {mark} & wait", seconds=60)
+    assert gone(mark)
+
+
+async def test_a_killed_hob_leaves_nothing(place: Place, mark: str, tmp_path: Path) -> None:
+    program = f"""
+import asyncio, sys
+from pathlib import Path
+from hob.core.clock import SystemClock
+from hob.tools.sandbox import Limits, start
+from tests.tools.sandbox.conftest import make_place
+
+async def main():
+    place = make_place({place.backend.name!r}, Path({str(tmp_path)!r}))
+    job = place.job("sh", "-c", "(setsid sleep {mark} &) ; echo begun; sleep {mark}")
+    running = await start(place.backend, job, SystemClock(), limits=Limits())
+    while b"begun" not in running.output.kept:
+        await asyncio.sleep(0.01)
+    print("ready", flush=True)
+    await running.wait()
+
+asyncio.run(main())
+"""
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    hob = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE, env=environ)
+    assert hob.stdout is not None
+    try:
+        assert await hob.stdout.readline() == b"ready\n"
+        assert alive(mark)
+    finally:
+        hob.kill()
+        await hob.wait()
+    assert gone(mark)
+
+
+async def test_a_terminal_is_a_terminal(place: Place) -> None:
+    script = "test -t 0 && test -t 1 && stty size"
+    assert (await place.run("sh", "-c", script, window=Window(33, 99))).output == b"33 99\r\n"
+
+
+async def test_a_key_interrupts_what_runs_in_the_terminal(place: Place) -> None:
+    code = """
+import time
+try:
+    print("begun", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    job = place.job("python3", "-c", code, window=Window())
+    heard = asyncio.Event()
+    hearing = Hearing(output=lambda piece: heard.set() if b"begun" in piece else None)
+    running = await start(place.backend, job, SystemClock(), limits=Limits(), interactive=True, hearing=hearing)
+    await heard.wait()
+    running.write(b"\x03")
+    finished = await running.wait(10)
+    assert finished is not None
+    assert finished.output.endswith(b"stopped\r\n")
+
+
+async def test_a_command_in_the_background_is_talked_with(place: Place) -> None:
+    async with open_processes(place.backend, SystemClock(), Limits()) as processes:
+        job = place.job("sh", "-c", "read name; echo hello $name; read rest; exit 4")
+        heard = asyncio.Event()
+        hearing = Hearing(output=lambda piece: heard.set() if b"Anna" in piece else None)
+        name, _ = await processes.start(job, "session", hearing=hearing)
+        processes.write(name, "session", b"Anna\n")
+        await heard.wait()
+        polled = await processes.poll(name, "session")
+        assert (polled.news, polled.finished) == (b"hello Anna\n", None)
+        processes.write(name, "session", b"", end=True)
+        polled = await processes.poll(name, "session", seconds=10)
+        assert polled.finished is not None
+        assert polled.finished.status == 4
+
+
+async def test_a_command_belongs_to_who_started_it(place: Place) -> None:
+    async with open_processes(place.backend, SystemClock(), Limits()) as processes:
+        name, _ = await processes.start(place.job("sleep", "60"), "mine")
+        with pytest.raises(NotFound):
+            await processes.stop(name, "yours")
+        assert [listed.id for listed in processes.list("mine")] == [name]
+        assert processes.list("yours") == ()
+
+
+async def test_commands_in_the_background_end_with_hob(place: Place, mark: str) -> None:
+    async with open_processes(place.backend, SystemClock(), Limits()) as processes:
+        await processes.start(place.job("sleep", mark), "session")
+    assert not alive(mark)
+
+
+async def test_who_reads_nothing_is_not_written_to(place: Place) -> None:
+    running = await start(place.backend, place.job("sleep", "60"), SystemClock(), limits=Limits(), interactive=True)
+    try:
+        running.write(b"x" * 4_000_000)
+        with pytest.raises(ToolFailed, match="has not read"):
+            running.write(b"x" * 400_000)
+    finally:
+        await running.stop(grace=0)
+
+
+async def test_no_more_memory_than_allowed(place: Place) -> None:
+    small = smaller(place, Limits(memory=200 * 1024 * 1024))
+    finished = await small.run("python3", "-c", "x = bytearray(400 * 1024 * 1024); print('had it')")
+    assert b"had it" not in finished.output
+
+
+async def test_no_larger_files_than_allowed(place: Place) -> None:
+    small = smaller(place, Limits(file=1024 * 1024))
+    await small.sh("head -c 5000000 /dev/zero > big")
+    assert (place.work / "big").stat().st_size == 1024 * 1024
+
+
+async def test_no_more_open_files_than_allowed(place: Place) -> None:
+    small = smaller(place, Limits(open_files=64))
+    assert "Too many open files" in await small.python("x = [open('/dev/null') for _ in range(100)]")
+
+
+async def test_no_more_cpu_than_allowed(place: Place) -> None:
+    small = smaller(place, Limits(cpu_seconds=1))
+    finished = await small.run("python3", "-c", "while True: pass", seconds=20)
+    assert finished.signal in {signal.SIGKILL, signal.SIGXCPU}
+
+
+async def test_a_fork_bomb_goes_off_in_its_own_room(place: Place) -> None:
+    if os.geteuid() == 0 and not getattr(place.backend, "groups", None):
+        pytest.skip("root's processes are not counted, and there are no control groups here")
+    small = smaller(place, Limits(processes=50))
+    code = """
+import os, time
+made = 0
+try:
+    while made < 500:
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        made += 1
+except BlockingIOError:
+    pass
+print(made)
+"""
+    assert int(await small.python(code)) < 60
+
+
+def smaller(place: Place, limits: Limits) -> Place:
+    around = replace(place.surroundings, limits=limits)
+    return replace(place, surroundings=around, backend=make_backend(place.backend.name, around))

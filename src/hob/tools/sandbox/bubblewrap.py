@@ -11,12 +11,13 @@ from pathlib import Path
 
 from hob.tools.sandbox import places
 from hob.tools.sandbox.bridge import PORT
+from hob.tools.sandbox.cgroups import ControlGroups
 from hob.tools.sandbox.environment import USER, job_environ, proxy_environ
 from hob.tools.sandbox.hosts import Decided, HostRules
 from hob.tools.sandbox.job import Job, Root
 from hob.tools.sandbox.launching import Launch
 from hob.tools.sandbox.namespaces import NamespaceGrip, Told, Way
-from hob.tools.sandbox.proxy import Proxy
+from hob.tools.sandbox.proxy import INTERNET, Internet, Proxy
 from hob.tools.sandbox.roots import check_job, effective_roots, open_below, open_place
 from hob.tools.sandbox.seccomp import Filter, compile_filter, find_architecture
 from hob.tools.sandbox.shell import limited, limited_inside
@@ -37,6 +38,8 @@ class Bubblewrap:
     program: str
     options: frozenset[str]
     surroundings: Surroundings
+    groups: ControlGroups | None = None
+    internet: Internet = INTERNET
 
     def settle(self) -> None:
         """Write the /etc that commands see. Raises OSError."""
@@ -66,7 +69,7 @@ class Bubblewrap:
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         check_job(job, self.surroundings.forbidden)
-        way = Way(Proxy(HostRules(job.hosts), decided), _pipe(before, after)) if job.hosts else None
+        way = Way(Proxy(HostRules(job.hosts), decided, self.internet), _pipe(before, after)) if job.hosts else None
         status, told = os.pipe()
         os.set_blocking(status, False)
         after.callback(os.close, status)
@@ -88,11 +91,26 @@ class Bubblewrap:
         unseen = ("--args", fds.data(b"".join(os.fsencode(word) + b"\0" for word in arguments)), "--")
         limits = self.surroundings.limits
         return Launch(
-            (*limited(limits), self.program, *unseen, *limited_inside(limits), *_terminal(job), *job.argv),
+            (
+                *limited(limits, self._group(after)),
+                self.program,
+                *unseen,
+                *limited_inside(limits),
+                *_terminal(job),
+                *job.argv,
+            ),
             {"PATH": "/usr/bin:/bin"},
             tuple(fds.shared),
             grip,
         )
+
+    def _group(self, after: ExitStack) -> tuple[str, ...]:
+        if self.groups is None:
+            return ()
+        try:
+            return after.enter_context(self.groups.made(self.surroundings.limits))
+        except OSError:  # each process still has its own limits
+            return ()
 
     def _optional(self, option: str, *values: str) -> tuple[str, ...]:
         return (option, *values) if option in self.options else ()

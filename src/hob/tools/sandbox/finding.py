@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.bubblewrap import Bubblewrap
+from hob.tools.sandbox.cgroups import find_groups
 from hob.tools.sandbox.containers import Containers
 from hob.tools.sandbox.landlock import Landlock, landlock_version
 from hob.tools.sandbox.launching import Backend
@@ -109,7 +110,7 @@ def _bubblewrap(surroundings: Surroundings, path: str) -> Bubblewrap:
     options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
     if "--json-status-fd" not in options:
         raise Unusable("this bubblewrap is older than 0.3.3", _INSTALL)
-    backend = Bubblewrap(program, options, surroundings)
+    backend = Bubblewrap(program, options, surroundings, find_groups())
     backend.settle()
     return backend
 

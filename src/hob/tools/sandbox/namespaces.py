@@ -9,7 +9,7 @@ import json
 import os
 import signal
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import ToolFailed
@@ -19,13 +19,12 @@ from hob.tools.sandbox.proxy import Proxy
 _SECONDS = 10.0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Way:
     """A way out for a command: the proxy, and the pipe on which the sandbox waits until it stands."""
 
     proxy: Proxy
     pipe: tuple[int, int]
-    server: asyncio.Server | None = field(default=None, init=False)
 
     @property
     def waits(self) -> int:
@@ -77,7 +76,7 @@ class NamespaceGrip:
         if self._way is None:
             return
         listening = await listen_inside(await self._wait_for_first())
-        self._way.server = await self._way.proxy.serve(listening)
+        await self._way.proxy.serve(listening)
         os.write(self._way.pipe[1], b"\0")
 
     def terminate(self, pid: int) -> None:
@@ -103,8 +102,8 @@ class NamespaceGrip:
 
     def close(self) -> None:
         """The way out is shut."""
-        if self._way is not None and self._way.server is not None:
-            self._way.server.close()
+        if self._way is not None:
+            self._way.proxy.close()
 
     async def _wait_for_first(self) -> int:
         loop = asyncio.get_running_loop()

@@ -11,12 +11,11 @@ from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, Stream
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import cast
 from urllib.parse import urlsplit
 
 from hob.tools.sandbox.hello import MOST_HELLO, NotTls, server_name
 from hob.tools.sandbox.hosts import Decided, Decision, HostRules, host_name, public_address
-
-Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 _MOST_HEAD = 32 * 1024
 _PIECE = 64 * 1024
@@ -59,29 +58,64 @@ class Request:
         return not self.head
 
 
+@dataclass(frozen=True, slots=True)
+class Internet:
+    """What lies outside: how names are resolved, which addresses count, and the two ports that are open."""
+
+    resolve: Callable[[str, int], Awaitable[list[str]]]
+    reachable: Callable[[str], bool]
+    http: int = 80
+    https: int = 443
+
+
 async def resolve_host(host: str, port: int) -> list[str]:
     """The addresses of a name, as the machine resolves it. Raises OSError."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
 
 
+def reachable(address: str) -> bool:
+    """Whether an address is the internet's, and not this machine's own (to which alone a socket can be bound)."""
+    if not public_address(address):
+        return False
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as trial:
+        try:
+            trial.bind((address, 0))
+        except OSError:
+            return True
+    return False
+
+
+INTERNET = Internet(resolve_host, reachable)
+
+
 class Proxy:
     """One command's way out. `decided` hears of every connection."""
 
-    def __init__(self, rules: HostRules, decided: Decided, resolve: Resolve = resolve_host) -> None:
+    def __init__(self, rules: HostRules, decided: Decided, internet: Internet = INTERNET) -> None:
         self._rules = rules
         self._decided = decided
-        self._resolve = resolve
-        self._open = 0
+        self._internet = internet
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
 
-    async def serve(self, listening: socket.socket) -> asyncio.Server:
-        """Answer whoever connects to this socket, until the server is closed."""
-        return await asyncio.start_server(self._answer, sock=listening, limit=_MOST_HEAD)
+    async def serve(self, listening: socket.socket) -> None:
+        """Answer whoever connects to this socket, until `close`."""
+        self._server = await asyncio.start_server(self._answer, sock=listening, limit=_MOST_HEAD)
+
+    def close(self) -> None:
+        """The way out is shut, also for those who are on it."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._open:
+            task.cancel()
 
     async def _answer(self, reader: StreamReader, writer: StreamWriter) -> None:
-        self._open += 1
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        self._open.add(task)
         try:
-            if self._open > _MOST_CONNECTIONS:
+            if len(self._open) > _MOST_CONNECTIONS:
                 raise Refused("too many connections at once", "503 Service Unavailable")
             async with asyncio.timeout(_HEAD_SECONDS):
                 request = parse_request(await reader.readuntil(b"\r\n\r\n"))
@@ -91,25 +125,24 @@ class Proxy:
         except (OSError, TimeoutError, IncompleteReadError, LimitOverrunError):
             pass  # one of the two sides is gone, or never was a client of a proxy
         finally:
-            self._open -= 1
+            self._open.discard(task)
             await _close(writer)
 
     async def _pass(self, request: Request, reader: StreamReader, writer: StreamWriter) -> None:
         address = await self._admit(request)
-        hello = b""
-        if request.tunnel:
-            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            await writer.drain()
-            hello = await self._hello(request, reader)
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 far_reader, far_writer = await asyncio.open_connection(address, request.port)
         except (OSError, TimeoutError) as error:
             raise Refused(f"{request.host} does not answer ({str(error) or 'timeout'})", "502 Bad Gateway") from error
         try:
-            if far_writer.get_extra_info("sockname")[0] == far_writer.get_extra_info("peername")[0]:
-                raise self._refused(request, f"{request.host} is this machine")
-            far_writer.write(hello or request.head)
+            first: bytes | None = request.head
+            if request.tunnel:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                first = await self._hello(request, reader)
+            if first is None:
+                return
+            far_writer.write(first)
             async with asyncio.TaskGroup() as both:
                 both.create_task(_copy(reader, far_writer, None if request.tunnel else request.body))
                 both.create_task(_copy(far_reader, writer, None))
@@ -121,39 +154,42 @@ class Proxy:
     async def _admit(self, request: Request) -> str:
         """The address to connect to. Raises Refused."""
         host, port = request.host, request.port
-        if port != (443 if request.tunnel else 80):
-            raise self._refused(request, f"only ports 80 (http) and 443 (https) are open, not {port}")
+        internet = self._internet
+        if port != (internet.https if request.tunnel else internet.http):
+            ports = f"{internet.http} (http) and {internet.https} (https)"
+            raise self._refused(request, f"only ports {ports} are open, not {port}")
         if not self._rules.allow(host):
             raise self._refused(request, f"{host} is not among the allowed hosts")
         try:
-            found = await self._resolve(host, port)
+            found = await internet.resolve(host, port)
         except OSError as error:
             raise Refused(f"{host} cannot be resolved ({error})", "502 Bad Gateway") from error
-        address = next((text for text in found if public_address(text)), None)
+        address = next((text for text in found if internet.reachable(text)), None)
         if address is None:
             raise self._refused(request, f"{host} leads to an address of this machine or its network")
         self._decided(Decision(host, port, True, "allowed"))
         return address
 
-    async def _hello(self, request: Request, reader: StreamReader) -> bytes:
-        """The first message in a tunnel, which must be for the host that was allowed. Raises Refused."""
+    async def _hello(self, request: Request, reader: StreamReader) -> bytes | None:
+        """The first message in a tunnel, which must be for the host that was allowed; None where it is not."""
         data = b""
         async with asyncio.timeout(_HEAD_SECONDS):
             while True:
                 piece = await reader.read(_PIECE)
-                if not piece:
-                    raise IncompleteReadError(data, None)
                 data += piece
                 try:
                     name = server_name(data)
                 except NotTls:
-                    raise self._refused(request, "only TLS goes through a tunnel") from None
+                    self._refused(request, "only TLS goes through a tunnel")
+                    return None
                 if name is not None:
                     break
-                if len(data) > MOST_HELLO:
-                    raise self._refused(request, "the first message is too long")
+                if not piece or len(data) > MOST_HELLO:
+                    self._refused(request, "a tunnel was opened and not used")
+                    return None
         if host_name(name) != request.host:
-            raise self._refused(request, f"a tunnel to {request.host} was used for {name or 'no name'}")
+            self._refused(request, f"a tunnel to {request.host} was used for {name or 'no name'}")
+            return None
         return data
 
     def _refused(self, request: Request, reason: str) -> Refused:

@@ -1,0 +1,123 @@
+"""Control groups: limits for all processes of a command together, where Hob may make such groups.
+
+https://docs.kernel.org/admin-guide/cgroup-v2.html, and cgroup-v1/ beside it. With version 2 that needs a part
+of the tree that was delegated to Hob (systemd: `Delegate=yes`), in which Hob first moves into a leaf, since only leaves
+hold processes.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hob.tools.sandbox.job import Limits
+
+_MOUNT = Path("/sys/fs/cgroup")
+_NEEDED = ("memory", "pids")
+_PREFIX = "hob-command-"
+_OWN = "hob-itself"
+
+
+class ControlGroups:
+    """Where groups may be made: one place with version 2, one for each controller with version 1."""
+
+    def __init__(self, places: Sequence[Path]) -> None:
+        self.places = tuple(places)
+        self._ended: set[Path] = set()
+
+    @contextmanager
+    def made(self, limits: Limits) -> Iterator[tuple[str, ...]]:
+        """Groups with these limits, as the files into which a process writes itself. Scratch space counts as memory.
+
+        Raises OSError.
+        """
+        self._remove()
+        folders = [place / f"{_PREFIX}{secrets.token_hex(6)}" for place in self.places]
+        try:
+            for folder in folders:
+                folder.mkdir()
+                _limit(folder, limits)
+            yield tuple(str(folder / "cgroup.procs") for folder in folders)
+        finally:
+            self._ended.update(folders)
+            self._remove()
+
+    def _remove(self) -> None:
+        """The kernel needs a moment after a process' end: what cannot be removed yet is removed the next time."""
+        for folder in tuple(self._ended):
+            try:
+                folder.rmdir()
+            except FileNotFoundError:
+                self._ended.discard(folder)
+            except OSError:
+                continue
+            else:
+                self._ended.discard(folder)
+
+
+def _limit(folder: Path, limits: Limits) -> None:
+    memory = str(limits.memory + limits.scratch)
+    amounts = {"memory.max": memory, "memory.swap.max": "0", "memory.limit_in_bytes": memory}
+    for name, amount in (amounts | {"pids.max": str(limits.processes)}).items():
+        if (folder / name).exists():
+            (folder / name).write_text(amount, "ascii")
+
+
+def find_groups(mount: Path = _MOUNT, own: Path = Path("/proc/self/cgroup")) -> ControlGroups | None:
+    """Where this process may make control groups with limits; None where it may not.
+
+    Removes groups that an earlier Hob left behind.
+    """
+    try:
+        paths = dict(_paths(own.read_text("utf-8")))
+    except OSError:
+        return None
+    groups = _first_version(mount, paths) or _second_version(mount, paths.get("", ""))
+    for place in () if groups is None else groups.places:
+        for folder in place.glob(f"{_PREFIX}*"):
+            with suppress(OSError):  # another Hob's, with a command in it
+                folder.rmdir()
+    return groups
+
+
+def _paths(text: str) -> Iterator[tuple[str, str]]:
+    """By controller; that of version 2 goes by the empty name."""
+    for line in text.splitlines():
+        _, controllers, path = line.split(":", 2)
+        yield from ((name, path) for name in controllers.split(","))
+
+
+def _first_version(mount: Path, paths: dict[str, str]) -> ControlGroups | None:
+    places = []
+    for name in _NEEDED:
+        if name not in paths:
+            return None
+        place = mount / name / paths[name].lstrip("/")
+        places.append(place if place.is_dir() else mount / name)
+    return ControlGroups(places) if all(os.access(place, os.W_OK) for place in places) else None
+
+
+def _second_version(mount: Path, path: str) -> ControlGroups | None:
+    place = mount / path.lstrip("/")
+    try:
+        if not set(_NEEDED) <= set((place / "cgroup.controllers").read_text("ascii").split()):
+            return None
+        if not set(_NEEDED) <= set((place / "cgroup.subtree_control").read_text("ascii").split()):
+            _delegate(place)
+    except OSError:
+        return None
+    return ControlGroups((place,)) if os.access(place, os.W_OK) else None
+
+
+def _delegate(place: Path) -> None:
+    """Move Hob into a leaf, and let the others have limits. Raises OSError, with everything as it was."""
+    leaf = place / _OWN
+    leaf.mkdir(exist_ok=True)
+    (leaf / "cgroup.procs").write_text(str(os.getpid()), "ascii")
+    try:
+        (place / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in _NEEDED), "ascii")
+    except OSError:
+        (place / "cgroup.procs").write_text(str(os.getpid()), "ascii")
+        leaf.rmdir()
+        raise

@@ -1,0 +1,284 @@
+"""Ways out that have been tried before. What counts is the world afterwards, not what the command said."""
+
+import asyncio
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import NotConfigured, ToolFailed
+from hob.tools.sandbox import Root, Window
+from tests.tools.sandbox.conftest import Place
+
+SECRET = "canary-0f9d3c"
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Iterator[socket.socket]:
+    """A daemon's socket, as docker.sock, ssh-agent, the D-Bus or hob.sock would be."""
+    with closing(socket.socket(socket.AF_UNIX)) as listening:
+        listening.bind(str(tmp_path / "outside.sock"))
+        listening.listen()
+        listening.setblocking(False)
+        yield listening
+
+
+def visited(listening: socket.socket) -> bool:
+    """Whether anybody has connected."""
+    try:
+        listening.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def test_what_is_outside_is_neither_seen_nor_changed(place: Place) -> None:
+    canary = place.canary
+    said = await place.sh(f"cat {canary}; ls {place.outside}; echo x > {canary}; rm -rf {place.outside}")
+    assert "sings" not in said
+    assert canary.read_text() == "sings"
+
+
+@pytest.mark.parametrize("made", ["ln -s {0} link && cat link", "ln {0} link; cat link", "cp -l {0} link; cat link"])
+async def test_links_lead_nowhere(place: Place, made: str) -> None:
+    assert "sings" not in await place.sh(made.format(place.canary))
+
+
+async def test_nothing_is_written_through_a_link_that_lies_in_the_work(place: Place) -> None:
+    (place.work / "link").symlink_to(place.canary)
+    await place.sh("echo x > link; echo x >> link; truncate -s 0 link")
+    assert place.canary.read_text() == "sings"
+
+
+async def test_the_files_of_the_owner_are_not_there(place: Place) -> None:
+    said = await place.sh("ls /root /home/* /var/lib /etc/ssl/private 2>/dev/null; cat /etc/shadow 2>/dev/null")
+    assert said.replace("/home/hob:", "").strip() in {"", f"{place.surroundings.home}:"}
+
+
+@pytest.mark.parametrize("path", ["/usr/x", "/etc/x", "/bin/x", "/x", "/dev/x", "/var/x", "/boot/x"])
+async def test_the_system_is_not_written_to(place: Place, path: str) -> None:
+    finished = await place.run("sh", "-c", f"echo x > {path}")
+    assert finished.status != 0
+    assert not Path(path).exists()
+
+
+async def test_the_kernel_is_not_set(place: Place) -> None:
+    pattern = Path("/proc/sys/kernel/core_pattern")
+    before = pattern.read_text()
+    await place.sh("echo '|/tmp/x' > /proc/sys/kernel/core_pattern; echo b > /proc/sysrq-trigger")
+    assert pattern.read_text() == before
+
+
+async def test_no_secret_of_the_environment_comes_in(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "HOB_GATEWAY_AUTH_TOKEN", "OTHER"):
+        monkeypatch.setenv(name, SECRET)
+    said = await place.sh("env; cat /proc/self/environ /proc/1/environ /proc/*/environ")
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "SSH_AUTH_SOCK", "ANTHROPIC_API_KEY", "PATH", "HTTPS_PROXY", "A=B"])
+async def test_variables_that_open_doors_are_not_taken(place: Place, name: str) -> None:
+    with pytest.raises(ToolFailed):
+        await place.run("true", environ={name: "x"})
+
+
+async def test_no_descriptor_is_left_open(place: Place) -> None:
+    code = "import os\nfor fd in range(3, 256):\n try: print(fd, os.fstat(fd))\n except OSError: pass"
+    assert await place.python(code) == ""
+
+
+async def test_no_socket_of_a_daemon_is_reached(place: Place, listener: socket.socket) -> None:
+    await place.python(f"import socket; socket.socket(socket.AF_UNIX).connect({listener.getsockname()!r})")
+    assert not visited(listener)
+
+
+async def test_a_socket_is_not_reached_by_datagrams_either(place: Place, tmp_path: Path) -> None:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as log:
+        log.bind(str(tmp_path / "log.sock"))
+        log.setblocking(False)
+        code = f"""
+from socket import AF_UNIX, SOCK_DGRAM, socket, socketpair
+for make in (lambda: socket(AF_UNIX, SOCK_DGRAM), lambda: socketpair(type=SOCK_DGRAM)[0]):
+    try: make().sendto(b"x", {log.getsockname()!r})
+    except OSError: pass
+"""
+        await place.python(code)
+        with pytest.raises(BlockingIOError):
+            log.recv(10)
+
+
+async def test_no_abstract_socket_is_reached(place: Place) -> None:
+    with closing(socket.socket(socket.AF_UNIX)) as listening:
+        listening.bind(f"\0hob-test-{os.getpid()}")
+        listening.listen()
+        listening.setblocking(False)
+        name = f"'\\0hob-test-{os.getpid()}'"
+        await place.python(f"import socket; socket.socket(socket.AF_UNIX).connect({name})")
+        assert not visited(listening)
+
+
+async def test_no_port_of_the_machine_is_reached(place: Place) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        listening.setblocking(False)
+        await place.python(f"import socket; socket.create_connection({listening.getsockname()!r}, 2)")
+        assert not visited(listening)
+
+
+async def test_dns_has_no_way_out(place: Place) -> None:
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as server:
+        server.bind(("127.0.0.1", 0))
+        server.setblocking(False)
+        code = f"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', {server.getsockname()!r})"
+        await place.python(code)
+        with pytest.raises(BlockingIOError):
+            server.recv(10)
+
+
+async def test_hob_itself_is_not_looked_into(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANARY", SECRET)
+    inside = f"/proc/{os.getpid()}"
+    said = await place.sh(
+        f"cat {inside}/environ {inside}/maps; ls {inside}/fd {inside}/root {inside}/cwd; ls -l {inside}/fd"
+    )
+    assert SECRET not in said
+    assert "socket:" not in said
+    assert "python" not in said
+
+
+async def test_nobody_outside_is_signalled(place: Place) -> None:
+    loop = asyncio.get_running_loop()
+    bystander = await asyncio.create_subprocess_exec("sleep", "60")
+    heard: list[int] = []
+    loop.add_signal_handler(10, lambda: heard.append(10))
+    try:
+        script = f"kill -9 {bystander.pid}; kill -10 {os.getpid()}; kill -10 -{os.getpgid(0)}; kill -10 -1"
+        await place.sh(script)
+        assert bystander.returncode is None
+        assert heard == []
+    finally:
+        loop.remove_signal_handler(10)
+        bystander.kill()
+        await bystander.wait()
+
+
+async def test_the_terminal_is_not_typed_into(place: Place) -> None:
+    code = (
+        "import fcntl, termios\ntry: fcntl.ioctl(0, termios.TIOCSTI, b'x')\nexcept OSError as error: print(error.errno)"
+    )
+    assert (await place.python(code, window=Window())).strip() == "1"
+
+
+CALLS = {
+    "ptrace": (101, 117),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "pivot_root": (155, 41),
+    "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "open_by_handle_at": (304, 265),
+    "io_uring_setup": (425, 425),
+    "open_tree": (428, 428),
+    "fsopen": (430, 430),
+    "mount_setattr": (442, 442),
+    "process_vm_readv": (310, 270),
+    "pidfd_getfd": (438, 438),
+    "kexec_load": (246, 104),
+    "init_module": (175, 105),
+}
+
+
+async def test_the_kernel_refuses_what_no_command_needs(place: Place) -> None:
+    column = 0 if os.uname().machine == "x86_64" else 1
+    numbers = {name: row[column] for name, row in CALLS.items()}
+    code = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for name, number in {numbers!r}.items():
+    if libc.syscall(number, 0, 0, 0, 0, 0) != -1 or ctypes.get_errno() not in (1, 38): print(name, ctypes.get_errno())
+"""
+    assert await place.python(code) == ""
+
+
+async def test_no_namespace_is_made(place: Place) -> None:
+    said = await place.sh("unshare -Ur true && echo made; bwrap --unshare-all --ro-bind / / true && echo made")
+    assert "made" not in said
+
+
+@pytest.mark.parametrize("family", ["40, 1", "38, 5", "17, 3", "31, 3", "16, 3, 12", "2, 3"])  # vsock, alg, packet, …
+async def test_rare_sockets_are_not_made(place: Place, family: str) -> None:
+    assert "made" not in await place.python(f"import socket; socket.socket({family}); print('made')")
+
+
+async def test_a_setuid_program_gains_nothing(place: Place) -> None:
+    shutil.copy("/usr/bin/id", place.work / "id")
+    (place.work / "id").chmod(0o4755)
+    code = "import ctypes; print(ctypes.CDLL(None).prctl(39, 0, 0, 0, 0))"
+    assert (await place.python(code)).strip() == "1"
+    said = await place.sh("./id -u")
+    assert said.strip() in {str(os.getuid() or 1000), str(os.getuid())}
+
+
+async def test_a_call_of_another_architecture_ends_the_program(place: Place) -> None:
+    if os.uname().machine != "x86_64":
+        pytest.skip("another architecture has no int 0x80")
+    code = """
+import ctypes, mmap
+page = mmap.mmap(-1, 4096, prot=7)
+page.write(b"\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3")  # mov eax, 20 (getpid); int 0x80; ret
+ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
+print('came back')
+"""
+    assert "came back" not in await place.python(code)
+
+
+async def test_a_root_that_became_a_link_is_not_given(place: Place) -> None:
+    inner = place.work / "inner"
+    inner.symlink_to(place.outside)
+    with pytest.raises(ToolFailed, match="symbolic link"):
+        await place.run("true", roots=(Root(inner, True),), folder=inner)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/etc", "/proc/1", "/run/user", "/dev", "/usr", "/home", "relative", "/tmp/../etc"]
+)
+async def test_the_system_is_not_given(place: Place, path: str) -> None:
+    with pytest.raises(NotConfigured):
+        await place.run("true", roots=(Root(Path(path), True),), folder=Path(path))
+
+
+@pytest.mark.parametrize("part", ["", "inside", ".."])
+async def test_what_is_private_is_not_given_nor_what_holds_it(place: Place, part: str) -> None:
+    path = place.outside.parent if part == ".." else place.outside / part
+    with pytest.raises(NotConfigured, match="private"):
+        await place.run("true", roots=(Root(path, False),), folder=path)
+
+
+async def test_a_command_works_only_where_it_may(place: Place) -> None:
+    with pytest.raises(ToolFailed, match="not in a folder"):
+        await place.run("true", folder=place.outside)
+
+
+def test_the_numbers_of_calls_are_those_of_the_headers() -> None:
+    """The one thing that a filter cannot get wrong by a digit."""
+    from hob.tools.sandbox.seccomp import _CALLS
+
+    for column, header in enumerate(("x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/unistd.h")):
+        path = Path("/usr/include", header)
+        if not path.exists():
+            pytest.skip(f"there is no {path}")
+        defined = {}
+        for line in path.read_text().splitlines():
+            words = line.replace("__NR3264_", "__NR_").split()
+            if len(words) == 3 and words[0] == "#define" and words[1].startswith("__NR_") and words[2].isdigit():
+                defined[words[1].removeprefix("__NR_")] = int(words[2])
+        ours = {name: row[column] for name, row in _CALLS.items() if row[column] >= 0}
+        assert {name: number for name, number in ours.items() if defined.get(name, number) != number} == {}
