@@ -139,26 +139,12 @@ class Expander:
         return self._operated(part.name, operator, value, argument)
 
     def _operated(self, name: str, operator: str, value: Value, argument: str) -> str:
-        if value is None:
-            self.met_unset = True
-            if operator.lstrip(":")[:1] not in ("-", "=", "+") or not operator:
-                value = self.unset
-        text = value if isinstance(value, str) else ""
+        self.met_unset = self.met_unset or value is None
+        if operator.lstrip(":") in ("-", "=", "+"):
+            return self._replaced(name, operator, value if isinstance(value, str) else None, argument)
+        text = value if isinstance(value, str) else self.unset
         match operator:
-            case "":
-                return text
-            case ":-" | "-" | ":=" | "=":
-                # unset, but perhaps the environment has it: in one reading the word, in the other unknown
-                given = value is None or (not text and operator[0] == ":")
-                if not given:
-                    return text
-                result = argument if not self.unset or value is not None else ANY
-                if "=" in operator:
-                    self.state.assign(name, result)
-                return result
-            case ":+" | "+":
-                return argument if text or (value is None and self.unset) else ""
-            case ":?" | "?":
+            case "" | ":?" | "?":
                 return text
             case ":":
                 return substring(text, argument) if text else text
@@ -169,6 +155,17 @@ class Expander:
             case "^" | "^^" | "," | ",,":
                 return cased(text, operator)
         return ANY
+
+    def _replaced(self, name: str, operator: str, value: str | None, argument: str) -> str:
+        """`${name:-argument}` and its kin. What is not set is perhaps set by the environment: see `unset`."""
+        if operator.endswith("+"):
+            return argument if value or (value is None and self.unset) else ""
+        if value is not None and (value or operator[0] != ":"):
+            return value
+        result = argument if not self.unset or value is not None else ANY
+        if operator.endswith("="):
+            self.state.assign(name, result)
+        return result
 
     def value(self, name: str) -> Value:
         """What the parameter is in this reading; None where nothing sets it."""

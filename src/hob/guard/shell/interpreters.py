@@ -13,7 +13,7 @@ _SHELL_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """How an interpreter takes its program. `code` are letters whose value is code, `rest` letters with other values."""
+    """How an interpreter takes its program: `code` are letters whose value is code, `rest` those with other values."""
 
     language: str
     code: str = "e"
@@ -68,6 +68,11 @@ def interpreted(name: str, args: Args) -> Runs | None:
     return None if spec is None else _program(spec, args, base not in _STDIN_PLAIN)
 
 
+def shell_runs(text: str, positional: Args = ()) -> Runs:
+    """A text for a shell, as all that runs."""
+    return Runs((), ((text, positional),))
+
+
 def _shell(args: Args) -> Runs:
     at, takes_code, takes_input = 0, False, False
     while at < len(args) and args[at][:1] in ("-", "+") and len(args[at]) > 1:
@@ -82,7 +87,7 @@ def _shell(args: Args) -> Runs:
             takes_input = takes_input or "s" in arg
     rest = args[at:]
     if takes_code:
-        return Runs(shell=((rest[0], rest[1:]),)) if rest else Runs()
+        return shell_runs(rest[0], rest[1:]) if rest else Runs()
     if rest and rest[0] != "-" and not takes_input:
         return Runs(scripts=(rest[0],))
     if args[:1] in (("--version",), ("--help",)):

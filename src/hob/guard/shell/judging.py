@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hob.guard.shell.analysis import analyse
-from hob.guard.shell.commands import Analysis, Command
+from hob.guard.shell.commands import Analysis
 from hob.guard.shell.findings import Finding, Severity
 from hob.guard.shell.places import Map
 from hob.guard.shell.rules import (

@@ -11,8 +11,8 @@ from hob.guard.shell.builtins import joined
 from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, may_be, words
 
 _SYSTEM = frozenset(
-    words("""bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt nix opt proc root run sbin snap srv sys usr var
-    Applications Library System Users Volumes private cores""")
+    words("""bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt nix opt proc root run sbin snap srv
+    sys usr var Applications Library System Users Volumes private cores""")
 )
 _DEEP = frozenset(
     {"usr", "var", "lib", "boot", "System", "Library", "private", "etc", "nix", "opt", "sys", "run", "proc"}
@@ -21,21 +21,19 @@ _HARMLESS_DEVICES = frozenset(
     words("null zero full random urandom tty stdin stdout stderr fd ptmx pts shm console tcp udp")
 )
 _BUILT = frozenset(
-    words("""build dist target out node_modules bower_components __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox
-    .venv venv env .eggs .cache .parcel-cache .turbo .next .nuxt .svelte-kit .angular .gradle .terraform coverage htmlcov
-    .nyc_output .coverage coverage.xml .hypothesis _build site .output .vite tmp temp obj CMakeFiles cmake-build-debug
-    cmake-build-release .pnpm-store .ipynb_checkpoints storybook-static test-results playwright-report .dart_tool
-    .build DerivedData .DS_Store .bundle .sass-cache result""")
+    words("""build dist target out node_modules bower_components __pycache__ .pytest_cache .mypy_cache .ruff_cache
+    .tox .nox .venv venv env .eggs .cache .parcel-cache .turbo .next .nuxt .svelte-kit .angular .gradle .terraform
+    coverage htmlcov .nyc_output .coverage coverage.xml .hypothesis _build site .output .vite tmp temp obj CMakeFiles
+    cmake-build-debug cmake-build-release .pnpm-store .ipynb_checkpoints storybook-static test-results
+    playwright-report .dart_tool .build DerivedData .DS_Store .bundle .sass-cache result""")
 )
-_BUILT_FILES = (
-    "*.pyc", "*.pyo", "*.o", "*.obj", "*.a", "*.class", "*.log", "*.tmp", "*.swp", "*.swo", "*~", "*.egg-info", "*.orig",
-    "*.rej", "*.bak", ".coverage.*", "*.gcda", "*.gcno", "*.profraw", "*.tsbuildinfo", "cmake-build-*", "*.whl",
-)  # fmt: skip
+_BUILT_FILES = words("""*.pyc *.pyo *.o *.obj *.a *.class *.log *.tmp *.swp *.swo *~ *.egg-info *.orig *.rej *.bak
+.coverage.* *.gcda *.gcno *.profraw *.tsbuildinfo cmake-build-* *.whl""")
 _HISTORY = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 _EVERYTHING = frozenset(
     {STAR, f".{STAR}", f".{ONE}{STAR}", f"{STAR}.{STAR}", f"{ONE}{STAR}", f"{STAR}{ONE}", f"..{ONE}{STAR}"}
 )
-_A_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root")
+_A_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?![^/])")
 
 
 class Place(StrEnum):
@@ -77,9 +75,8 @@ class Map:
             whole = self.cwd + whole[1:]
         if self.home and (whole == self.home or whole.startswith(self.home + "/")):
             whole = HOME + whole[len(self.home) :]
-        elif whole[:1] == "/" and (found := _A_HOME.match(whole)) and whole[found.end() : found.end() + 1] in ("", "/"):
-            if not self._within(whole):
-                whole = HOME + whole[found.end() :]
+        elif (found := _A_HOME.match(whole)) and not self._within(whole):
+            whole = HOME + whole[found.end() :]
         if whole[:1] not in ("/", HOME):
             return ANY
         begin, rest = (HOME, whole[1:]) if whole[0] == HOME else ("", whole)

@@ -1,4 +1,4 @@
-"""Fork bombs: functions that call themselves in parallel, scripts that start themselves, endless loops that never wait."""
+"""Fork bombs: functions that call themselves in parallel, scripts that start themselves, loops that never wait."""
 
 import re
 from collections.abc import Sequence

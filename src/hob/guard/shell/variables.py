@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hob.guard.shell.tree import Function
-from hob.guard.shell.values import ANY, HERE, HOME
+from hob.guard.shell.values import ANY, HERE, HOME, words
 
 Value = str | tuple[str, ...] | None  # a text, an array, or not set
 
@@ -29,11 +29,11 @@ GIVEN: dict[str, str] = {
     "IFS": " \t\n",
     "TMPDIR": "/tmp",  # noqa: S108 - a value to reason about, not a file to write
     **dict.fromkeys(
-        ("USER", "LOGNAME", "HOSTNAME", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "LANG", "TERM", "EPOCHSECONDS"),
+        words("""USER LOGNAME HOSTNAME UID EUID PPID RANDOM SECONDS LINENO LANG TERM EPOCHSECONDS $ ! ? # - _ REPLY
+        BASH_SOURCE PIPESTATUS BASH_REMATCH"""),
         ANY,
     ),
-    **dict.fromkeys(("$", "!", "?", "#", "-", "_", "REPLY", "BASH_SOURCE", "PIPESTATUS", "BASH_REMATCH"), ANY),
-}  # fmt: skip
+}
 
 
 @dataclass(slots=True)

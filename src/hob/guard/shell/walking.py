@@ -309,9 +309,7 @@ class Walker(Expander):
     def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: Feed | None, wanted: bool) -> str:
         """What the program runs; its output where it is one command's."""
         name = argv[0].rpartition("/")[2]
-        out: list[str] = []
-        for inner in runs.commands:
-            out.append(self.run(inner, " ".join(inner), stdin, name, wanted))
+        out = [self.run(inner, " ".join(inner), stdin, name, wanted) for inner in runs.commands]
         before, via = self.state.copy(), self._via
         self._via = (*via, name)
         for text, positional in runs.shell:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hob.guard.shell.arguments import Args, after_options, operands, values
 from hob.guard.shell.commands import NOTHING, Runs
-from hob.guard.shell.interpreters import SHELLS, interpreted
+from hob.guard.shell.interpreters import SHELLS, interpreted, shell_runs
 from hob.guard.shell.names import FEARED, HARMLESS
 from hob.guard.shell.outputs import found_paths
 from hob.guard.shell.values import ANY, is_known, may_be, words
@@ -222,7 +222,7 @@ def _guessed(name: str, args: Args, stdin: str | None) -> Runs:
             if shell == "bash" and not any(arg[:1] == "-" and "c" in arg for arg in args) and stdin is None:
                 continue
             if shell == "eval":
-                return Runs(shell=((" ".join(args), ()),)) if name != ANY else Runs(commands=_suspected(args))
+                return shell_runs(" ".join(args)) if name != ANY else Runs(commands=_suspected(args))
             return replace(runs_of((shell, *args), stdin), opaque="the name of the program is not known")
     return Runs(commands=_suspected(args))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hob.core.tools import Effect
 from hob.guard.shell.commands import Code
 from hob.guard.shell.findings import Finding
-from hob.guard.shell.places import TOO_MUCH, Place
+from hob.guard.shell.places import OWN, TOO_MUCH, Place
 from hob.guard.shell.rules.secrets import mentions
 from hob.guard.shell.scene import Scene
 from hob.guard.shell.values import ANY, HOME
@@ -56,6 +56,7 @@ _WRITES = re.compile(
     r"open\s*\([^)]*['\"][rb]*[wax]\+?b?['\"]|\bwrite_(?:text|bytes)\b|writeFile\w*|appendFile\w*|File\.(?:write|open)|file_put_contents|fopen|"
     r"createWriteStream|open\s*\(?\s*\w*\s*,\s*['\"]?[>+]|io\.open|mkdir|to_csv|savetxt|\bdump\b"
 )
+_OPENS_TO_WRITE = re.compile(_WRITES.pattern + r"|['\"][rwab+]*[wa+][rwab+]*['\"]")
 # parts that are harmless, though a word in them is not alone
 _SAFE = re.compile(
     r"\bos\.(?:path\.\w+|getcwd|cpu_count|sep|linesep|name|uname|listdir|walk|scandir|getpid|stat|fspath)\b|\bre\.compile\b|"
@@ -130,9 +131,9 @@ def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[Finding]:
         place = scene.place(HOME + quoted[1:] if quoted[:1] == "~" else quoted)
         if place in TOO_MUCH and quoted[:1] in "/~" and _DELETES.search(text):
             yield scene.refuse("system-deletion", f"the program in it can delete {place.value}")
-    if "/dev/" in text and (device := re.search(r"/dev/[a-z]\w*", text)) and scene.place(device[0]) is Place.DEVICE:
-        if _WRITES.search(text) or acts or re.search(r"['\"][rwa+b]*[wa+][rwa+b]*['\"]", text):
-            yield scene.refuse("device-destruction", f"the program in it writes onto {device[0]}")
+    device = re.search(r"/dev/[a-z]\w*", text)
+    if device is not None and scene.place(device[0]) is Place.DEVICE and (acts or _OPENS_TO_WRITE.search(text)):
+        yield scene.refuse("device-destruction", f"the program in it writes onto {device[0]}")
     if "Path.home" in text and re.search(r"rmtree", text):
         yield scene.refuse("system-deletion", "the program in it deletes a home directory")
 
@@ -143,7 +144,7 @@ def _awk(scene: Scene, code: Code) -> Iterator[Finding]:
         yield from _quoted(scene, code.text, True)
     for found in _AWK_WRITES.finditer(code.text):
         target = found[1].strip('"')
-        if target.startswith(("/", "~", "..", "$")) and not target.startswith(("/dev/std", "/tmp/", "/dev/null")):
+        if target.startswith(("/", "~", "..", "$")) and scene.place(target) not in OWN:
             yield scene.ask("overwriting", "the awk program writes files")
     if name := mentions(code.text):
         yield scene.ask("secret-reading", f"the program in it reaches for {name}")

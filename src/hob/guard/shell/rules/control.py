@@ -9,12 +9,13 @@ from hob.guard.shell.scene import Rule, Rules, Scene
 from hob.guard.shell.values import STAR, words
 
 _POWER = frozenset(
-    words("""poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate rescue emergency default isolate
-    exit soft-reboot switch-root set-default""")
+    words("""poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate rescue emergency
+    default isolate exit soft-reboot switch-root set-default""")
 )
 _READS = frozenset(
-    words("""status show cat list-units list-unit-files list-timers list-sockets list-dependencies list-jobs is-active is-enabled
-    is-failed help get-default list-machines show-environment is-system-running list-sessions list-users""")
+    words("""status show cat list-units list-unit-files list-timers list-sockets list-dependencies list-jobs
+    is-active is-enabled is-failed help get-default list-machines show-environment is-system-running list-sessions
+    list-users""")
 )
 _SIGNALS = re.compile(r"-(?:[0-9]{1,2}|(?:SIG)?[A-Z]+)|-s|--signal|-n")
 
@@ -105,10 +106,16 @@ _KERNEL = "it changes the running kernel"
 _FIREWALL = "it changes the rules of the network"
 _ACCOUNTS = "it changes the accounts of this computer"
 _NETWORK = "it changes the network of this computer"
-_LISTS = r"-[LSnvxt]+|--list(-rules)?|--line-numbers|-t|filter|nat|mangle|list|ruleset|tables?|status|verbose|numbered|--state|[A-Z]+"
+_SETTINGS = "it changes the computer's settings"
+_LISTS = (
+    r"-[LSnvxt]+|--list(-rules)?|--line-numbers|filter|nat|mangle|list|ruleset|tables?|status|verbose|numbered|--state|"
+    r"[A-Z]+"
+)
 
 RULES: Rules = {
-    **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff", "pm-suspend", "pm-hibernate"), _always("it stops the computer")),
+    **dict.fromkeys(
+        ("shutdown", "reboot", "halt", "poweroff", "pm-suspend", "pm-hibernate"), _always("it stops the computer")
+    ),
     "init": init,
     "telinit": init,
     **dict.fromkeys(("systemctl", "loginctl", "service", "rc-service", "launchctl", "machinectl", "initctl"), service),
@@ -118,14 +125,16 @@ RULES: Rules = {
     "sysctl": _unless(r"-[anNeq]+|--all|--pattern|[a-z0-9_]+(\.[a-z0-9_*-]+)+", _KERNEL, bare=False),
     **dict.fromkeys(("modprobe", "insmod", "rmmod", "kexec", "depmod", "kmod", "setenforce"), _always(_KERNEL)),
     **dict.fromkeys(("iptables", "ip6tables", "ebtables"), _unless(_LISTS, _FIREWALL)),
-    **dict.fromkeys(("nft", "ufw", "firewall-cmd", "pfctl", "iptables-restore"), _unless(_LISTS, _FIREWALL, bare=False)),
+    **dict.fromkeys(
+        ("nft", "ufw", "firewall-cmd", "pfctl", "iptables-restore"), _unless(_LISTS, _FIREWALL, bare=False)
+    ),
     **dict.fromkeys(("swapoff", "swapon", "umount"), _unless(r"--show|-s|--summary|--version|--help", _KERNEL)),
     "mount": _unless(r"-l|--version|--help|-V|-t|ext4|tmpfs", "it changes what is mounted"),
     "crontab": table,
     **dict.fromkeys(("at", "batch"), later),
     **dict.fromkeys(
-        words("""passwd usermod useradd userdel groupadd groupdel groupmod adduser deluser addgroup delgroup chpasswd visudo vipw
-        vigr chsh chfn gpasswd newusers pwconv dscl sysadminctl"""),
+        words("""passwd usermod useradd userdel groupadd groupdel groupmod adduser deluser addgroup delgroup chpasswd
+        visudo vipw vigr chsh chfn gpasswd newusers pwconv dscl sysadminctl"""),
         _always(_ACCOUNTS),
     ),
     "ifconfig": _unless(r"-a|-s|-v|[a-z]+\d+|lo", _NETWORK),
@@ -135,8 +144,9 @@ RULES: Rules = {
     "route": _unless(r"-n|-e|-[46]", _NETWORK),
     "nmcli": _unless(r"-\S+|device|dev|d|con|connection|c|show|status|general|list|g|wifi|radio", _NETWORK),
     "rfkill": _unless("list|-\\S+", _NETWORK),
-    **dict.fromkeys(("timedatectl", "hostnamectl", "localectl"), _unless("status|show|list-\\S+|-\\S+", "it changes the computer's settings")),
+    **dict.fromkeys(("timedatectl", "hostnamectl", "localectl"), _unless("status|show|list-\\S+|-\\S+", _SETTINGS)),
     "hostname": _unless("-\\w+", "it changes the computer's name"),
     "hwclock": _unless("-r|--show|-v", "it changes the computer's clock"),
-    **dict.fromkeys(("csrutil", "nvram", "pmset", "aa-teardown", "aa-disable", "update-initramfs"), _unless("-p|-g|status|\\w+", "it changes the computer's settings")),
-}  # fmt: skip
+    **dict.fromkeys(("csrutil", "nvram", "pmset"), _unless("-p|-g|status", _SETTINGS)),
+    **dict.fromkeys(("aa-teardown", "aa-disable", "update-initramfs"), _always(_SETTINGS)),
+}

@@ -33,9 +33,9 @@ def deletes(scene: Scene, target: str, deep: bool) -> Iterator[Finding]:
         yield scene.refuse("device-destruction", f"it deletes {place.value}")
     elif place is Place.HISTORY:
         yield scene.ask("vcs-deletion", f"it deletes {place.value}")
-    elif place in (Place.BUILT, Place.TEMPORARY, Place.STREAM):
-        return
-    elif place is Place.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR):
+    elif place in (Place.BUILT, Place.TEMPORARY, Place.STREAM) or (
+        place is Place.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR)
+    ):
         return
     elif scene.name != "rmdir" or place not in OWN:
         yield scene.ask("deletion", f"it deletes {shown(target)!r}, {place.value}")

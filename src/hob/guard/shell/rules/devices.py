@@ -12,10 +12,10 @@ _INFORMS = re.compile(
     r"-l|--list|-L|--help|-h|--version|-V|-v|-I|-i|-s|-d|-p|-n|-t|--dump|--verify|--no-act|--info|--detail|--scan|-D|"
     r"list|print|status|info|luksDump|isLuks|id-ctrl|smart-log|get|show|/dev/\S*|/dev"
 )
-_TOOLS = words("""wipefs blkdiscard fdisk cfdisk sfdisk gdisk cgdisk sgdisk parted partx cryptsetup hdparm sdparm nvme mdadm
-tune2fs resize2fs debugfs xfs_db lvremove vgremove pvremove lvreduce lvresize pvcreate vgcreate zpool dmsetup losetup
-badblocks flashrom ddrescue scrub efibootmgr grub-install grub2-install update-grub extlinux zerofree sg_format
-mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcdedit fwupdmgr nwipe""")
+_TOOLS = words("""wipefs blkdiscard fdisk cfdisk sfdisk gdisk cgdisk sgdisk parted partx cryptsetup hdparm sdparm
+nvme mdadm tune2fs resize2fs debugfs xfs_db lvremove vgremove pvremove lvreduce lvresize pvcreate vgcreate zpool
+dmsetup losetup badblocks flashrom ddrescue scrub efibootmgr grub-install grub2-install update-grub extlinux zerofree
+sg_format mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcdedit fwupdmgr nwipe""")
 
 
 def make_file_system(scene: Scene) -> Iterator[Finding]:

@@ -34,9 +34,8 @@ _COMMON = (
     | FEARED
     | SHELLS
     | frozenset(
-        words(
-            "git python python3 pip npm node make cargo go docker ssh sed awk find xargs tar gzip env cp mv mkdir sudo su vim nano"
-        )
+        words("""git python python3 pip npm node make cargo go docker ssh sed awk find xargs tar gzip env cp mv mkdir
+        sudo su vim nano""")
     )
 )
 _LOCAL_BINS = re.compile(

@@ -19,24 +19,14 @@ _BARE = re.compile(
     r"^(?:[\w-]+\.)+[A-Za-z]{2,}(?=[/:?#]|$)|^(?:\d{1,3}\.){3}\d{1,3}(?=[/:?#]|$)|^localhost(?=[/:?#]|$)"
 )
 _LOCAL = re.compile(r"localhost|127(\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*\.localhost|host\.docker\.internal")
-_CURL_DATA = (
-    "-d",
-    "--data",
-    "--data-raw",
-    "--data-binary",
-    "--data-urlencode",
-    "--data-ascii",
-    "--json",
-    "-F",
-    "--form",
-    "--form-string",
-)
+_CURL_DATA = words("-d --data --data-raw --data-binary --data-urlencode --data-ascii --json -F --form --form-string")
 _CURL_VALUED = (
-    *_CURL_DATA, "-T", "--upload-file", "-X", "--request", "-H", "--header", "-o", "--output", "-u", "--user", "-A", "-b", "-c",
-    "-e", "-x", "--proxy", "-K", "--config", "-m", "--max-time", "--connect-timeout", "--retry", "-w", "--write-out", "--cacert",
-    "-E", "--cert", "--key", "--resolve", "--interface", "--retry-delay", "-r", "--range", "--cookie", "--user-agent", "-D",
-    "--unix-socket", "--url", "--output-dir", "-C", "-z", "--limit-rate", "--oauth2-bearer",
-)  # fmt: skip
+    *_CURL_DATA,
+    *words("""-T --upload-file -X --request -H --header -o --output -u --user -A -b -c -e -x --proxy -K --config
+    -m --max-time --connect-timeout --retry -w --write-out --cacert -E --cert --key --resolve
+    --interface --retry-delay -r --range --cookie --user-agent -D --unix-socket --url --output-dir -C -z
+    --limit-rate --oauth2-bearer"""),
+)
 _WGET_VALUED = ("-O", "-o", "-P", "-t", "-T", "-U", "-e", "-i", "--header", "-a", "-w", "-Q", "-A", "-R", "-D", "-l")
 
 

@@ -22,7 +22,7 @@ def mode(scene: Scene) -> Iterator[Finding]:
     wanted, targets = words[0] if words else "", words[1:]
     for target in targets:
         place = scene.place(target)
-        if place in TOO_MUCH and (deep or target.endswith(("\x01", "/"))) or place is Place.ROOT:
+        if (place in TOO_MUCH and (deep or target.endswith(("\x01", "/")))) or place is Place.ROOT:
             yield scene.refuse("system-control", f"it changes the rights of {place.value}")
         elif place is Place.DEVICE:
             yield scene.refuse("device-destruction", "it changes the rights of a device")

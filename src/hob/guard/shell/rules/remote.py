@@ -30,8 +30,8 @@ def cloud(scene: Scene) -> Iterator[Finding]:
 
 
 RULES: Rules = dict.fromkeys(
-    words("""kubectl oc helm terraform tofu terragrunt pulumi cdk aws gcloud az gsutil heroku fly flyctl doctl linode-cli hcloud
-    eksctl vercel netlify wrangler firebase supabase ibmcloud oci rclone s3cmd mc b2 kops minikube kind vagrant
-    ansible-playbook"""),
+    words("""kubectl oc helm terraform tofu terragrunt pulumi cdk aws gcloud az gsutil heroku fly flyctl doctl
+    linode-cli hcloud eksctl vercel netlify wrangler firebase supabase ibmcloud oci rclone s3cmd mc b2 kops minikube
+    kind vagrant ansible-playbook"""),
     cloud,
 )

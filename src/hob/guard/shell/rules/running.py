@@ -73,9 +73,9 @@ def hidden(scene: Scene) -> Iterator[Finding]:
     tells = scene.name == "git" and any(arg in ("foreach", "run", "-x", "--exec", "rebase") for arg in scene.args)
     if scene.name == "ssh" and not flagged:
         return
-    if flagged or any(not _USUAL.fullmatch(text.strip()) for text, _ in runs.shell):
-        if not tells or scene.args[:1] == ("-c",):
-            yield scene.ask("hidden-command", f"an option of {scene.name} runs a command")
+    unusual = flagged or any(not _USUAL.fullmatch(text.strip()) for text, _ in runs.shell)
+    if unusual and (not tells or scene.args[:1] == ("-c",)):
+        yield scene.ask("hidden-command", f"an option of {scene.name} runs a command")
 
 
 def injected(scene: Scene) -> Iterator[Finding]:

@@ -11,8 +11,8 @@ from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, shown
 # a name at the beginning of a part of a path: after a slash, or where an option's value or a path begins
 _BEGIN = r"(?:^|[/=@:,\s\"'(\x03])"
 _SECRET = re.compile(
-    _BEGIN
-    + r"(?:\.ssh|\.aws|\.azure|\.gnupg|\.gpg|\.kube|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|"
+    _BEGIN + r"(?:\.ssh|\.aws|\.azure|\.gnupg|\.gpg|\.kube|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.npmrc|"
+    r"\.pypirc|"
     r"\.password-store|\.vault-token|\.htpasswd|\.s3cfg|\.boto|\.rhosts|\.keychain|\.electrum|\.bitcoin|\.ethereum|"
     r"\.(?:bash|zsh|python|psql|mysql|sqlite|node_repl)_history|\.mozilla|\.thunderbird|\.authinfo(?:\.gpg)?|\.terraformrc|"
     r"\.docker/config\.json|\.config/(?:gcloud|gh|hub|op|rclone|google-chrome|chromium|BraveSoftware|microsoft-edge|Signal|"
@@ -83,7 +83,7 @@ def read(scene: Scene) -> Iterator[Finding]:
         name = mentions(text) or (_globbed(text) if STAR in text or ONE in text else "")
         if not name:
             resolved = scene.resolve(text) if "/" in text or command.directory != HERE else ""
-            name = mentions(resolved) if resolved and mentions(command.directory + "/") or ".." in text else ""
+            name = mentions(resolved) if (resolved and mentions(command.directory + "/")) or ".." in text else ""
         if ".hob" in name and _OWN.search(text + "/"):
             yield scene.refuse("own-state", "it reaches for Hob's own keys and memory")
         elif name:
@@ -152,11 +152,9 @@ def printenv(scene: Scene) -> Iterator[Finding]:
 
 def processes(scene: Scene) -> Iterator[Finding]:
     """`ps e`, which shows the environment of every process."""
-    if any(
-        re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*|-E|.*environ.*", arg) and not arg.startswith("-e") for arg in scene.args[:2]
-    ):
-        if not any(arg.startswith("-") and arg[1:2] in "opC" for arg in scene.args):
-            yield scene.ask("environment-dump", "it prints the environment of processes")
+    chosen = any(arg.startswith("-") and arg[1:2] in "opC" for arg in scene.args)
+    if not chosen and any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*|-E|.*environ.*", arg) for arg in scene.args[:2]):
+        yield scene.ask("environment-dump", "it prints the environment of processes")
 
 
 def declared(scene: Scene) -> Iterator[Finding]:
