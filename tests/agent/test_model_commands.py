@@ -124,7 +124,10 @@ async def test_how_long_the_model_thinks_is_chosen_by_session(store: Store, leve
     assert await table.say(f"/think {level.upper()}") == f"From now on the model thinks: {level}."
     assert (await store.sessions.get(SESSION)).thinking is level
     assert f"in this session: {level}." in await table.say("/think")
-    await table.say("/think default")
+    assert await table.say("/think bogus") == (
+        f"There is no level bogus; it stays {level}. Choose off, minimal, low, medium, high, xhigh or default."
+    )
+    assert await table.say("/think default") == "From now on the model thinks as the settings say."
     assert (await store.sessions.get(SESSION)).thinking is None
 
 

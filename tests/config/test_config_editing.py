@@ -134,6 +134,8 @@ def test_the_text_is_read_by_the_keys_type(file: Path, key: str, text: str, valu
         ("web.prices.x.inptu", "3", "web.prices.x.inptu: unknown key"),
         ("web.prot", "3", "web.prot: unknown key; did you mean web.port?"),
         ("web", "3", "web: this is a section; name a key in it"),
+        ("web.wait", "nan", "web.wait: expected a number, not 'nan'"),
+        ("web.wait", "-inf", "web.wait: expected a number, not '-inf'"),
         ("agent.low", "10", "agent: low is above high"),
     ],
 )
@@ -238,3 +240,15 @@ def test_any_change_in_any_layout_changes_that_key_alone(
             put(path, key, text)
             table[last] = value
         assert editing._pruned(tomllib.loads(path.read_text())) == editing._pruned(expected)
+
+
+def test_a_key_that_goes_takes_its_empty_table_along_but_no_comment(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    put(file, "agent.low", "2")
+    put(file, "web.prices.x.input", "3")
+    assert drop(file, "web.prices.x.input")
+    assert "[web" not in file.read_text()
+    for kept in ("[agent]  # dear", "[agent]\n# dear"):
+        file.write_text(f"{kept}\nlow = 2\n")
+        assert drop(file, "agent.low")
+        assert kept in file.read_text()

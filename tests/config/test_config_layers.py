@@ -46,7 +46,7 @@ class Web:
     token: Secret | None = setting(None, "Token.")
     colour: Colour = setting(Colour.RED, "Colour.", stored=True)
     mode: Literal["fast", "slow"] = setting("fast", "Mode.")
-    names: list[str] = setting([], "Names.", one_of=("x", "y", "z"))
+    names: list[str] = setting([], "Names.", one_of=("", "x", "y", "z"))
     folder: Path = setting(Path("~/web"), "Folder.")
     limit: int | None = setting(None, "Limit.")
     headers: dict[str, str] = setting({}, "Headers.")
@@ -223,7 +223,7 @@ port = 1
         "config.toml:3:1: web.hots: unknown key; did you mean web.host?",
         "config.toml:4:1: web.wait: expected a number, not 'long'",
         "config.toml:5:1: web.colour: must be red or blue, not 'bleu'; did you mean blue?",
-        "config.toml:6:15: web.names[1]: must be x, y or z, not 'q'",
+        "config.toml:6:15: web.names[1]: must be empty, x, y or z, not 'q'",
         "config.toml:7:1: web.limit: expected a whole number, not true",
         "config.toml:8:10: web.prices.a.inptu: unknown key; did you mean web.prices.a.input?",
         "config.toml:9:8: web.prices.b: expected a table, not 4",

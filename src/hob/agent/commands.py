@@ -353,7 +353,12 @@ class SlashCommands:
         else:
             session = await self._sessions.get(call.session)
             levels = ", ".join(Thinking)
-            return answer(Answer.THINKING, call.language, level=session.thinking or "default", levels=levels)
+            level = session.thinking or "default"
+            if wanted:
+                return answer(Answer.THINKING_UNKNOWN, call.language, wanted=call.rest, level=level, levels=levels)
+            return answer(Answer.THINKING, call.language, level=level, levels=levels)
+        if wanted == "default":
+            return answer(Answer.THINKING_DEFAULT, call.language)
         return answer(Answer.THINKING_SET, call.language, level=wanted)
 
 

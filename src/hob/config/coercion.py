@@ -49,9 +49,10 @@ def native(kind: Any, text: str) -> Any:
         return _WORDS.get(stripped.casefold(), text)
     if kind in (int, float):
         try:
-            return kind(stripped)
+            number = kind(stripped)
         except ValueError:
             return text
+        return number if math.isfinite(number) else text
     if get_origin(kind) is list and not stripped.startswith("["):
         return [native(get_args(kind)[0], Text(each.strip())) for each in text.split(",") if each.strip()]
     if get_origin(kind) in (list, dict) or is_section(kind):
@@ -248,7 +249,8 @@ def _check_rules(value: Any, rules: Rules) -> None:
 
 
 def _listed(choices: list[str]) -> str:
-    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
+    named = [choice or "empty" for choice in choices]
+    return " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def _shown(kind: Any, raw: Any) -> str:

@@ -56,9 +56,14 @@ def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: 
         return False
 
     def change(table: Table, _: Callable[[], Table]) -> None:
+        trail = [table]
         for part in keys[:-1]:
-            table = table[part]
-        del table[keys[-1]]
+            trail.append(trail[-1][part])
+        del trail[-1][keys[-1]]
+        for part, around, emptied in reversed(list(zip(keys, trail, trail[1:], strict=False))):
+            if not _is_bare(emptied):
+                break
+            del around[part]
 
     _edit(path, keys, change, sections, environ)
     return True
@@ -143,8 +148,13 @@ def _holds(table: Table, keys: tuple[str, ...]) -> bool:
     return True
 
 
+def _is_bare(table: Table) -> bool:
+    """Whether nothing stands in it, no comment of its owner's either."""
+    return not table and not (hasattr(table, "trivia") and (table.trivia.comment or table.as_string().strip()))
+
+
 def _pruned(value: Any) -> Any:
-    """Without empty tables, which the two libraries may leave behind differently when a key goes."""
+    """Without empty tables, which a plain table loses with its last key and one with a comment keeps."""
     if not isinstance(value, dict):
         return value
     pruned = {key: _pruned(each) for key, each in value.items()}

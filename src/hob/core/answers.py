@@ -30,6 +30,8 @@ class Answer(StrEnum):
     MODEL_REFUSED = auto()
     THINKING = auto()
     THINKING_SET = auto()
+    THINKING_DEFAULT = auto()
+    THINKING_UNKNOWN = auto()
     USAGE = auto()
     USAGE_LINE = auto()
     LIMIT_LINE = auto()
@@ -110,6 +112,14 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
         "Wie lange das Modell in dieser Sitzung nachdenkt: {level}. Zur Wahl: {levels}, default.",
     ),
     Answer.THINKING_SET: ("From now on the model thinks: {level}.", "Ab jetzt denkt das Modell nach: {level}."),
+    Answer.THINKING_DEFAULT: (
+        "From now on the model thinks as the settings say.",
+        "Ab jetzt denkt das Modell nach, wie es in den Einstellungen steht.",
+    ),
+    Answer.THINKING_UNKNOWN: (
+        "There is no level {wanted}; it stays {level}. Choose {levels} or default.",
+        "Eine Stufe {wanted} gibt es nicht, es bleibt bei {level}. Zur Wahl: {levels}, default.",
+    ),
     Answer.USAGE: ("Spent:\n{lines}", "Verbraucht:\n{lines}"),
     Answer.USAGE_LINE: (
         "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",
