@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.outbox import Outbox as Outbox
     from hob.store.outbox import OutboxCounts as OutboxCounts
     from hob.store.outbox import OutboxRow as OutboxRow
+    from hob.store.people import StoredPeople as StoredPeople
     from hob.store.rebuild import Compared as Compared
     from hob.store.rebuild import Rebuilt as Rebuilt
     from hob.store.rebuild import check_projections as check_projections
@@ -57,6 +58,7 @@ _HOMES = {
     "ledger": ("Division", "StoredLedger"),
     "moves": ("IllegalMove",),
     "outbox": ("Outbox", "OutboxCounts", "OutboxRow"),
+    "people": ("StoredPeople",),
     "rebuild": ("Compared", "Rebuilt", "check_projections", "rebuild_projections"),
     "sessions": ("StoredSessions",),
     "settings": ("StoreSettings",),

@@ -28,6 +28,7 @@ from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
 from hob.store.outbox import Outbox
+from hob.store.people import StoredPeople
 from hob.store.readers import Readers
 from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
@@ -91,6 +92,7 @@ class Store:
         self.channel_state = StoredChannelState(writer, readers)
         self.approvals = Approvals(writer, readers, clock)
         self.decisions = Decisions(writer, readers, clock)
+        self.people = StoredPeople(writer, readers, clock)
         self.blobs = FileBlobs(writer, readers, clock, home / "blobs")
         self.erasure = Erasure(writer, clock, home, partial(connect, opened.path, settings, vfs, writes=True))
         self._export = Export(readers, clock)

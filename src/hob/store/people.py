@@ -1,0 +1,136 @@
+"""People, where they write from, and who asked to be let in."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.labels import SenderClass
+from hob.core.people import PairingRequest, Person, SenderAddress
+from hob.store.readers import Readers
+from hob.store.rows import all_rows, find_row
+from hob.store.writer import Writer
+
+_REQUESTS = "SELECT code, channel, address, account, name, asked, expires, denied FROM pairing_requests"
+_LINK = "INSERT INTO person_addresses (channel, account, address, person, linked) VALUES (?, ?, ?, ?, ?)"
+_UNLINK = "DELETE FROM person_addresses WHERE channel = ? AND account = ? AND address = ?"
+_WHOSE = "SELECT person FROM person_addresses WHERE channel = ? AND account = ? AND address = ?"
+_SETTLE = "DELETE FROM pairing_requests WHERE channel = ? AND account = ? AND address = ?"
+
+
+class StoredPeople:
+    """Who the owner has let in. Changes are the owner's alone to ask for."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def persons(self) -> tuple[Person, ...]:
+        """Everybody, the owner first."""
+        return await self._readers.read(_persons)
+
+    async def link(self, address: SenderAddress, person: str, name: str = "") -> Person:
+        """This address is that person's, who is made a member where nobody has that id. Its request is settled by that.
+
+        Raises InvalidRequest if the address is somebody else's.
+        """
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> Person:
+            _link(connection, address, person, name, at)
+            return _person(connection, person)
+
+        return await self._writer.write(job)
+
+    async def unlink(self, address: SenderAddress) -> bool:
+        """This address is nobody's any more; False if it was nobody's."""
+
+        def job(connection: apsw.Connection) -> bool:
+            connection.execute(_UNLINK, _place(address))
+            return connection.changes() > 0
+
+        return await self._writer.write(job)
+
+    async def forget(self, person: str) -> None:
+        """Remove the person with all addresses. What they said stays. Raises NotFound, InvalidRequest for the owner."""
+
+        def job(connection: apsw.Connection) -> None:
+            if _person(connection, person).cls is SenderClass.OWNER:
+                raise InvalidRequest("the owner cannot be forgotten; unlink an address that is not yours any more")
+            connection.execute("DELETE FROM person_addresses WHERE person = ?", (person,))
+            connection.execute("DELETE FROM persons WHERE id = ?", (person,))
+
+        await self._writer.write(job)
+
+    async def requests(self) -> tuple[PairingRequest, ...]:
+        """Who waits for an answer and who was denied, oldest first."""
+        sql = f"{_REQUESTS} WHERE denied OR expires > ? ORDER BY seq"
+        now = self._clock.now().timestamp()
+        rows = await self._readers.read(lambda connection: all_rows(connection, sql, (now,)))
+        return tuple(map(_request, rows))
+
+    async def ask(self, request: PairingRequest) -> None:
+        """Somebody was told a code; what has expired is removed."""
+        r, now = request, self._clock.now().timestamp()
+        sql = (
+            "INSERT OR IGNORE INTO pairing_requests (code, channel, account, address, name, asked, expires)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
+
+        def job(connection: apsw.Connection) -> None:
+            connection.execute("DELETE FROM pairing_requests WHERE NOT denied AND expires <= ?", (now,))
+            connection.execute(sql, (r.code, *_place(r.address), r.name, r.asked, r.expires))
+
+        await self._writer.write(job)
+
+    async def deny(self, request: PairingRequest) -> None:
+        """They get no further code from this address."""
+
+        def job(connection: apsw.Connection) -> None:
+            connection.execute("UPDATE pairing_requests SET denied = 1 WHERE code = ?", (request.code,))
+            if not connection.changes():
+                raise NotFound(f"nobody waits with the code {request.code}")
+
+        await self._writer.write(job)
+
+
+def _place(address: SenderAddress) -> tuple[str, str, str]:
+    return address.channel, address.account, address.id
+
+
+def _link(connection: apsw.Connection, address: SenderAddress, person: str, name: str, at: float) -> None:
+    row = find_row(connection, _WHOSE, _place(address))
+    if row is not None and row[0] != person:
+        raise InvalidRequest(f"{address} is linked to {row[0]}; unlink it there first")
+    sql = "INSERT OR IGNORE INTO persons (id, name, class, added) VALUES (?, ?, ?, ?)"
+    connection.execute(sql, (person, name, SenderClass.MEMBER.value, at))
+    if name:
+        connection.execute("UPDATE persons SET name = ? WHERE id = ?", (name, person))
+    if row is None:
+        connection.execute(_LINK, (*_place(address), person, at))
+    connection.execute(_SETTLE, _place(address))
+
+
+def _persons(connection: apsw.Connection) -> tuple[Person, ...]:
+    found: defaultdict[str, list[SenderAddress]] = defaultdict(list)
+    sql = "SELECT person, channel, address, account FROM person_addresses ORDER BY linked, channel, address"
+    for person, *place in all_rows(connection, sql):
+        found[person].append(SenderAddress(*place))
+    rows = all_rows(connection, "SELECT id, name, class FROM persons ORDER BY class = 'member', seq")
+    return tuple(Person(id, name, SenderClass(cls), tuple(found[id])) for id, name, cls in rows)
+
+
+def _person(connection: apsw.Connection, id: str) -> Person:
+    for person in _persons(connection):
+        if person.id == id:
+            return person
+    raise NotFound(f"there is nobody called {id}; `hob people list` tells who there is")
+
+
+def _request(row: Sequence[Any]) -> PairingRequest:
+    code, channel, address, account, name, asked, expires, denied = row
+    return PairingRequest(code, SenderAddress(channel, address, account), name, asked, expires, bool(denied))
