@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable
 from typing import Protocol
 
 from hob.guard.shell.expanding import Feed
 from hob.guard.shell.outputs import written
-from hob.guard.shell.values import ANY, HOME, is_known
+from hob.guard.shell.values import ANY, HOME, is_known, joined
 from hob.guard.shell.variables import State
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -37,13 +36,6 @@ def perform(reading: Reading, argv: Args, stdin: Feed | None) -> str | None:
     """What the builtin writes, its effects done; None where this is no builtin that changes anything."""
     found = _BUILTINS.get(argv[0])
     return None if found is None else found(reading, argv, stdin)
-
-
-def joined(directory: str, path: str) -> str:
-    """The path as seen from the directory."""
-    if not path or path[0] in "/" + HOME + ANY:
-        return path or directory
-    return posixpath.join(directory, path)
 
 
 def _cd(reading: Reading, argv: Args, _: Feed | None) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from hob.guard.shell.expansion import cased, replaced, substring, trimmed
+from hob.guard.shell.parameters import cased, replaced, substring, trimmed
 from hob.guard.shell.tree import Assignment, Channel, Output, Parameter, Part, Redirect, Script, Sum, Text, Word
 from hob.guard.shell.values import ANY, HERE, capped, globbed, is_known
 from hob.guard.shell.variables import GIVEN, State, Value
@@ -109,7 +109,8 @@ class Expander:
             case Channel(script, direction):
                 path = f"/dev/fd/{63 + len(self.channels)}"
                 self.channels[path] = Feed("")
-                self.channels[path] = self.capture(script) if direction == "<" else Feed(ANY)
+                written = self.capture(script)
+                self.channels[path] = written if direction == "<" else Feed(ANY)
                 return path
             case Sum(parts, shows):
                 text = "".join(map(self._joined, parts))

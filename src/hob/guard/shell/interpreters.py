@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hob.guard.shell.arguments import Args, after_options, operands, values
 from hob.guard.shell.commands import Code, Runs
@@ -119,7 +119,7 @@ def _program(spec: Interpreter, args: Args, takes_input: bool) -> Runs:
                 at += not value
             elif kind == "module":
                 return Runs(code=tuple(code), language=spec.language)
-        elif arg in ("--version", "--help"):
+        elif arg in ("--version", "--help", "--test"):
             return Runs(language=spec.language)
     informs = not code and bool(args) and all(arg in ("-V", "-v", "-h") for arg in args)
     return Runs(code=tuple(code), takes_input=takes_input and not code and not informs, language=spec.language)
@@ -169,6 +169,10 @@ def _editor(args: Args) -> Runs:
     )
 
 
+def _line_editor(args: Args) -> Runs:
+    return replace(_editor(args), takes_input=True)
+
+
 def _sqlite(args: Args) -> Runs:
     texts = [*values(args, "-cmd"), *operands(args, ("-cmd", "-separator", "-nullvalue", "-init", "-newline"))[1:]]
     return Runs(code=tuple(Code("sqlite", text) for text in texts), takes_input=not texts, language="sqlite")
@@ -202,7 +206,8 @@ def _jq(args: Args) -> Runs:
 _SPECIAL: dict[str, Callable[[Args], Runs]] = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
     **dict.fromkeys(("sed", "gsed"), _sed),
-    **dict.fromkeys(("vim", "vi", "nvim", "view", "ex", "ed", "vimdiff", "rvim"), _editor),
+    **dict.fromkeys(("vim", "vi", "nvim", "view", "vimdiff", "rvim"), _editor),
+    **dict.fromkeys(("ex", "ed"), _line_editor),
     **dict.fromkeys(("gdb", "lldb"), _debugger),
     **dict.fromkeys(("make", "gmake", "bmake"), _make),
     "sqlite": _sqlite,

@@ -47,7 +47,7 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
         found[Finding(Severity.ASK, "shadowing", f"it gives {name} another meaning", name)] = None
     places = Map(cwd, workspace, home)
     for command in (*analysis.commands, *analysis.others):
-        for finding in judged(Scene(command, places)):
+        for finding in judged(Scene(command, places, refusals)):
             found[finding] = None
     return tuple(sorted(found, key=lambda finding: -finding.severity))
 
@@ -87,7 +87,7 @@ def _guessed(scene: Scene) -> Iterator[Finding]:
     for name in running.guesses(scene):
         command = replace(scene.command, name=name, argv=(name, *scene.args))
         for rule in _RULES.get(name, ()):
-            yield from filter(running.is_refused, rule(Scene(command, scene.map)))
+            yield from filter(running.is_refused, rule(scene._replace(command=command)))
 
 
 def refusals(text: str, scene: Scene) -> Iterator[Finding]:
@@ -99,6 +99,6 @@ def refusals(text: str, scene: Scene) -> Iterator[Finding]:
         nested = replace(
             command, via=(*scene.command.via, *command.via, scene.command.name), directory=scene.command.directory
         )
-        yield from filter(running.is_refused, judged(Scene(nested, scene.map)))
+        yield from filter(running.is_refused, judged(scene._replace(command=nested)))
     for _ in inner.bombs:
         yield scene.refuse("fork-bomb", "it starts copies of itself without end")

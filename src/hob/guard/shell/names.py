@@ -23,6 +23,16 @@ FEARED = frozenset(
     truncate eval curl wget nc ncat socat""")
 ) | {f"mkfs.{kind}" for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")}
 
+# these are also what other programs call their parts: `git init`, `docker kill`, `vagrant halt`
+SUBCOMMANDS = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill", "eval"})
+WHEN = frozenset({"now", *"0123456"})  # what follows them where they are programs
+
+# what these run is known from their options; a feared name in their arguments is a file, a package, a page
+KNOWN = frozenset(
+    words("""git tar gtar bsdtar cd pushd mkdir cp mv ln install man tldr info apt apt-get aptitude apk dnf yum pacman
+    zypper brew port snap pip pip3 pipx gem cpan cpanm luarocks dpkg rpm pytest set""")
+)
+
 # fetch what others wrote
 DOWNLOADERS = frozenset(
     {"curl", "wget", "fetch", "aria2c", "http", "https", "httpie", "xh", "lynx", "w3m", "lwp-request"}

@@ -137,6 +137,13 @@ def _first(args: tuple[str, ...], _: str) -> str:
     return names[0] + "\n" if len(names) == 1 else ANY
 
 
+def _seq(args: tuple[str, ...], _: str) -> str:
+    if not args or len(args) > 2 or not all(re.fullmatch(r"\d{1,6}", arg) for arg in args):
+        return ANY
+    first, last = int(args[0]) if len(args) == 2 else 1, int(args[-1])
+    return "".join(f"{number}\n" for number in range(first, last + 1)) if last - first < 1000 else ANY
+
+
 def _find(args: tuple[str, ...], _: str) -> str:
     """The paths that `find` may print, as one pattern for each place where it begins."""
     found = found_paths(args)
@@ -196,4 +203,5 @@ _WRITERS: dict[str, Callable[[tuple[str, ...], str], str]] = {
     "realpath": _first,
     "mktemp": lambda *_: "/tmp/" + ANY,  # noqa: S108 - what a program will print
     "find": _find,
+    "seq": _seq,
 }

@@ -95,6 +95,8 @@ class Parser(Reader):
                     self.pos += 1
                 else:
                     self._newline()
+            elif not chain[-1].background and self.pos < len(self.text) and not self._at_end(ends):
+                raise Stuck("a separator between two commands is missing")
             if outermost:
                 self._safe = self.pos
 

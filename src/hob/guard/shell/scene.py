@@ -1,5 +1,7 @@
 """One command and where it stands, as the rules see it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -11,10 +13,11 @@ from hob.guard.shell.places import Map, Place
 
 
 class Scene(NamedTuple):
-    """What a rule looks at."""
+    """What a rule looks at. `refusals` tells what is never to be done of a text that the command runs as a command."""
 
     command: Command
     map: Map
+    refusals: Callable[[str, Scene], Iterator[Finding]]
 
     @property
     def name(self) -> str:

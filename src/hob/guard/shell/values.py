@@ -4,6 +4,7 @@ No argument of a program can contain NUL, and a text with the other control char
 before it is read (and told), so a sign is never mistaken for text.
 """
 
+import posixpath
 import re
 
 ANY = "\x00"  # any text, empty too; unquoted it may even be several words
@@ -44,6 +45,13 @@ def globbed(text: str) -> str:
 def capped(value: str) -> str:
     """The value, or ANY when it is too long to be followed."""
     return value if len(value) <= LONGEST else ANY
+
+
+def joined(directory: str, path: str) -> str:
+    """The path as seen from the directory."""
+    if not path or path[0] in "/" + HOME + ANY:
+        return path or directory
+    return posixpath.join(directory, path)
 
 
 def pattern(value: str) -> re.Pattern[str] | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hob.guard.shell.arguments import Args, after_options, operands, values
 from hob.guard.shell.commands import NOTHING, Runs
 from hob.guard.shell.interpreters import SHELLS, interpreted, shell_runs
-from hob.guard.shell.names import FEARED, HARMLESS
+from hob.guard.shell.names import FEARED, HARMLESS, KNOWN, SUBCOMMANDS, WHEN
 from hob.guard.shell.outputs import found_paths
 from hob.guard.shell.values import ANY, is_known, may_be, words
 
@@ -175,7 +175,7 @@ def runs_of(argv: Args, stdin: str | None) -> Runs:
             found = NOTHING
     if name in _OPTIONS:
         found = replace(found, shell=(*found.shell, *((text, ()) for text in _command_lines(name, args))))
-    if found.commands or name in FEARED:
+    if found.commands or name in FEARED or name in KNOWN:
         return found
     suspected = _suspected(args)
     return replace(found, commands=suspected) if suspected else found
@@ -206,13 +206,19 @@ def _suspected(args: Args) -> tuple[Args, ...]:
     """Commands that begin somewhere in the arguments."""
     found: list[Args] = []
     for at, arg in enumerate(args):
-        name = arg.rpartition("/")[2]
+        directory, _, name = arg.rpartition("/")
+        if directory and not directory.endswith("bin"):
+            continue  # a file of this name
         follows = args[at + 1] if at + 1 < len(args) else ""
-        if name in FEARED or (name in SHELLS and follows[:1] == "-" and "c" in follows):
+        if name in SHELLS:
+            begins = follows[:1] == "-" and "c" in follows
+        elif name in SUBCOMMANDS:
+            begins = at > 0 and (follows[:1] == "-" or follows in WHEN)
+        else:
+            begins = name in FEARED
+        if begins:
             found.append(args[at:])
-            if len(found) == _MOST:
-                break
-    return tuple(found)
+    return tuple(found[:_MOST])
 
 
 def _guessed(name: str, args: Args, stdin: str | None) -> Runs:

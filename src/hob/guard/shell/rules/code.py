@@ -34,7 +34,7 @@ _RUNS = re.compile(
     r"shell_exec|passthru|proc_open|pcntl_\w+|assert|create_function|loadstring|dofile|loadfile|io\.popen|os\.execute|run_process|"
     r"Kernel|instance_eval|class_eval|send|public_send|Open3|IO\.popen|do\s+shell\s+script|Invoke-\w+|iex|Start-Process|"
     r"breakpoint|code\.interact|codecs|base64|b64decode|binascii|fromhex|unhexlify|decode|atob|fromCharCode|unpack|pack|chr|"
-    r"String\.raw|Buffer|zlib|rot13|unescape|multiprocessing|fork|forkpty|threading|signal|kill\w*|abort|gc|inspect|sys\.modules|"
+    r"String\.raw|Buffer|zlib|rot13|unescape|multiprocessing|fork|forkpty|threading|signal|kill\w*|abort|gc|sys\.modules|"
     r"settrace|setprofile|addaudithook|platform\.popen|webbrowser|antigravity|timeit|cProfile|pdb|ImportError)\b|"
     r"__(?!version__|name__|file__|doc__|path__|main__|init__|all__|author__|future__|dict__|len__)\w+__|"
     r"\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}|(?<![\w'\"])`[^`\n]+`"
@@ -120,12 +120,10 @@ def _general(scene: Scene, code: Code) -> Iterator[Finding]:
 
 def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[Finding]:
     """What its texts in quotes would be as commands, and as paths to delete."""
-    from hob.guard.shell.judging import refusals  # a text in a program is a command again
-
     for found, _ in zip(_QUOTED.finditer(text), range(_MOST_TEXTS), strict=False):
         quoted = next(filter(None, found.groups()), "")
         if acts and " " in quoted.strip():
-            yield from refusals(quoted, scene)
+            yield from scene.refusals(quoted, scene)
         if not acts or len(quoted) > 200:
             continue
         place = scene.place(HOME + quoted[1:] if quoted[:1] == "~" else quoted)
@@ -154,7 +152,7 @@ def _sed(scene: Scene, code: Code) -> Iterator[Finding]:
     for kind, rest in _sed_commands(code.text):
         if kind == "e":
             yield scene.ask("inline-code", "the sed program runs commands")
-            yield from _refused(scene, rest or code.text)
+            yield from scene.refusals(rest or code.text, scene)
         elif kind in "wWrR" and rest.strip() not in ("/dev/stdout", "/dev/stderr"):
             name = mentions(rest) or (rest if kind in "wW" else "")
             if name:
@@ -233,7 +231,7 @@ def _sections(text: str, at: int) -> int | None:
 def _sql(scene: Scene, code: Code) -> Iterator[Finding]:
     if _SQL_RUNS.search(code.text):
         yield scene.ask("inline-code", "the database client can run commands or reach files")
-        yield from _refused(scene, re.sub(r"^\s*[.\\](?:shell|system|!)", "", code.text))
+        yield from scene.refusals(re.sub(r"^\s*[.\\](?:shell|system|!)", "", code.text), scene)
     elif _SQL.search(code.text):
         yield scene.ask("deletion", "it deletes data from a database")
 
@@ -241,26 +239,32 @@ def _sql(scene: Scene, code: Code) -> Iterator[Finding]:
 def _vim(scene: Scene, code: Code) -> Iterator[Finding]:
     if _VIM.search(code.text):
         yield scene.ask("inline-code", "the editor's commands can run programs")
-        yield from _refused(scene, code.text.rpartition("!")[2])
+        yield from scene.refusals(code.text.rpartition("!")[2], scene)
 
 
 def _asked(scene: Scene, code: Code) -> Iterator[Finding]:
     yield scene.ask("inline-code", "the program in it can run anything")
-    yield from _refused(scene, code.text)
+    yield from scene.refusals(code.text, scene)
     for line in code.text.splitlines()[:_MOST_TEXTS]:
-        yield from _refused(scene, line.strip().lstrip("@-").removeprefix("shell ").removeprefix("!"))
+        yield from scene.refusals(line.strip().lstrip("@-").removeprefix("shell ").removeprefix("!"), scene)
     yield from _quoted(scene, code.text, True)
+
+
+_GDB = re.compile(
+    r"(?:bt|backtrace|where|info|list|l|frame|f|up|down|run|r|start|continue|c|next|n|step|s|finish|break|b|tbreak|watch|"
+    r"thread|threads|quit|q|kill|x/\w+|set (?:pagination|confirm|logging|print)|thread apply all bt|bt full)"
+    r"(?: [\w$*.:/-]+)*"
+)
+
+
+def _gdb(scene: Scene, code: Code) -> Iterator[Finding]:
+    if _GDB.fullmatch(code.text.strip()) is None:
+        yield from _asked(scene, code)
 
 
 def _jq(scene: Scene, code: Code) -> Iterator[Finding]:
     if re.search(r"(^|[\s|(,\[{])(env\b|\$ENV\b)", code.text):
         yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
-
-
-def _refused(scene: Scene, text: str) -> Iterator[Finding]:
-    from hob.guard.shell.judging import refusals  # a text in a program is a command again
-
-    yield from refusals(text, scene)
 
 
 _SPECIAL = {
@@ -270,5 +274,6 @@ _SPECIAL = {
     "sqlite": _sql,
     "vim": _vim,
     "jq": _jq,
-    **dict.fromkeys(("make", "gdb", "tcl", "lisp", "scheme", "powershell", "applescript"), _asked),
+    "gdb": _gdb,
+    **dict.fromkeys(("make", "tcl", "lisp", "scheme", "powershell", "applescript"), _asked),
 }

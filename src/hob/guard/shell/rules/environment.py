@@ -57,6 +57,7 @@ def assignments(scene: Scene) -> Iterator[Finding]:
     for name, value in pairs:
         if reason := _reason(name, value, command.name, bool(command.argv)):
             yield scene.ask("environment-change", reason)
+            yield from scene.refusals(value, scene)
 
 
 def _reason(name: str, value: str, program: str, prefix: bool) -> str:

@@ -55,9 +55,11 @@ def curl(scene: Scene) -> Iterator[Finding]:
     data = [*values(args, *_CURL_DATA)]
     sent = [*values(args, "-T", "--upload-file")]
     method = next(iter(values(args, "-X", "--request")), "GET").upper()
+    headers = values(args, "-H", "--header", "-A", "--user-agent", "-e", "--referer", "-b", "--cookie")
     files = sent or [
-        each for each in data if each[:1] == "@" or "=@" in each or "=<" in each or ANY in each or each == "-"
+        each for each in data if re.match(r"[\w-]*@|-$", each) or "=@" in each or "=<" in each or ANY in each
     ]
+    files += [each for each in headers if ANY in each]
     yield from _talks(scene, urls, hosts, bool(files), bool(data) or method not in ("GET", "HEAD", "OPTIONS"))
     for target in values(args, "-o", "--output", "--output-dir", "-D", "-c", "--cookie-jar", "--dump-header"):
         if target != "-":
@@ -73,7 +75,8 @@ def wget(scene: Scene) -> Iterator[Finding]:
     args = divided(scene.args, "OoPtTUeiawQARDl")
     urls = operands(args, _WGET_VALUED)
     body = [*values(args, "--post-data", "--body-data"), *values(args, "--post-file", "--body-file")]
-    files = bool([*values(args, "--post-file", "--body-file")]) or any(ANY in each for each in body)
+    headers = [*values(args, "--header", "-U", "--user-agent", "--referer")]
+    files = bool([*values(args, "--post-file", "--body-file")]) or any(ANY in each for each in (*body, *headers))
     yield from _talks(scene, urls, hosts_of(urls), files, bool(body))
     for target in values(args, "-O", "--output-document", "-P", "--directory-prefix", "-o"):
         if target != "-":
@@ -138,6 +141,8 @@ def shell(scene: Scene) -> Iterator[Finding]:
     host = (named[0].rpartition("@")[2],) if named else ()
     if has(args, "RDLwW"):
         yield scene.ask("raw-socket", "it opens a tunnel", SENDS, host)
+    elif scene.command.stdin is not None:
+        yield scene.ask("sending", "it sends what it reads to another computer", SENDS, host)
     elif host:
         yield scene.tell("network", f"it runs on {shown(host[0])}", SENDS, host)
 
@@ -170,6 +175,12 @@ def lookup(scene: Scene) -> Iterator[Finding]:
         long = any(len(label) > 40 for host in hosts for label in host.split("."))
         make = scene.ask if long else scene.tell
         yield make("sending" if long else "network", "it asks for a name in the network", SENDS, hosts)
+
+
+def tls(scene: Scene) -> Iterator[Finding]:
+    """`openssl s_client`."""
+    if set(scene.args[:1]) & {"s_client", "s_server"}:
+        yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS)
 
 
 def _asks(reason: str) -> Rule:
@@ -240,6 +251,7 @@ RULES: Rules = {
     "wget": wget,
     **dict.fromkeys(("http", "https", "httpie", "xh", "aria2c", "lynx", "w3m", "links", "fetch", "axel"), client),
     **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet", "pwncat"), socket),
+    "openssl": tls,
     **dict.fromkeys(("ssh", "mosh", "autossh"), shell),
     **dict.fromkeys(("scp", "rsync", "sftp", "lftp", "ftp", "tftp"), copy),
     **dict.fromkeys(

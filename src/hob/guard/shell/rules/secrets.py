@@ -197,8 +197,6 @@ _KEEPERS = {
     "pbpaste": r"",
     "xclip": r"-o",
     "wl-paste": r"",
-    "history": r"^$|^\d+$",
-    "fc": r"-l",
     "jq": r"(^|[\s|(,\[{])(env\b|\$ENV\b)|input_filename.*env",
     "docker": r"(inspect|exec\s.*\benv$|compose\s+config)|secret",
     "systemctl": r"show-environment",
