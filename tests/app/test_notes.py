@@ -49,6 +49,19 @@ def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFix
     assert (told.out, told.err) == ("Hello.\n", NOTE + "\n")
 
 
+def test_a_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFixture[str]) -> None:
+    cut = [Event("delta", {"text": "Hel"}), Event("retracted", {})]
+    for rest in ([Event("delta", {"text": "Hello."}), result(notes=[])], [result(notes=[])]):
+        shown = Shown()
+        for event in (*cut, *rest):
+            shown.show(event)
+        assert tuple(capsys.readouterr()) == ("Hel\nHello.\n", "again:\n")
+    shown = Shown()
+    for event in (*cut, Event("error", {"error": {"message": "It broke."}})):
+        shown.show(event)
+    assert tuple(capsys.readouterr()) == ("Hel\n", "It broke.\n")
+
+
 async def test_the_api_tells_notes_beside_the_reply(hob: Machine) -> None:
     hob.model.remarks = (STOOD_IN,)
     sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()

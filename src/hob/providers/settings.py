@@ -1,5 +1,6 @@
 """Which models think for Hob, where they are, and what they cost. Loads without any HTTP library."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -45,6 +46,9 @@ class ProviderSettings:
     arguments: list[str] = setting([], "Further arguments for a CLI provider's program.")
     environment: list[str] = setting([], "Names of further variables that a CLI provider's program may see.")
 
+    def __post_init__(self) -> None:
+        _check_address(self.base_url)
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
@@ -77,12 +81,18 @@ class ModelSettings:
     )
 
     def __post_init__(self) -> None:
+        _check_address(self.base_url)
         for task in self.tasks:
             if task not in TASKS:
                 usual = "; the model of a chat is model.name" if task == "chat" else ""
                 raise ValueError(f"tasks.{task} is no task; there is {' and '.join(TASKS)}{usual}")
         for alias in self.aliases:
             _follow(alias, self.aliases)
+
+
+def _check_address(base_url: str) -> None:
+    if base_url and not re.fullmatch(r"\s*(?:https?://)?(?![a-z]+:/)[^\s/:]\S*\s*", base_url, re.IGNORECASE):
+        raise ValueError("base_url is no address of a server; one looks like https://models.example/v1")
 
 
 def _follow(alias: str, aliases: Mapping[str, str]) -> None:

@@ -104,6 +104,7 @@ class Shown:
         self.paused = False
         """The message is kept and nothing happens with it for now."""
         self._written = ""
+        self._retracted = False
         self._noted: set[str] = set()
 
     def show(self, event: Event) -> None:
@@ -112,11 +113,11 @@ class Shown:
             case "accepted":
                 self.id = event.data["id"]
             case "delta":
-                self._write(event.data["text"])
-            case "retracted":
-                if self._written:
-                    self.say("again:")
-                self._written = ""
+                self._answer(event.data["text"])
+            case "retracted" if self._written:
+                if not self._written.endswith("\n"):
+                    self._write("\n")
+                self._written, self._retracted = "", True
             case "progress" if event.data.get("what") == "remark":
                 if not self._written:  # else it waits for the answer's end
                     self._note(event.data["text"])
@@ -144,7 +145,7 @@ class Shown:
         if reply is not None and not self._written.endswith(reply):
             # streamed before we looked, by somebody else's turn, or a command's answer
             rest = reply[len(self._written) :] if self._written and reply.startswith(self._written) else reply
-            self._write(rest)
+            self._answer(rest)
         if self._written and not self._written.endswith("\n"):
             self._write("\n")
         for note in data.get("notes", ()):
@@ -155,6 +156,12 @@ class Shown:
             print(paint(data["error"]["message"], "red"), file=sys.stderr, flush=True)
         elif reply is None:
             print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
+
+    def _answer(self, text: str) -> None:
+        if self._retracted:  # said only now: an error might have followed instead
+            self._retracted = False
+            self.say("again:")
+        self._write(text)
 
     def _write(self, text: str) -> None:
         self._written += text
