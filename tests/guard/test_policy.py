@@ -317,3 +317,59 @@ def test_every_rule_has_a_sentence() -> None:
     ):
         assert sentence_of(rule)
     assert sentence_of("no such rule") == ""
+
+
+# What is written otherwise than it is read
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "rule"),
+    [
+        ("write", {"path": "file:///home/me/hob/work/%41GENTS.md"}, "taint.persists"),
+        ("write", {"path": "file:%41GENTS.md"}, "taint.persists"),
+        ("read", {"path": "file://localhost/home/me/%2Ehob/config.toml"}, "hard.state"),
+        ("read", {"path": "FILE:/home/me/.hob/config.toml"}, "hard.state"),
+        ("apply_patch", {"patch": '--- "a/x"\n+++ "b/\\101GENTS.md"\n'}, "taint.persists"),
+        ("apply_patch", {"patch": '--- a/x\n+++ "b/../../.ho\\142/config.toml"\n'}, "hard.state"),
+        ("mcp_thing", {"options": {"files": [{"path": "/home/me/.hob/hob.db"}]}}, "hard.state"),
+        ("config_set", {"key": "'sand' . backend"}, "hard.sandbox"),
+        ("config_set", {"key": '"sand\\u0062ox".backend'}, "hard.sandbox"),
+        ("config_set", {"key": "Sandbox.backend"}, "hard.sandbox"),
+        ("config_set", {"key": ""}, "hard.sandbox"),
+    ],
+)
+def test_another_spelling_changes_nothing(tool: str, arguments: dict[str, Any], rule: str) -> None:
+    assert decide(tool, context("do it", tainted=True), **arguments).rule == rule
+
+
+def test_links_are_followed_to_what_they_lead_to() -> None:
+    """By the tools' own way of finding files."""
+    led = Reader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/AGENTS.md"])
+    given = context("write notes.md", tainted=True)
+    assert decide("write", given, POLICY, led, path="notes.md").rule == "taint.persists"
+    closed = Reader(PLACES, READER.read_command, resolve=lambda _: ["/home/me/.hob/hob.db"])
+    assert decide("read", given, POLICY, closed, path="notes.md").rule == "hard.state"
+    final = Reader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/other.md"])
+    words = context("delete notes.md", tainted=True)
+    assert decide("delete_file", words, POLICY, final, path="notes.md").rule == "taint.final"
+
+
+def test_the_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() -> None:
+    given = context("look around on docs.example", tainted=True, private_texts=("My door opens with one two three.",))
+    assert isinstance(verdict("web_fetch", given, url="https://docs.example/a?q=doors"), Allow)
+    leak = decide("web_fetch", given, url="https://docs.example/?q=my+door%20opens%20with+one%20two")
+    assert leak.rule == "taint.private"
+    assert decide("web_fetch", given, url=f"https://docs.example/{'QUJD' * 40}").rule == "taint.private"
+
+
+@pytest.mark.parametrize(
+    ("command", "stdin", "kind"),
+    [
+        ("cat > x.txt", "it's `not a command\n", Allow),
+        ("git apply", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-rm -rf /\n+it's\n", Allow),
+        ("sh", "git status", Ask),
+        ("bash -s", "rm -rf /", Deny),
+    ],
+)
+def test_what_is_typed_into_a_command_is_read_where_it_may_be_run(command: str, stdin: str, kind: type) -> None:
+    assert isinstance(verdict("exec", context(), command=command, stdin=stdin), kind)

@@ -57,6 +57,7 @@ def test_what_cannot_be_seen_is_written_out() -> None:
 def test_letters_that_look_alike_are_shown_as_machines_read_them() -> None:
     text = show("mail_send", {"to": "bob@\u0430pple.example"}, reason="it sends")
     assert "(that is bob@xn--pple-43d.example)" in text
+    assert "\x1b" not in show("mail_send", {"to": "\x1b[2Kbob@\u0430pple.example"}, reason="it sends")
 
 
 def test_what_is_cut_says_so_and_how_much() -> None:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _MAIL = re.compile(rf"({_ATOM}(?:\.{_ATOM})*)@([^@\s]+)")
@@ -155,9 +155,11 @@ def path(text: str, *, base: str, home: str) -> str:
 
     Links are not followed: who opens the file has to.
     """
-    name = unicodedata.normalize("NFC", text)
-    if name[:7].lower() == "file://":
-        name = name[7:]
+    name = text
+    if name[:5].lower() == "file:":
+        name = unquote(name[5:])
+        name = "/" + name.removeprefix("//localhost").lstrip("/") if name.startswith("/") else name
+    name = unicodedata.normalize("NFC", name)
     if not name or "\0" in name:
         return ""
     if name == "~" or name.startswith("~/"):

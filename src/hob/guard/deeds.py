@@ -1,9 +1,10 @@
 """What a call comes to: its arguments read for what they are, and the acts that follow from them and its effects."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import unquote_plus
 
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.guard.addresses import Target, host, recipient
@@ -47,11 +48,17 @@ def _none(_text: str) -> Collection[str]:
     return ()
 
 
+def _nowhere(_call: ToolCall) -> Collection[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """What is needed to read calls.
 
     `secrets` finds values that are known to be secret, `personal` what is personal (cards, accounts, passwords).
+    `resolve` gives the real paths that a call of the file tools would reach, links followed; it never raises. They
+    count beside the paths as they are written.
     """
 
     places: Places
@@ -59,6 +66,7 @@ class Reader:
     readings: Mapping[str, Reading] = field(default_factory=lambda: READINGS)
     secrets: Callable[[str], Collection[str]] = _none
     personal: Callable[[str], Collection[str]] = _none
+    resolve: Callable[[ToolCall], Collection[str]] = _nowhere
     country: str = ""
 
 
@@ -121,10 +129,13 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: Reader, sandbox: Sandbox) 
     if not isinstance(arguments, dict):
         return None
     reading = reader.readings.get(call.name)
-    texts = tuple(_texts(arguments))
+    texts = tuple(texts_in(arguments))
     deed = Deed(call.name, spec, arguments, reading, secret=any(reader.secrets(text) for text in texts))
     if reading is not None:
         deed = _read(deed, reading, reader)
+        if deed.paths:
+            real = (reader.places.path(each) for each in reader.resolve(call))
+            deed = replace(deed, paths=tuple(dict.fromkeys((*deed.paths, *real))))
     return replace(deed, acts=frozenset(_acts(deed, sandbox, reader.places)))
 
 
@@ -137,6 +148,8 @@ def _read(deed: Deed, reading: Reading, reader: Reader) -> Deed:
     at = places.path(directory) if directory else places.base
     commands = found.texts(reading.commands)
     body = "\n".join(found.texts(reading.bodies))
+    urls = found.texts(reading.urls)
+    leaving = "\n".join((body, *map(unquote_plus, urls)))
     hosts, online = found.hosts(reading.hosts)
     return replace(
         deed,
@@ -145,7 +158,7 @@ def _read(deed: Deed, reading: Reading, reader: Reader) -> Deed:
         sources=tuple(places.path(name) for name in found.texts(reading.sources)),
         recipients=tuple(recipient(each, reader.country) for each in found.addresses(reading.recipients)),
         channel=next(iter(found.texts(reading.channel)), ""),
-        urls=found.texts(reading.urls),
+        urls=urls,
         sent_to=found.texts(reading.sent_to),
         body=body,
         commands=commands,
@@ -153,9 +166,18 @@ def _read(deed: Deed, reading: Reading, reader: Reader) -> Deed:
         hosts=hosts,
         online=online,
         keys=found.texts(reading.keys),
-        read_commands=tuple(reader.read_command(command, at) for command in commands),
-        personal=tuple(reader.personal(body)) if body else (),
+        read_commands=_read_commands(commands, found.texts(reading.inputs), at, reader.read_command),
+        personal=tuple(reader.personal(leaving)) if leaving else (),
     )
+
+
+def _read_commands(
+    commands: Sequence[str], inputs: Sequence[str], directory: str, read: ReadCommand
+) -> tuple[CommandReading, ...]:
+    """The commands, and what is typed into them where one of them may run it: a shell is noticed for that."""
+    found = tuple(read(command, directory) for command in commands)
+    noticed = any(finding.severity is not Severity.PLAIN for reading in found for finding in reading.findings)
+    return (*found, *(read(text, directory) for text in inputs)) if noticed else found
 
 
 class _Arguments:
@@ -194,7 +216,7 @@ class _Arguments:
         return tuple(named), online
 
 
-def _texts(value: Any, depth: int = 0) -> Iterable[str]:
+def texts_in(value: Any, depth: int = 0) -> Iterable[str]:
     """Every text in the arguments, names too."""
     if isinstance(value, str):
         yield value
@@ -203,10 +225,10 @@ def _texts(value: Any, depth: int = 0) -> Iterable[str]:
     elif isinstance(value, Mapping):
         for name, each in value.items():
             yield name
-            yield from _texts(each, depth + 1)
+            yield from texts_in(each, depth + 1)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each, depth + 1)
+            yield from texts_in(each, depth + 1)
 
 
 def _acts(deed: Deed, sandbox: Sandbox, places: Places) -> Iterable[Act]:

@@ -4,18 +4,21 @@ Hob's own state, secrets, the settings of the guard and the sandbox themselves, 
 devices, bomb the machine or control the system (found by the shell analysis).
 """
 
+import re
 from collections.abc import Iterable
 
 from hob.core.ports.guard import Deny, Verdict
 from hob.guard.addresses import path
 from hob.guard.context import Context
-from hob.guard.deeds import Deed
+from hob.guard.deeds import Deed, texts_in
 from hob.guard.places import Places
 from hob.guard.settings import PolicySettings
 from hob.guard.shell.findings import Severity
 
 PROTECTED_SETTINGS = ("sandbox", "policy", "approvals", "guard", "admission", "gateway.auth", "store", "channels")
 """Settings, with all below them, that only the owner changes, by hand."""
+
+_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", re.ASCII)
 
 
 class HardRules:
@@ -53,21 +56,16 @@ class HardRules:
             yield deed.directory
         if deed.reading is None:
             # A tool nobody described: whatever looks like a path may be one.
-            for each in _plain_texts(deed):
+            for each in texts_in(deed.arguments):
                 if each.startswith(("/", "~", "file:", "..")) and len(each) < 1024 and "\n" not in each:
                     yield path(each, base=self._places.base, home=self._places.home)
 
 
 def is_protected(key: str) -> bool:
-    """Whether a setting, by its dotted name, is one of the guard's own."""
-    plain = ".".join(part.strip(" \"'").casefold().replace("-", "_") for part in key.split("."))
+    """Whether a setting, by its dotted name, is one of the guard's own, or may be: any name that is not plain."""
+    if _KEY.fullmatch(key) is None:
+        return True
+    plain = key.casefold().replace("-", "_")
     return any(
-        plain == each or plain.startswith(each + ".") or each.startswith(plain + ".") or not plain
-        for each in PROTECTED_SETTINGS
+        plain == each or plain.startswith(each + ".") or each.startswith(plain + ".") for each in PROTECTED_SETTINGS
     )
-
-
-def _plain_texts(deed: Deed) -> Iterable[str]:
-    for value in deed.arguments.values():
-        values = value if isinstance(value, list) else [value]
-        yield from (each for each in values if isinstance(each, str))

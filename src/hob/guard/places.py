@@ -76,11 +76,27 @@ _PATCHED = re.compile(
 )
 
 
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
+_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+
+
+def unquoted(name: str) -> str:
+    """A name as git writes it in a diff: in quotes, with the escapes of C, where it holds odd characters."""
+    if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
+        return name.strip('"')
+    plain = name[1:-1].encode("utf-8", "replace")
+    return _ESCAPE.sub(lambda found: _character(found[1]), plain).decode("utf-8", "replace")
+
+
+def _character(escape: bytes) -> bytes:
+    return bytes((int(escape, 8) & 0xFF,)) if escape[:1].isdigit() else _LETTERS.get(escape, escape)
+
+
 def patched_files(patch: str) -> Sequence[str]:
     """The names of the files that a patch changes, in either form."""
     found: list[str] = []
     for each in _PATCHED.finditer(patch):
-        name = each[1].partition("\t")[0].strip().strip('"')
+        name = unquoted(each[1].partition("\t")[0].strip())
         if each[0].startswith(("--- ", "+++ ")):
             name = name[2:] if name[:2] in ("a/", "b/") else name
         if name != "/dev/null":

@@ -14,8 +14,8 @@ class Reading:
 
     `paths` lie in the file tree, `sources` are files whose content leaves with the call, `recipients` are people's
     addresses (on the platform that the argument `channel` names), `urls` are fetched, `sent_to` are web addresses that
-    something is sent to, `bodies` are texts that leave, `hosts` are what a command may reach, `keys` are names of
-    settings, `patches` name the files they change; `plain` lead nowhere.
+    something is sent to, `bodies` are texts that leave, `inputs` are typed into `commands`, `hosts` are what a command
+    may reach, `keys` are names of settings, `patches` name the files they change; `plain` lead nowhere.
 
     `runs`: it runs in Hob's sandbox. `searches`: it asks the configured search provider and nobody else. `configures`:
     it changes Hob's settings or hooks.
@@ -29,6 +29,7 @@ class Reading:
     sent_to: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     directory: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -59,7 +60,8 @@ READINGS: Mapping[str, Reading] = {
     "resolve_path": Reading(paths=("path",)),
     "delete_file": Reading(paths=("path",)),
     "exec": Reading(
-        commands=("command", "stdin"),
+        commands=("command",),
+        inputs=("stdin",),
         directory=("cwd", "workdir", "directory"),
         hosts=("hosts", "network"),
         plain=("timeout", "background", "pty", "yield_ms", "timeout_seconds"),

@@ -69,7 +69,8 @@ def _argument(name: str, value: Any) -> Iterable[str]:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     shown = visible(name)
     if "\n" not in text and len(text) <= 100:
-        other = ascii_form(text.strip()) if " " not in text.strip() else ""
+        bare = text.strip()
+        other = visible(ascii_form(bare)) if "." in bare and " " not in bare else ""
         yield f"{shown}:"
         yield f"{_BAR}{visible(text)}{f'   (that is {other})' if other else ''}"
         return

@@ -6,6 +6,7 @@ looks at what the model says, so it holds even if the model does whatever an att
 
 import re
 from collections.abc import Iterable
+from urllib.parse import unquote_plus
 
 from hob.core.ports.guard import Ask, Verdict
 from hob.guard.addresses import host_of
@@ -37,8 +38,15 @@ def _needs(deed: Deed, context: Context) -> Iterable[Ask]:
         yield Ask("taint.network", f"the command could send data out, and {_WHY}")
     if Act.FINAL in deed.acts and not names_paths(deed, context):
         yield Ask("taint.final", "it cannot be undone, and your own words name no such file")
-    if Act.FETCH in deed.acts and (url := _unnamed_url(deed, context)):
-        yield Ask("taint.url", f"{url} stands neither in your words nor in what a search gave")
+    yield from _leaks(deed, context)
+
+
+def _leaks(deed: Deed, context: Context) -> Iterable[Ask]:
+    if Act.FETCH in deed.acts:
+        if url := _unnamed_url(deed, context):
+            yield Ask("taint.url", f"{url} stands neither in your words nor in what a search gave")
+        elif why := _carried(deed, context):
+            yield Ask("taint.private", f"the address would carry {why}, which your words did not ask for")
     if Act.SEND in deed.acts:
         if not names_recipients(deed, context):
             yield Ask("taint.sends", "it could send data out, and your own words do not name where to")
@@ -70,12 +78,17 @@ def private_in(deed: Deed, context: Context) -> str:
     for source in context.private:
         if not context.named.path(source):
             return f"what was read from {source}"
+    return private_text(deed.body, deed.personal, context)
+
+
+def private_text(text: str, personal: Iterable[str], context: Context) -> str:
+    """What in a text that leaves is private; empty where nothing is seen to be."""
     said = context.named.words
-    if any(value.casefold() not in said for value in deed.personal):
+    if any(value.casefold() not in said for value in personal):
         return "personal data"
-    if any(shares(deed.body, text) for text in context.private_texts):
+    if any(shares(text, private) for private in context.private_texts):
         return "a passage of what you keep to yourself"
-    return "something encoded" if _ENCODED.search(deed.body) else ""
+    return "something encoded" if _ENCODED.search(text) else ""
 
 
 def _unnamed_url(deed: Deed, context: Context) -> str:
@@ -88,3 +101,10 @@ def _unnamed_url(deed: Deed, context: Context) -> str:
         if not (context.named.url(url) or url in context.searched or context.named.host(host_of(url))):
             return url[:300]
     return ""
+
+
+def _carried(deed: Deed, context: Context) -> str:
+    """What of an address that only its host was named for holds private things; empty where nothing does."""
+    made = (url for url in deed.urls if not (context.named.url(url) or url in context.searched))
+    text = " ".join(unquote_plus(url) for url in made)
+    return private_text(text, deed.personal, context) if text else ""
