@@ -23,8 +23,8 @@ EXPORTS = {
     "hob.store": """
         Approval Approvals Bound Compared Decisions Division Erasure FileBlobs Grant Health IllegalMove Inbox
         InboxCounts InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store
-        StoreSettings StoredChannelState
-        StoredJournal StoredLedger StoredPeople StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts
+        StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople
+        StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts
         TurnRow TurnRows Waiting check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """

@@ -33,11 +33,6 @@ def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
     )
 
 
-def length_of(inbound: Inbound) -> int:
-    """Characters of the message, all that came along included."""
-    return len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
-
-
 def one_line(text: str, most: int) -> str:
     """A name as it can stand anywhere: one line, no characters that deceive, not too long."""
     if text.isprintable() and len(text) <= most:

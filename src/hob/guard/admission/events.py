@@ -39,7 +39,7 @@ class LoopEnded:
 
 @dataclass(frozen=True, slots=True)
 class TurnedAway:
-    """A message was not taken, for this reason."""
+    """Somebody may not come in, for this reason; told once an hour."""
 
     address: SenderAddress
     reason: str
@@ -47,7 +47,7 @@ class TurnedAway:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The scanner found something. `action` is what was done: `flag`, `ask` or `block`; `ask` waits for the owner."""
+    """The scanner found something. `action` is what was done: `flag`, `block` or `ask`, of which the owner is to hear."""
 
     inbound: Inbound
     action: str

@@ -12,7 +12,7 @@ from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, 
 from hob.core.messages import FETCHED_CHANNELS, Address, Inbound, Quoted
 from hob.core.people import SenderAddress
 from hob.core.ports.guard import Admitted, Refused
-from hob.guard.admission.contents import clean_contents, length_of
+from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.events import (
     AdmissionEvent,
     LoopEnded,
@@ -39,6 +39,8 @@ _SENDERS = {
 }
 _PEOPLE = frozenset({Origin.OWNER, Origin.MEMBER, Origin.STRANGER})
 _OF_TRY = {Tried.RIGHT: Line.PASSED, Tried.WRONG: Line.WRONG_PASS, Tried.TOO_OFTEN: Line.TOO_MANY_TRIES}
+
+_TOLD_AGAIN = 3600.0  # seconds after which somebody who is turned away again is told of again
 
 Tell = Callable[[AdmissionEvent], None]
 """Told what happened, at once; it may not wait."""
@@ -70,13 +72,8 @@ class Gate:
         self._own: set[SenderAddress] = set()
         self._rates = Windows()
         self._slowed: set[SenderAddress] = set()
+        self._turned_away = Windows(_TOLD_AGAIN)
         self._loops = Loops()
-        self.people = parts.people
-
-    @property
-    def pairing(self) -> Pairing:
-        """The requests that wait for the owner."""
-        return self._parts.pairing
 
     def is_me(self, address: SenderAddress) -> None:
         """What this address writes is Hob's own: its account on a channel."""
@@ -91,8 +88,6 @@ class Gate:
         channel = inbound.origin.channel
         if channel in self._parts.internal:
             return Admitted(inbound.sender, inbound.sender.cls.value)
-        if (length := length_of(inbound)) > self._settings.max_chars:
-            return Refused(f"the message has {length} characters; admission.max_chars is {self._settings.max_chars}")
         if channel in FETCHED_CHANNELS:
             return self._looked_over(inbound, SenderClass.OWNER, inbound.label)
         address = address_of(inbound)
@@ -102,29 +97,32 @@ class Gate:
             return Refused("the message is Hob's own")
         if address in self._denied:
             return self._away(address, "the sender is in admission.deny")
-        cls = self._class_of(address)
+        known = self._known(address)
         policy = policy_of(self._settings, inbound.origin)
         in_group = self._objection_of_group if inbound.group else self._objection_of_chat
-        objection = in_group(inbound, policy, cls, address)
+        objection = in_group(inbound, policy, known, address)
         if objection:
             return self._away(address, objection, speak=not inbound.group)
-        if refused := self._too_much(inbound, cls, address):
+        if not self._is_meant(inbound, policy, known, address):
+            return Refused("Hob is not meant")  # as usual as can be: nobody is told
+        if refused := self._too_much(inbound, known, address):
             return refused
-        if not inbound.group and (refused := self._answered(inbound, policy, cls, address)):
+        if not inbound.group and (refused := self._answered(inbound, policy, known, address)):
             return refused
+        cls = SenderClass.STRANGER if address.channel in self._settings.unauthenticated else known
         inbound = replace(inbound, text=without_trigger(inbound.text, policy.trigger))
         return self._looked_over(inbound, cls, self._label(inbound, cls))
 
     # who
 
-    def _class_of(self, address: SenderAddress) -> SenderClass:
-        person = self.people.find(address)
-        proven = address.channel not in self._settings.unauthenticated
-        if person is not None and person.cls is SenderClass.OWNER and proven:
-            return SenderClass.OWNER
+    def _known(self, address: SenderAddress) -> SenderClass:
+        """As whom the owner knows this address; who only says to be the owner is one of those that are known."""
+        person = self._parts.people.find(address)
+        if person is not None:
+            return SenderClass.MEMBER if address.channel in self._settings.unauthenticated else person.cls
         word = self._parts.passphrase
-        known = person is not None or self._allowed.names(address) or (word is not None and word.lets_in(address))
-        return SenderClass.MEMBER if known else SenderClass.STRANGER
+        listed = self._allowed.names(address) or (word is not None and word.lets_in(address))
+        return SenderClass.MEMBER if listed else SenderClass.STRANGER
 
     def _label(self, inbound: Inbound, cls: SenderClass) -> Label:
         """A person's words are as trusted as the person; what a channel says it has from elsewhere stays untrusted."""
@@ -134,34 +132,41 @@ class Gate:
 
     # where
 
-    def _objection_of_group(self, inbound: Inbound, policy: Policy, cls: SenderClass, _: SenderAddress) -> str:
+    def _objection_of_group(self, inbound: Inbound, policy: Policy, known: SenderClass, _: SenderAddress) -> str:
         group = group_of(inbound.origin)
         if policy.group is GroupPolicy.DISABLED:
             return "groups are disabled"
         if policy.group is GroupPolicy.ALLOWLIST and group not in self._groups:
             return f"the group is not in admission.groups; write {group} there to let it in"
-        if cls is SenderClass.STRANGER and not self._settings.group_strangers:
+        if known is SenderClass.STRANGER and not self._settings.group_strangers:
             return "unknown people are not answered in groups"
-        if policy.mention or policy.trigger:
-            return "" if is_meant(inbound, policy.trigger, self._settings.names) else "Hob is not meant"
         return ""
 
-    def _objection_of_chat(self, inbound: Inbound, policy: Policy, cls: SenderClass, address: SenderAddress) -> str:
-        if cls is not SenderClass.OWNER and policy.dm is DmPolicy.DISABLED:
+    def _objection_of_chat(self, inbound: Inbound, policy: Policy, known: SenderClass, address: SenderAddress) -> str:
+        if known is not SenderClass.OWNER and policy.dm is DmPolicy.DISABLED:
             return "direct chats are disabled"
-        stranger = cls is SenderClass.STRANGER and not self._is_try(inbound) and not self._allowed.opens(address)
+        stranger = known is SenderClass.STRANGER and not self._is_try(inbound) and not self._allowed.opens(address)
         if stranger and policy.dm is DmPolicy.ALLOWLIST:
             return "the sender is not in admission.allow"
-        may_pair = stranger and policy.dm is DmPolicy.PAIRING
-        if policy.trigger and not may_pair and not self._is_try(inbound):
-            return "" if is_meant(inbound, policy.trigger, ()) else "the message does not begin with the trigger"
         return ""
+
+    def _is_meant(self, inbound: Inbound, policy: Policy, known: SenderClass, address: SenderAddress) -> bool:
+        if inbound.group:
+            wanted = policy.mention or bool(policy.trigger)
+            return not wanted or is_meant(inbound, policy.trigger, self._settings.names)
+        if not policy.trigger or self._is_try(inbound) or self._must_pair(policy, known, address):
+            return True
+        return is_meant(inbound, policy.trigger, ())
+
+    def _must_pair(self, policy: Policy, known: SenderClass, address: SenderAddress) -> bool:
+        opened = policy.dm is DmPolicy.OPEN or self._allowed.opens(address)
+        return known is SenderClass.STRANGER and not opened
 
     def _is_try(self, inbound: Inbound) -> bool:
         word = self._parts.passphrase
         return word is not None and word.is_try(inbound.text)
 
-    def _answered(self, inbound: Inbound, policy: Policy, cls: SenderClass, address: SenderAddress) -> Refused | None:
+    def _answered(self, inbound: Inbound, policy: Policy, known: SenderClass, address: SenderAddress) -> Refused | None:
         """What the door itself answers: a try at the passphrase, and somebody unknown who has to be paired first."""
         word = self._parts.passphrase
         if word is not None and word.is_try(inbound.text):
@@ -169,10 +174,9 @@ class Gate:
             self._tell(PassphraseTried(address, tried.name.lower()))
             hours = f"{self._settings.passphrase_hours:g}"
             return Refused(f"passphrase: {tried.name.lower()}", self._say(_OF_TRY[tried], hours=hours))
-        opened = policy.dm is DmPolicy.OPEN or self._allowed.opens(address)
-        if cls is not SenderClass.STRANGER or opened:
+        if not self._must_pair(policy, known, address):
             return None
-        request = self.pairing.ask(address, clean_contents(inbound, self._settings).sender.name)
+        request = self._parts.pairing.ask(address, clean_contents(inbound, self._settings).sender.name)
         if request is None:
             return self._away(address, "pairing: asked already, denied, or too many ask at once", speak=False)
         self._tell(PairingAsked(request))
@@ -180,25 +184,25 @@ class Gate:
 
     # how often
 
-    def _too_much(self, inbound: Inbound, cls: SenderClass, address: SenderAddress) -> Refused | None:
+    def _too_much(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
         now = self._parts.clock.monotonic()
-        rests = self._loops.heard(inbound.origin, address.id, inbound.text, now)
-        if rests:
+        owner = known is SenderClass.OWNER  # never left in silence, however quick
+        if not owner and (rests := self._loops.heard(inbound.origin, address.id, inbound.text, now)):
             self._tell(LoopEnded(address, rests))
             return Refused(f"two machines seem to answer each other; silent for {rests:.0f} s")
         wait = self._rates.wait(address, self._settings.messages_per_minute, now)
         account = (address.channel, address.account)
-        if cls is SenderClass.STRANGER:
+        if known is SenderClass.STRANGER:
             wait = max(wait, self._rates.wait(account, self._settings.strangers_per_minute, now))
         if not wait:
             self._rates.count(address, now)
-            if cls is SenderClass.STRANGER:
+            if known is SenderClass.STRANGER:
                 self._rates.count(account, now)
             self._slowed.discard(address)
             return None
-        return self._slow_down(address, cls, wait)
+        return self._slow_down(address, known, wait)
 
-    def _slow_down(self, address: SenderAddress, cls: SenderClass, wait: float) -> Refused:
+    def _slow_down(self, address: SenderAddress, known: SenderClass, wait: float) -> Refused:
         first = address not in self._slowed
         line = ""
         if first:
@@ -206,7 +210,7 @@ class Gate:
                 self._slowed.clear()
             self._slowed.add(address)
             self._tell(SlowedDown(address, wait))
-            if cls is not SenderClass.STRANGER:
+            if known is not SenderClass.STRANGER:
                 line = self._say(Line.SLOW_DOWN, seconds=f"{wait:.0f}")
         return Refused(f"too many messages within a minute; the next one in {wait:.0f} s", line)
 
@@ -232,7 +236,8 @@ class Gate:
         return "" if self._settings.drop_unauthorized else self._say(Line.HELD)
 
     def _away(self, address: SenderAddress, reason: str, *, speak: bool = True) -> Refused:
-        self._tell(TurnedAway(address, reason))
+        if not self._turned_away.take(address, 1, self._parts.clock.monotonic()):
+            self._tell(TurnedAway(address, reason))
         silent = self._settings.drop_unauthorized or not speak
         return Refused(reason, "" if silent else self._say(Line.NOT_ADMITTED))
 

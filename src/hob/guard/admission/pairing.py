@@ -21,7 +21,11 @@ class Pairing:
         self._clock = clock
         self._open: dict[str, tuple[PairingRequest, float]] = {}
         self._denied: set[SenderAddress] = set()
-        wall, now = clock.now().timestamp(), clock.monotonic()
+        self.renew(requests)
+
+    def renew(self, requests: Iterable[PairingRequest]) -> None:
+        """Add requests of an earlier process, those that were denied among them."""
+        wall, now = self._clock.now().timestamp(), self._clock.monotonic()
         for request in requests:
             if request.denied:
                 self._denied.add(request.address)
@@ -51,10 +55,10 @@ class Pairing:
         wanted = "".join(sign for sign in code.upper() if sign.isalnum())
         return next((request for request in self.pending() if request.code == wanted), None)
 
-    def settle(self, request: PairingRequest, *, denied: bool) -> None:
-        """The owner has answered."""
-        self._open.pop(request.code, None)
-        (self._denied.add if denied else self._denied.discard)(request.address)
+    def settle(self, address: SenderAddress, *, denied: bool) -> None:
+        """The owner has answered, by code or by linking the address."""
+        self._open = {code: each for code, each in self._open.items() if each[0].address != address}
+        (self._denied.add if denied else self._denied.discard)(address)
 
 
 def _account(address: SenderAddress) -> tuple[str, str]:

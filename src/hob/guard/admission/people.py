@@ -1,6 +1,6 @@
 """Who is who, ready to be asked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
@@ -12,10 +12,14 @@ class People:
     """The owner and those they let in. Only the owner links an address to a person."""
 
     def __init__(self, persons: Iterable[Person] = ()) -> None:
+        self.renew(persons)
+
+    def renew(self, persons: Iterable[Person]) -> None:
+        """From now on it is these."""
         self._persons = tuple(persons)
         self._by_address = {address: person for person in self._persons for address in person.addresses}
 
-    def __iter__(self) -> Iterable[Person]:
+    def __iter__(self) -> Iterator[Person]:
         return iter(self._persons)
 
     def find(self, address: SenderAddress) -> Person | None:

@@ -88,12 +88,12 @@ class AdmissionSettings:
     drop_unauthorized: bool = setting(True, "Say nothing to people who may not come in.")
     messages_per_minute: int = setting(30, "Messages one sender may send in a minute.", at_least=1)
     strangers_per_minute: int = setting(20, "Messages all unknown senders of an account may send.", at_least=1)
-    max_chars: int = setting(50_000, "Most characters of a message.", at_least=1)
     attachments: int = setting(10, "Most files that come with one message.", at_least=0)
     attachment_bytes: int = setting(25_000_000, "Largest such file.", at_least=0)
     attachment_types: list[str] = setting(_MEDIA, "Kinds of files that are taken, told by their bytes.")
     unauthenticated: list[str] = setting(
-        ["email", "sms", "webhook"], "Channels on which a sender's name proves nothing: nobody is you there."
+        ["email", "sms", "webhook"],
+        "Channels on which a sender's name proves nothing: whoever may write there counts as a stranger.",
     )
     person_sessions: bool = setting(True, "One conversation with each person, whichever channel they write on.")
     limits: ActionLimits = setting(ActionLimits(), "How often Hob may act for one sender.")

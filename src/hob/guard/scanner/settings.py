@@ -22,7 +22,7 @@ class ScannerSettings:
 
     owner: Action = setting(Action.FLAG, "Your own: none, flag (told on the timeline), ask or block.")
     member: Action = setting(Action.FLAG, "Those of people you let in; a flag is also told to the model.")
-    stranger: Action = setting(Action.BLOCK, "Those of everybody else; ask keeps a message for you to decide.")
+    stranger: Action = setting(Action.BLOCK, "Those of everybody else; ask takes none and tells you of it.")
     threshold: float = setting(1.0, "How suspicious a text may be; lower finds more, also what is none.", at_least=0.1)
 
     def action_of(self, cls: SenderClass) -> Action:
