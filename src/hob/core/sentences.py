@@ -379,7 +379,7 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "de": "{model} wollte eigene Werkzeuge benutzen ({tools}), die es hier nicht hat.",
     },
     Sentence.MESSAGE_SHORTENED: {
-        "en": "{model} has no room for the whole message ({length} characters): it read only its beginning and its end. "
+        "en": "{model} has no room for the whole message ({length} characters): it read only its beginning and end. "
         "A model with more room (`/model`) can read all of it.",
         "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur Anfang und Ende "
         "gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
