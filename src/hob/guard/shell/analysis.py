@@ -50,7 +50,7 @@ def _reading(text: str, choice: int, unset: str) -> Walker:
     walker = Walker(choice, unset)
     try:
         walker.whole(text)
-    except TooMuch:
+    except (TooMuch, RecursionError):  # each limit alone leaves room on the stack, all together might not
         walker.problem("there is too much in it to follow", text)
     return walker
 

@@ -7,6 +7,7 @@ from hob.guard.shell.tree import Part, Text, Word
 from hob.guard.shell.values import ANY
 
 _MOST = 64  # words that one word may become; beyond that it is unknown
+_LONGEST = 2048  # unquoted characters of a word with braces
 _RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d{1,6})?|([A-Za-z])\.\.([A-Za-z])")
 
 _Item = str | Part  # one unquoted character, or a part that braces do not divide
@@ -27,6 +28,8 @@ def braced(word: Word) -> list[Word]:
     if "}" not in items:
         return [word]
     try:
+        if len(items) > _LONGEST:
+            raise _TooMany
         found = _expanded(items, 0)
     except _TooMany:
         return [Word((Text(ANY),), word.text)]

@@ -20,11 +20,11 @@ FEARED = frozenset(
     words("""rm rmdir unlink shred srm wipe dd mkfs mke2fs mkswap wipefs blkdiscard parted fdisk sfdisk gdisk sgdisk
     cryptsetup hdparm nvme shutdown reboot halt poweroff init telinit systemctl kill killall pkill insmod modprobe
     rmmod sysctl iptables nft swapoff crontab chmod chown chattr setfacl setcap useradd usermod userdel passwd visudo
-    truncate eval curl wget nc ncat socat""")
+    truncate curl wget nc ncat socat""")
 ) | {f"mkfs.{kind}" for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")}
 
 # these are also what other programs call their parts: `git init`, `docker kill`, `vagrant halt`
-SUBCOMMANDS = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill", "eval"})
+SUBCOMMANDS = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill"})
 WHEN = frozenset({"now", *"0123456"})  # what follows them where they are programs
 
 # what these run is known from their options; a feared name in their arguments is a file, a package, a page

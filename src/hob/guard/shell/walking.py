@@ -23,7 +23,7 @@ from hob.guard.shell.wrappers import runs_of
 _MOST_COMMANDS = 600  # simple commands that are followed in one reading
 _MOST_TEXT = 200_000  # characters of nested texts
 _MOST_ITEMS = 12  # values of a loop's variable
-_DEEPEST = 12  # texts inside of texts
+_DEEPEST = 16  # commands and texts inside of each other
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 
 
@@ -308,6 +308,9 @@ class Walker(Expander):
 
     def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: Feed | None, wanted: bool) -> str:
         """What the program runs; its output where it is one command's."""
+        if self._depth >= _DEEPEST:
+            raise TooMuch
+        self._depth += 1
         name = argv[0].rpartition("/")[2]
         out = [self.run(inner, " ".join(inner), stdin, name, wanted) for inner in runs.commands]
         before, via = self.state.copy(), self._via
@@ -319,6 +322,7 @@ class Walker(Expander):
             out.append(self.read(text, stdin, wanted))
             self.state.restore(before)
         self._via = via
+        self._depth -= 1
         return out[0] if len(out) == 1 else ANY
 
     def _resolved(self, runs: Runs, stdin: Feed | None) -> Runs:

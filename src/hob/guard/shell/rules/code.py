@@ -15,6 +15,7 @@ from hob.guard.shell.rules.secrets import mentions
 from hob.guard.shell.scene import Scene
 from hob.guard.shell.values import ANY, HOME
 
+_LONGEST = 16_384  # characters of a program
 _MOST_TEXTS = 40  # quoted texts that are looked at
 _QUOTED = re.compile(
     r"\"((?:[^\"\\\n]|\\.){1,2000})\"|'((?:[^'\\\n]|\\.){1,2000})'|`([^`\n]{1,2000})`|(?:%w|qw?x?|%x)[\[({/|]([^\])}/|\n]{1,500})[\])}/|]"
@@ -22,8 +23,8 @@ _QUOTED = re.compile(
 _FORKS = re.compile(r"\b(?:os\.)?fork\b|Process\s*\(|\bspawn\b|child_process|Thread\b")
 _ENDLESS = re.compile(
     r"while\s*\(?\s*(?:True|true|1|\(1\)|:|fork|!|os\.fork|not\s+os\.fork)|for\s*\(\s*;\s*;\s*\)|\bloop\b|\bforever\b|"
-    r"fork\s+while|\buntil\s+(?:0|false)|itertools\.(?:count|repeat|cycle)|iter\(int|range\(\s*\d{4,}|fork\b[^;]*\bfork\b|"
-    r"\bdef\s+(\w+)\b.*\b\1\b|setInterval|\bredo\b",
+    r"fork\s+while|\buntil\s+(?:0|false)|itertools\.(?:count|repeat|cycle)|iter\(int|range\(\s*\d{4,}|fork\b[^;]{0,200}\bfork\b|"
+    r"\bdef\s+(\w{1,40})\b.{0,500}\b\1\b|setInterval|\bredo\b",
     re.DOTALL,
 )
 _FORK = re.compile(r"\bfork\b")
@@ -53,7 +54,7 @@ _ENVIRONMENT = re.compile(
     r"\b(?:environb?|getenv|putenv|process\.env|ENVIRON|Deno\.env|Bun\.env)\b|%ENV|\$ENV\{|\bENV\b(?!\s*=)|\$_ENV|\$_SERVER|os\.getenv|env\["
 )
 _WRITES = re.compile(
-    r"open\s*\([^)]*['\"][rb]*[wax]\+?b?['\"]|\bwrite_(?:text|bytes)\b|writeFile\w*|appendFile\w*|File\.(?:write|open)|file_put_contents|fopen|"
+    r"open\s*\([^)]{0,200}['\"][rb]*[wax]\+?b?['\"]|\bwrite_(?:text|bytes)\b|writeFile\w*|appendFile\w*|File\.(?:write|open)|file_put_contents|fopen|"
     r"createWriteStream|open\s*\(?\s*\w*\s*,\s*['\"]?[>+]|io\.open|mkdir|to_csv|savetxt|\bdump\b"
 )
 _OPENS_TO_WRITE = re.compile(_WRITES.pattern + r"|['\"][rwab+]*[wa+][rwab+]*['\"]")
@@ -78,9 +79,9 @@ _SQL_RUNS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _AWK = re.compile(
-    r"\bsystem\b|(?:print|printf)\b[^;}\n]*\|(?!\|)|\|&?\s*getline|\"\s*\|(?!\|)\s*\S|/inet|\bENVIRON\b|@load|@include|\bgetline\s*<|close\s*\(\s*\""
+    r"\bsystem\b|(?:print|printf)\b[^;}\n]{0,200}\|(?!\|)|\|&?\s*getline|\"\s*\|(?!\|)\s*\S|/inet|\bENVIRON\b|@load|@include|\bgetline\s*<|close\s*\(\s*\""
 )
-_AWK_WRITES = re.compile(r"(?:print|printf)\b[^;}\n]*>{1,2}\s*(\"[^\"]*\"|[\w$]+)")
+_AWK_WRITES = re.compile(r"(?:print|printf)\b[^;}\n]{0,200}>{1,2}\s*(\"[^\"]*\"|[\w$]+)")
 _VIM = re.compile(
     r"!|\bsystem\b|\bpy(?:thon)?3?\b|\blua\b|\bperl\b|\bruby\b|\bcall\b|\bexecute\b|\bterm|\bjob_start|\bsource\b|\bso\b|="
 )
@@ -89,6 +90,9 @@ _VIM = re.compile(
 def judge_code(scene: Scene) -> Iterator[Finding]:
     """What the command's programs in other languages may do."""
     for code in scene.command.runs.code:
+        if len(code.text) > _LONGEST:
+            yield scene.ask("inline-code", "the program in the command is too long to be looked through")
+            code = code._replace(text=code.text[:_LONGEST])
         if ANY in code.text:
             yield scene.ask("inline-code", "a part of the program in the command is not known")
         yield from _SPECIAL.get(code.language, _general)(scene, code)

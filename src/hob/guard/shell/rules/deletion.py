@@ -179,8 +179,9 @@ def redirected(scene: Scene) -> Iterator[Finding]:
         if operator == "<>" or target.startswith(("/dev/tcp/", "/dev/udp/")):
             continue  # the network's rules see to that
         yield from writes(scene, target)
-        silent = not command.argv or command.name in (":", "true", "false") or command.argv == ("cat", "/dev/null")
-        if operator in (">", ">|") and silent and descriptor in ("", "1") and command.text[:1] not in "({iwufc":
+        bare = not command.argv and command.text[:1] in "012>&"  # a block's text begins otherwise
+        silent = bare or command.name in (":", "true", "false") or command.argv == ("cat", "/dev/null")
+        if operator in (">", ">|") and silent and descriptor in ("", "1"):
             yield from empties(scene, target)
 
 

@@ -1,0 +1,60 @@
+"""The commands of `tests/guard/data`, and a machine to judge them on."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from hob.guard.shell import Finding, Severity, analyse, judge_command, severity
+
+_DATA = Path(__file__).parents[1] / "data"
+
+HOME = "/home/anna"
+WORKSPACE = "/home/anna/work/project"
+PLACES = {
+    "canary_file": "/home/anna/diary.txt",
+    "canary_dir": "/home/anna/photos",
+    "secret": "/home/anna/.ssh/id_ed25519",
+    "socket": "/run/user/1000/bus",
+    "host": "evil.example",
+}
+
+
+class Hostile(NamedTuple):
+    """A command that harms: the least that must come of it, and the rule that sees it."""
+
+    text: str
+    expect: Severity
+    rule: str
+    harm: str
+
+
+@cache
+def hostile() -> tuple[Hostile, ...]:
+    """What attackers would have run, with places of this machine filled in."""
+    entries = tomllib.loads((_DATA / "hostile_commands.toml").read_text("utf-8"))["commands"]
+    return tuple(Hostile(filled(e["text"]), Severity[e["expect"].upper()], e["rule"], e["harm"]) for e in entries)
+
+
+@cache
+def benign() -> tuple[str, ...]:
+    """What developers run all day."""
+    entries = tomllib.loads((_DATA / "benign_commands.toml").read_text("utf-8"))["commands"]
+    return tuple(entry["text"] for entry in entries)
+
+
+def filled(text: str) -> str:
+    """The text with these places."""
+    for name, place in PLACES.items():
+        text = text.replace("{" + name + "}", place)
+    return text
+
+
+def judge(text: str, cwd: str = WORKSPACE) -> tuple[Finding, ...]:
+    """What is found in a command that runs in the workspace."""
+    return judge_command(analyse(text), cwd=cwd, workspace=WORKSPACE, home=HOME)
+
+
+def verdict(text: str, cwd: str = WORKSPACE) -> Severity:
+    """What is to be done about it."""
+    return severity(judge(text, cwd))

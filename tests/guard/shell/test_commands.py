@@ -1,0 +1,34 @@
+"""What attackers would run is asked about or refused; what developers run all day asks nothing."""
+
+import pytest
+
+from hob.guard.shell import Severity
+from tests.guard.shell.catalogue import Hostile, benign, hostile, judge, verdict
+
+
+@pytest.mark.parametrize("command", hostile(), ids=lambda command: command.text[:60])
+def test_a_hostile_command_is_seen_by_its_rule(command: Hostile) -> None:
+    findings = judge(command.text)
+    assert any(each.rule == command.rule and each.severity >= command.expect for each in findings), findings
+
+
+def test_there_are_enough_commands_each_of_them_once() -> None:
+    assert len({command.text for command in hostile()}) == len(hostile()) >= 170
+    assert len(set(benign())) == len(benign()) >= 170
+
+
+def test_of_a_hundred_commands_of_daily_work_two_at_most_ask() -> None:
+    asked = {text: found for text in benign() if (found := [f for f in judge(text) if f.severity > Severity.PLAIN])}
+    assert len(asked) <= 0.02 * len(benign()), asked
+
+
+def test_nothing_of_daily_work_is_refused() -> None:
+    assert [text for text in benign() if verdict(text) is Severity.REFUSE] == []
+
+
+@pytest.mark.parametrize("command", hostile(), ids=lambda command: command.text[:60])
+def test_a_reason_names_a_piece_of_the_command(command: Hostile) -> None:
+    for finding in judge(command.text):
+        assert finding.reason
+        assert finding.rule.replace("-", "").isalpha()
+        assert len(finding.text) <= len(command.text) + 200
