@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import history, load, memory, prompt, screening, startup, turn, wires
+from benchmarks import guard, history, load, memory, prompt, screening, startup, turn, wires
 from benchmarks.bench import Bench, open_bench
 from benchmarks.rows import Row, render
 
@@ -19,6 +19,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "memory": memory.measure,
     "prompt": prompt.measure,
     "screening": screening.measure,
+    "guard": guard.measure,
     "wires": wires.measure,
 }
 

@@ -1,0 +1,129 @@
+"""What it costs to judge a call: reading it, every stage of the policy, and the record of the verdict."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.bench import Bench
+from benchmarks.rows import Row
+from hob.core.clock import SystemClock
+from hob.core.ids import CallId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.labels import Trust
+from hob.core.ports.guard import Allow, Ask, Verdict
+from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
+from hob.core.turns import Turn
+from hob.guard.approvals import ApprovalLedger
+from hob.guard.binding import Binder
+from hob.guard.commands import command_reader
+from hob.guard.deeds import Reader
+from hob.guard.hard_rules import HardRules
+from hob.guard.judge import PolicyJudge, Situation
+from hob.guard.places import Places
+from hob.guard.policy import Policy
+from hob.guard.settings import ApprovalSettings, PolicySettings
+from hob.store import PolicyDecision, StoreSettings, open_store
+from hob.testing.channel import message
+
+_PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
+_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_WORDS = "Please fix the tests in tests/test_app.py, look at https://docs.example/x and tell bob@example.com about it."
+_SPECS = (
+    ToolSpec("read", "", {}, tier=Tier.READ, effects=_READS),
+    ToolSpec("write", "", {}, tier=Tier.WRITE, effects=frozenset({Effect.WRITES})),
+    ToolSpec("exec", "", {}),
+    ToolSpec("mail_send", "", {}, effects=frozenset({Effect.COMMUNICATES})),
+    ToolSpec("other", "", {}),
+)
+_CASES: tuple[tuple[str, dict[str, Any], type], ...] = (
+    ("a file read", {"path": "src/app.py"}, Allow),
+    ("a file written", {"path": "a.py", "content": "x = 1\n" * 300}, Allow),
+    ("a command", {"command": "cd src && git diff | head -50 && pytest -q"}, Allow),
+    ("a mail", {"to": "eve@x.example", "body": "hi " * 700}, Ask),
+    ("a tool of others", {"list": [{"name": str(n)} for n in range(100)]}, Ask),
+)
+
+
+class _Still:
+    """Implements `Situations`: nothing ever changes."""
+
+    async def situation(self, turn: Turn) -> Situation:
+        return Situation()
+
+
+class _Unkept:
+    """Implements `Records`: nothing is kept."""
+
+    async def add(self, decision: PolicyDecision) -> None:
+        return None
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """Milliseconds of CPU for a verdict in a tainted turn, of which the arguments are not known from before."""
+    times = bench.times(400, 40)
+    beside = "reading the arguments as JSON"
+    for spec, (name, arguments, kind) in zip(_SPECS, _CASES, strict=True):
+        calls = [_call(spec.name, arguments, n) for n in range(times)]
+        least = _least(calls)
+        took = asyncio.run(_judging(calls, spec, kind))
+        yield Row(f"a verdict on {name}", took, "ms CPU", 1, baseline=least, beside=beside)
+    took, questions = asyncio.run(_whole(bench.home(), [_call("read", {"path": "a.py"}, n) for n in range(times)]))
+    yield Row("a verdict, kept in the database", took, "ms CPU", 1)
+    yield Row("a question, kept in the database", questions, "ms CPU")
+
+
+def _call(tool: str, arguments: dict[str, Any], number: int) -> ToolCall:
+    changed = {name: f"{value} {number}" if isinstance(value, str) else value for name, value in arguments.items()}
+    return ToolCall(CallId(f"c_{number}"), tool, json.dumps(changed))
+
+
+def _turn() -> Turn:
+    return Turn(TurnId("t"), SessionKey("s"), TraceId("0" * 32), SpanId("0" * 16), (message(_WORDS, channel="local"),))
+
+
+def _least(calls: list[ToolCall]) -> float:
+    began = time.process_time()
+    for call in calls:
+        json.loads(call.arguments)
+    return (time.process_time() - began) / len(calls) * 1000
+
+
+async def _judging(calls: list[ToolCall], spec: ToolSpec, kind: type) -> float:
+    reader = Reader(_PLACES, command_reader(_PLACES))
+    judge = PolicyJudge(Policy(HardRules(_PLACES), PolicySettings()), reader, _Still(), _Unkept())
+    turn, took = _turn(), []
+    for call in calls:
+        began = time.process_time()
+        verdict = await judge.judge(call, spec, turn, Trust.UNTRUSTED)
+        took.append(time.process_time() - began)
+        _check(verdict, kind)
+    return median(took) * 1000
+
+
+async def _whole(home: Path, calls: list[ToolCall]) -> tuple[float, float]:
+    """The same over a real database: for each verdict, and for each question asked and answered."""
+    reading, _, running, *_ = _SPECS
+    reader, clock, turn = Reader(_PLACES, command_reader(_PLACES)), SystemClock(), _turn()
+    async with open_store(home, StoreSettings(), clock) as store:
+        binder = Binder(reader, ("/usr/bin", "/bin"))
+        ledger = ApprovalLedger(store.approvals, store.decisions, clock, ApprovalSettings(), binder)
+        judge = PolicyJudge(Policy(HardRules(_PLACES), PolicySettings()), reader, _Still(), store.decisions, ledger)
+        began = time.process_time()
+        for call in calls:
+            _check(await judge.judge(call, reading, turn, Trust.UNTRUSTED), Allow)
+        verdicts = (time.process_time() - began) / len(calls)
+        began = time.process_time()
+        for call in calls[:40]:
+            asked = _call("exec", {"command": f"git reset --hard {call.id}"}, 0)
+            verdict = await judge.judge(asked, running, turn, Trust.UNTRUSTED)
+            _check(verdict, Ask)
+            await ledger.ask(asked, "a reason", turn)
+        return verdicts * 1000, (time.process_time() - began) / len(calls[:40]) * 1000
+
+
+def _check(verdict: Verdict, kind: type) -> None:
+    if not isinstance(verdict, kind):
+        raise RuntimeError(f"not what was to be measured: {verdict}")
