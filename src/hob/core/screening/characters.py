@@ -18,8 +18,10 @@ _CHANGED = (
     r"|(?P<return>\r(?!\n))"
     r"|(?P<bidi>[\u202a-\u202e\u2066-\u2069])"
     r"|(?P<tag>[\U000e0000-\U000e007f])"
+)
+_ROWS = (
     # one selector after a sign is how emoji are written, one joiner holds them together; a row of them carries data
-    r"|(?P<selector>(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])"
+    r"(?P<selector>(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])"
     r"|(?P<width>(?<=[\u200b-\u200d\u2060-\u2064\ufeff])[\u200b-\u200d\u2060-\u2064\ufeff])"
 )
 _ANY = re.compile(
@@ -29,8 +31,9 @@ _ANY = re.compile(
 
 
 @cache
-def _changed() -> re.Pattern[str]:
-    return re.compile(_CHANGED)  # milliseconds that most messages need not spend
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Rows are looked for in what the first has left, else a row could hide in what it takes out."""
+    return re.compile(_CHANGED), re.compile(_ROWS)  # milliseconds that most messages need not spend
 
 
 _INSTEAD = {"control": "\ufffd", "return": "\n"}
@@ -73,4 +76,6 @@ def neutralise(text: str) -> Neutralised:
             found[kind] += 1
         return _INSTEAD.get(kind, "")
 
-    return Neutralised(_changed().sub(changed, text), dict(sorted(found.items())))
+    for pattern in _patterns():
+        text = pattern.sub(changed, text)
+    return Neutralised(text, dict(sorted(found.items())))

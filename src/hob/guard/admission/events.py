@@ -47,7 +47,7 @@ class TurnedAway:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The scanner found something. `action` is what was done: `flag`, `block` or `ask`, of which the owner is to hear."""
+    """The scanner found something. `action` is what was done: `flag`, `block`, or `ask`: the owner is to hear of it."""
 
     inbound: Inbound
     action: str
