@@ -52,7 +52,10 @@ def _numbered(draw: st.DrawFn, word: str) -> str:
 
 
 def _defaulted(draw: st.DrawFn, word: str) -> str:
-    return draw(st.sampled_from(["${{none:-{}}}", "${{none-{}}}", "${{none:={}}}", "${{HOME:+{}}}"])).format(word)
+    name = f"unset_{word.encode().hex()}"  # its own, since := keeps the value
+    return draw(
+        st.sampled_from([f"${{{name}:-{word}}}", f"${{{name}-{word}}}", f"${{{name}:={word}}}", f"${{HOME:+{word}}}"])
+    )
 
 
 def _printed(draw: st.DrawFn, word: str) -> str:

@@ -123,8 +123,8 @@ class Walker(Expander):
         for at, stage in enumerate(pipeline.stages):
             before, begun = self.state.copy(), len(self.commands)
             out = self.node(stage, feed, wanted or at < len(pipeline.stages) - 1)
-            names = (command.name for command in self.commands[begun:])
-            feed = Feed(out, tuple(dict.fromkeys((*(feed.names if feed else ()), *names))))
+            before_it = feed.names if feed else ()
+            feed = Feed(out, tuple(dict.fromkeys((*before_it, *self._names_since(begun)))))
             self.state.restore(before)
         self.calls.leave_pipeline()
         return out
@@ -136,7 +136,11 @@ class Walker(Expander):
         out = self.script(script, None, True)
         self._via = via
         self.state.restore(before)
-        return Feed(out, tuple(dict.fromkeys(command.name for command in self.commands[begun:])))
+        return Feed(out, self._names_since(begun))
+
+    def _names_since(self, begun: int) -> tuple[str, ...]:
+        """The programs followed since then."""
+        return tuple(dict.fromkeys(command.name for command in self.commands[begun:] if command.argv))
 
     # commands
 
@@ -154,8 +158,7 @@ class Walker(Expander):
         self._record((), node.text, redirections, (), feed, NOTHING)
         begun = len(self.commands)
         out = self._block(node, feed, wanted or _writes(redirections))
-        writers = tuple(command.name for command in self.commands[begun:])
-        return self._kept(redirections, Feed(out, writers)) if _writes(redirections) else out
+        return self._kept(redirections, Feed(out, self._names_since(begun))) if _writes(redirections) else out
 
     def _block(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
         match node.kind:
