@@ -21,7 +21,7 @@ EXPORTS = {
         load_libraries open_media open_model open_prices
     """,
     "hob.store": """
-        Approval Approvals Bound Compared Decisions Division Erasure FileBlobs Grant Health IllegalMove Inbox
+        Approval Approvals AuditEntry AuditLog AuditRow Bound Checked Compared Decisions Division Erasure FileBlobs Grant Health IllegalMove Inbox
         InboxCounts InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store
         StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople
         StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts

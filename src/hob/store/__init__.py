@@ -8,8 +8,12 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.approvals import Approvals as Approvals
     from hob.store.approvals import Bound as Bound
     from hob.store.approvals import Grant as Grant
+    from hob.store.audit import AuditEntry as AuditEntry
+    from hob.store.audit import AuditLog as AuditLog
+    from hob.store.audit import AuditRow as AuditRow
     from hob.store.backup import restore as restore
     from hob.store.blobs import FileBlobs as FileBlobs
+    from hob.store.chain import Checked as Checked
     from hob.store.channel_state import StoredChannelState as StoredChannelState
     from hob.store.decisions import Decisions as Decisions
     from hob.store.decisions import PolicyDecision as PolicyDecision
@@ -48,8 +52,10 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
 
 _HOMES = {
     "approvals": ("Approval", "Approvals", "Bound", "Grant"),
+    "audit": ("AuditEntry", "AuditLog", "AuditRow"),
     "backup": ("restore",),
     "blobs": ("FileBlobs",),
+    "chain": ("Checked",),
     "channel_state": ("StoredChannelState",),
     "decisions": ("Decisions", "PolicyDecision"),
     "erasure": ("Erasure",),

@@ -60,6 +60,7 @@ _CONTENT = (
     "SELECT shown FROM approvals WHERE turn IN doomed_turns",
     "SELECT bound FROM approvals WHERE turn IN doomed_turns",
     "SELECT g.bound FROM grants g JOIN approvals a USING (id) WHERE a.turn IN doomed_turns",
+    "SELECT detail FROM audit WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
 )
 _CONTENT_OF_SESSION = (
     "SELECT content FROM timeline WHERE session = :key",

@@ -14,6 +14,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.ids import SessionKey
 from hob.store.approvals import Approvals
+from hob.store.audit import AuditLog
 from hob.store.backup import back_up
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
@@ -92,6 +93,7 @@ class Store:
         self.channel_state = StoredChannelState(writer, readers)
         self.approvals = Approvals(writer, readers, clock)
         self.decisions = Decisions(writer, readers, clock)
+        self.audit = AuditLog(writer, readers, clock, home)
         self.people = StoredPeople(writer, readers, clock)
         self.blobs = FileBlobs(writer, readers, clock, home / "blobs")
         self.erasure = Erasure(writer, clock, home, partial(connect, opened.path, settings, vfs, writes=True))

@@ -1,0 +1,187 @@
+"""The audit log: what was decided, allowed, refused and slowed down, so kept that a change of it shows."""
+
+import hashlib
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.store.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
+from hob.store.content import Keep
+from hob.store.readers import Readers
+from hob.store.rows import Row, all_rows, find_row
+from hob.store.writer import Writer
+
+HEAD_FILE = "audit.head"
+_HEAD_BYTES = 96
+_FACTS = "at, kind, name, outcome, rule, sender, turn, trace_id"
+_OF_A = "a.at, kind, name, outcome, rule, sender, turn, trace_id"
+_INSERT = (
+    f"INSERT INTO audit (seq, {_FACTS}, detail, sealed, previous, hash)"  # noqa: S608 - constants
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_LAST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
+_HASH = "SELECT hash FROM audit WHERE seq = ?"
+_SHOW = f"SELECT seq, {_OF_A}, c.text, a.hash FROM audit a"  # noqa: S608
+_WHOLE = (
+    f"SELECT seq, {_OF_A}, sealed, previous, a.hash, c.text, c.salt, t.at IS NOT NULL FROM audit a"  # noqa: S608
+    " LEFT JOIN content c ON c.id = a.detail LEFT JOIN tombstones t ON t.content = a.detail AND t.hash = a.sealed"
+    " ORDER BY seq"
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One thing that happened. `detail` is all of it that may have to be forgotten; the rest stays for ever.
+
+    `sender` is a class (owner, member, stranger) or `hob`, never a name. A time of 0 means now.
+    """
+
+    kind: str
+    name: str
+    outcome: str
+    rule: str = ""
+    sender: str = ""
+    turn: str = ""
+    trace: str = ""
+    detail: str = ""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """An entry as it stands in the log, with its number and the beginning of its hash. An erased detail is None."""
+
+    seq: int
+    entry: AuditEntry
+    detail: str | None
+    hash: str
+
+
+class AuditLog:
+    """Appends and checks. The head lies in `audit.head` in the home and never runs ahead of the log."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, home: Path) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._file = home / HEAD_FILE
+        self._last: Head | None = None
+        """What this run wrote last; undone with its transaction, then it is not what the log ends with."""
+        self._noted = 0
+
+    async def add(self, *entries: AuditEntry) -> None:
+        """Append in this order; durable when it returns.
+
+        Where the log has lost what the head names (an older backup was restored, or somebody cut it), an entry that
+        says so comes first: the loss stays visible for ever.
+        """
+        now = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> Head:
+            keep = Keep(connection)
+            last = _head(connection)
+            lost = "" if last == self._last else _lost(connection, last, read_head(self._file))
+            if lost:
+                gap = AuditEntry(*BREAK, sender="hob", detail=lost)
+                last = _append(connection, keep, last, gap, now)
+            for entry in entries:
+                last = _append(connection, keep, last, entry, now)
+            self._last = last
+            return last
+
+        head = await self._writer.write(job)
+        if head.count > self._noted:  # another writer's entries may be in it already
+            self._noted = head.count
+            write_head(self._file, head)
+
+    async def latest(self, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
+        """The newest entries, of one kind if given; the newest last."""
+        where, values = ("WHERE kind = ?", (kind, limit)) if kind else ("", (limit,))
+        sql = f"{_SHOW} LEFT JOIN content c ON c.id = a.detail {where} ORDER BY seq DESC LIMIT ?"
+        rows = await self._readers.read(lambda connection: all_rows(connection, sql, values))
+        return tuple(_row(row) for row in reversed(rows))
+
+    async def verify(self) -> Checked:
+        """Check every entry and the head. Takes about a second for 100,000 entries; others read and write meanwhile."""
+
+        def query(connection: apsw.Connection) -> Checked:
+            # The head is read first: entries that come meanwhile are newer than it, which is no fault.
+            check = ChainCheck(kept)
+            for seq, *facts, detail, previous, sealed, text, salt, stone in connection.execute(_WHOLE):
+                problem = _detail_problem(detail, text, salt, bool(stone))
+                check.look(Sealed(seq, tuple(facts), detail, previous, sealed), problem=problem, erased=text is None)
+            return check.finish()
+
+        kept = read_head(self._file)
+        return await self._readers.read(query)
+
+
+def _append(connection: apsw.Connection, keep: Keep, last: Head, entry: AuditEntry, now: float) -> Head:
+    detail = keep(entry.detail)
+    row = find_row(connection, "SELECT hash FROM content WHERE id = ?", (detail,))
+    assert row is not None  # noqa: S101 - it was written a moment ago
+    e = entry
+    facts = (e.at or now, e.kind, e.name, e.outcome, e.rule, e.sender, e.turn, e.trace)
+    sealed = seal(last, facts, row[0])
+    connection.execute(_INSERT, (sealed.seq, *facts, detail, sealed.detail, sealed.previous, sealed.hash))
+    return Head(sealed.seq, sealed.hash)
+
+
+def _head(connection: apsw.Connection) -> Head:
+    row = find_row(connection, _LAST)
+    return Head(*row) if row else EMPTY
+
+
+def _lost(connection: apsw.Connection, last: Head, kept: Head | None) -> str:
+    """What the head names and the log has not; empty if all is there."""
+    if kept is None:
+        return f"the head was missing; {last.count} entries were there" if last.count else ""
+    if kept.count == 0:
+        return ""
+    row = find_row(connection, _HASH, (kept.count,))
+    if row is not None and row[0] == kept.hash:
+        return ""
+    return f"the head named {kept.count} entries up to {kept.hash.hex()}; {last.count} were there"
+
+
+def _detail_problem(sealed: bytes, text: str | None, salt: bytes | None, erased: bool) -> str:
+    if text is None or salt is None:
+        return "" if erased else "its detail is gone, and was not erased"
+    return "" if hashlib.sha256(salt + text.encode()).digest() == sealed else "its detail was changed"
+
+
+def _row(row: Row) -> AuditRow:
+    seq, at, kind, name, outcome, rule, sender, turn, trace, detail, sealed = row
+    entry = AuditEntry(kind, name, outcome, rule, sender, turn, trace, detail or "", at)
+    return AuditRow(seq, entry, detail, sealed.hex())
+
+
+def read_head(file: Path) -> Head | None:
+    """The head that was kept; None where there is none, or none that can be read."""
+    try:
+        count, sealed = file.read_text("ascii").split()
+        return Head(int(count), bytes.fromhex(sealed))
+    except (OSError, ValueError):
+        return None
+
+
+def write_head(file: Path, head: Head) -> None:
+    """Note the head, over the old one: 96 bytes in one sector are there as they were or as they shall be.
+
+    It is not forced to disk. After a power failure it may name an older entry, never one that is not there.
+    """
+    line = f"{head.count} {head.hash.hex()}".ljust(_HEAD_BYTES - 1) + "\n"
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.pwrite(handle, line.encode(), 0)
+        finally:
+            os.close(handle)
+    except OSError as error:  # the entries are safe; an older head only covers fewer of them
+        _log.warning("%s cannot be written: %s", file, error.strerror)

@@ -1,0 +1,116 @@
+"""The hash chain of the audit log: how an entry is sealed, and how a whole chain is checked. Pure.
+
+Each entry's hash covers the hash before it, so nothing in the middle can be changed, removed or moved. What the chain
+alone cannot show, that its last entries are gone, the head tells: count and last hash, kept in another file.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+
+VERSION = 1
+FIRST = hashlib.sha256(b"hob audit 1").digest()
+"""What stands in the place of the hash before the first entry."""
+BREAK = ("audit", "log", "broken")
+"""Kind, name and outcome of the entry that tells of a loss."""
+_MOST_TOLD = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How long a chain is, and the hash of its last entry."""
+
+    count: int
+    hash: bytes
+
+
+EMPTY = Head(0, FIRST)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """One entry as the chain sees it. `facts` never change; `detail` is the salted hash of what can be forgotten."""
+
+    seq: int
+    facts: tuple[str | float, ...]
+    detail: bytes
+    previous: bytes
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found. No problem means: nothing was changed, removed, moved or cut off."""
+
+    head: Head
+    problems: tuple[str, ...] = ()
+    erased: int = 0
+    """Entries whose detail was forgotten on purpose; their hashes stand."""
+    breaks: tuple[int, ...] = ()
+    """Entries that tell of a loss that was noticed earlier, e.g. after a restored backup."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the log is as it was written."""
+        return not self.problems
+
+
+def seal(head: Head, facts: tuple[str | float, ...], detail: bytes) -> Sealed:
+    """The entry that follows this head."""
+    seq = head.count + 1
+    return Sealed(seq, facts, detail, head.hash, _hash(head.hash, seq, facts, detail))
+
+
+def _hash(previous: bytes, seq: int, facts: tuple[str | float, ...], detail: bytes) -> bytes:
+    text = json.dumps([VERSION, seq, *facts, detail.hex()], separators=(",", ":"))
+    return hashlib.sha256(previous + text.encode()).digest()
+
+
+@dataclass(slots=True)
+class ChainCheck:
+    """Looks at entries one by one, in the order of their numbers, and then at the head that was kept apart."""
+
+    kept: Head | None
+    _problems: list[str] = field(default_factory=list)
+    _last: Head = EMPTY
+    _erased: int = 0
+    _breaks: list[int] = field(default_factory=list)
+    _met: bool = False
+    """Whether the entry that the kept head names was there, as it was."""
+
+    def look(self, entry: Sealed, *, problem: str = "", erased: bool = False) -> None:
+        """The next entry; `problem` is what is wrong with its detail."""
+        expected = self._last.count + 1
+        if entry.seq > expected:
+            number = entry.seq - expected
+            which = f"entry {expected} is" if number == 1 else f"entries {expected} to {entry.seq - 1} are"
+            self._tell(f"{which} missing")
+        elif entry.seq < expected:
+            self._tell(f"entry {entry.seq} stands after entry {self._last.count}")
+        if entry.hash != _hash(entry.previous, entry.seq, entry.facts, entry.detail):
+            self._tell(f"entry {entry.seq} was changed")
+        elif entry.seq == expected and entry.previous != self._last.hash:
+            self._tell(f"entry {entry.seq} does not follow the one before it: one of them was put in another's place")
+        if problem:
+            self._tell(f"entry {entry.seq}: {problem}")
+        self._erased += erased
+        if entry.facts[1:4] == BREAK and len(self._breaks) < _MOST_TOLD:
+            self._breaks.append(entry.seq)
+        self._last = Head(entry.seq, entry.hash)
+        self._met = self._met or self._last == self.kept
+
+    def finish(self) -> Checked:
+        """The end of the chain, compared with the head that was kept."""
+        kept, last = self.kept, self._last
+        if kept is None:
+            if last.count:
+                self._tell("the head is missing, so nobody can tell whether the last entries are")
+        elif kept.count > last.count:
+            self._tell(f"the last {kept.count - last.count} of {kept.count} entries are missing")
+        elif kept.count and not self._met:
+            self._tell(f"entry {kept.count} is another than the one that was written: the log was written anew")
+        return Checked(last, tuple(self._problems), self._erased, tuple(self._breaks))
+
+    def _tell(self, problem: str) -> None:
+        if len(self._problems) < _MOST_TOLD:
+            self._problems.append(problem)
