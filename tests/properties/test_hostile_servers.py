@@ -230,7 +230,7 @@ def changed(value: Any, path: Path, odd: Any) -> Any:
 def listen(name: str, *pieces: bytes) -> list[ModelEvent]:
     """The events, but for beats; what is kept of them can be kept. Raises ModelError."""
     wire = next(wire for wire in WIRES if wire.name == name)
-    decoder = wire.decoder(host="h", salt="s", taken=(), secret="")
+    decoder = wire.decoder(host="h", salt="s", taken=(), secrets=())
     events = [event for piece in pieces for event in decoder.feed(piece)] + decoder.finish()
     reply = events[-1]
     assert isinstance(reply, ModelReply)
@@ -425,7 +425,7 @@ ENDLESS: list[tuple[str, str, bytes]] = [
 
 @pytest.mark.parametrize(("what", "name", "piece"), ENDLESS, ids=[f"{what} of {name}" for what, name, _ in ENDLESS])
 def test_what_has_no_end_is_given_up_after_some_megabytes(what: str, name: str, piece: bytes) -> None:
-    decoder = next(wire for wire in WIRES if wire.name == name).decoder(host="h", salt="s", taken=(), secret="")
+    decoder = next(wire for wire in WIRES if wire.name == name).decoder(host="h", salt="s", taken=(), secrets=())
     fed = 0
     with pytest.raises(ModelError) as caught:  # noqa: PT012 - how much was read counts
         while fed < 40_000_000:
@@ -436,7 +436,7 @@ def test_what_has_no_end_is_given_up_after_some_megabytes(what: str, name: str, 
 
 def test_items_without_number_are_given_up() -> None:
     decoder = next(wire for wire in WIRES if wire.name == "openai_responses").decoder(
-        host="h", salt="s", taken=(), secret=""
+        host="h", salt="s", taken=(), secrets=()
     )
     with pytest.raises(ModelError, match="without end"):  # noqa: PT012
         for n in range(100_000):

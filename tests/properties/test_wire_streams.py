@@ -79,7 +79,7 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
 
 def decode(wire: Wire, pieces: Iterable[bytes]) -> list[ModelEvent] | str:
     """The events without beats, neighbouring texts joined; or the fault."""
-    decoder = wire.decoder(host="h", salt="s", taken=(), secret="")
+    decoder = wire.decoder(host="h", salt="s", taken=(), secrets=())
     events: list[ModelEvent] = []
     try:
         for piece in pieces:

@@ -12,7 +12,7 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 def fail(status: int, body: str, secret: str = "", **headers: str) -> ModelError:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return read_failure(status, named, body.encode(), host="example.org", now=NOW, secret=secret)
+    return read_failure(status, named, body.encode(), host="example.org", now=NOW, secrets=(secret,))
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,39 @@ def test_gemini_says_quota_of_a_limit_that_is_over_in_a_minute(per: str, fault: 
 def test_a_key_that_the_server_echoes_is_never_shown(key: str) -> None:
     error = fail(401, f'{{"error":{{"message":"Incorrect API key: {key}. Sent: Bearer {key}"}}}}', secret=key)
     assert key not in str(error)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(
+            "AIzaSyA-half-a-key",
+            "ghp_0123456789",
+            "github_pat_11AAAA",
+            "hf_abcdefgh",
+            "sk-ant-****wxyz",
+            "glpat-12345678",
+        ),
+        *("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx", "AKIAIOSFODNN7EXAMPLE", "ya29.a0AfH6SMB", "pplx-12345678"),
+    ],
+)
+def test_what_looks_like_a_key_is_not_shown_though_nobody_knows_it(key: str) -> None:
+    assert key[-6:] not in str(fail(401, f'{{"error":{{"message":"no such key: {key} (see the docs)"}}}}'))
+
+
+def test_words_are_no_keys() -> None:
+    said = "Asiatische keyboards, the FAQ. and eyJ at https://docs.example.org/keys@v2"
+    assert said in str(fail(400, f'{{"error":{{"message":"{said}"}}}}'))
+
+
+def test_a_login_in_an_address_is_not_shown() -> None:
+    assert "hush" not in str(fail(502, "cannot reach http://proxy:hush@10.0.0.1:3128/ now"))
+
+
+def test_a_secret_that_holds_another_is_hidden_whole() -> None:
+    assert "hush" not in str(
+        read_stream_error("no Token hush-hush here", host="h", secrets=("hush", "Token hush-hush"))
+    )
 
 
 def test_a_body_is_cut_and_stripped_of_its_tags() -> None:

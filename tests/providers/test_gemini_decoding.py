@@ -36,6 +36,13 @@ def call(name: str, args: Part | None = None, id: str | None = None, **more: Any
 END = chunk(text(""), finish="STOP")
 
 
+def test_a_key_in_the_words_at_the_end_is_not_shown() -> None:
+    for reason in ("MALFORMED_FUNCTION_CALL", "SAFETY"):
+        candidate = {"finishReason": reason, "finishMessage": "What is hush-hush?"}
+        error = failure(Decoder(secrets=("hush-hush",)), sse({"candidates": [candidate]}))
+        assert "What is •••?" in str(error)
+
+
 def reply_to(*chunks: Part) -> ModelReply:
     return last(hear(Decoder(salt="s"), sse(*chunks)))
 

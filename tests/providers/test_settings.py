@@ -38,6 +38,19 @@ def test_what_is_no_address_is_refused_with_the_settings(section: type, address:
         section(base_url=address)
 
 
+@pytest.mark.parametrize("section", [ModelSettings, ProviderSettings])
+@pytest.mark.parametrize(("name", "value"), [("x-title", "Höb"), ("x-team", "two\nlines"), ("x a", "b"), ("x-a", "b ")])
+def test_a_header_that_cannot_be_sent_is_refused_by_its_name_alone(section: type, name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"headers.{name} cannot be sent") as caught:
+        section(headers={name: value})
+    assert value not in str(caught.value).split()
+
+
+def test_headers_may_hold_what_can_be_sent() -> None:
+    headers = {"X-Title": "Hob & friends", "authorization": "Token a.b/c==", "x-none": "", "x-tab": "a\tb"}
+    assert ModelSettings(headers=headers).headers == headers
+
+
 @pytest.mark.parametrize("address", ["", "localhost:11434", " https://a.example/v1 ", "HTTP://[::1]:8080", "10.0.0.7"])
 def test_what_may_be_an_address_is_taken(address: str) -> None:
     assert ModelSettings(base_url=address).base_url == address

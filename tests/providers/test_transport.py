@@ -1,9 +1,14 @@
 """What a wire and a connection make together, whatever the wire."""
 
+import json
 from dataclasses import replace
 
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, ModelReply, ModelRequest, ToolMessage, UserMessage
+from hob.core.settings import Secret
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.openai_chat.settings import Dialect
 from hob.providers.openai_chat.wire import ChatCompletions
@@ -11,7 +16,9 @@ from hob.providers.server import Server
 from hob.providers.transport import HttpModel
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ModelServer, Reply
+from tests.providers.canned import serving
 
+HI = ModelRequest("m", "", (UserMessage("hi"),))
 TOOL = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 
 
@@ -35,3 +42,40 @@ async def test_reasoning_that_another_provider_or_key_has_sealed_is_not_sent() -
             await model.aclose()
         kept = ["reasoning_content" in asked.body.decode() for asked in server.chats]
     assert kept == [False, True, False]
+
+
+SECRETS = ("the-key-of-mine", "hush-hush-1", "hush-hush-2", "the-password")
+TOLD = json.dumps({"error": {"message": f"What is {' or '.join(SECRETS)}?"}})
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, TOLD),
+        (200, TOLD),
+        (200, f"data: {TOLD}\n\n"),
+        (200, f"data: {' '.join(SECRETS)}\n\n"),
+        (200, f"data: {'x' * 70} {SECRETS[1]}\n\n"),
+        (302, ""),
+    ],
+)
+async def test_what_the_owner_sends_is_not_shown_where_a_server_echoes_it(status: int, body: str) -> None:
+    headers = {"x-gate": SECRETS[1], "authorization": f"Token {SECRETS[2]}"}
+    async with serving(body.encode(), status, f"location: http://x/{SECRETS[1]}\r\n") as address:
+        server = Server(address.replace("://", f"://me:{SECRETS[3]}@"), Secret.of(SECRETS[0]), headers)
+        model = HttpModel(ChatCompletions(), server, ManualClock())
+        with pytest.raises(ModelError) as caught:
+            _ = [event async for event in model.stream(HI)]
+        await model.aclose()
+    assert "•••" in str(caught.value)
+    assert not any(secret[:8] in str(caught.value) for secret in SECRETS)
+
+
+@pytest.mark.parametrize("value", ["Höb", "hush\nhush", "hush "])
+async def test_a_header_that_cannot_be_sent_is_told_by_its_name(value: str) -> None:
+    model = HttpModel(ChatCompletions(), Server("http://127.0.0.1:1", headers={"x-title": value}), ManualClock())
+    with pytest.raises(ModelError, match="the header x-title cannot be sent") as caught:
+        _ = [event async for event in model.stream(HI)]
+    assert caught.value.fault is ModelFault.SETTINGS
+    assert "hush" not in str(caught.value)
+    await model.aclose()

@@ -67,6 +67,14 @@ def host_of(base_url: str) -> str:
         return ""
 
 
+def password_of(base_url: str) -> str:
+    """The password that may stand in the address."""
+    try:
+        return urlsplit(with_scheme(base_url)).password or ""
+    except ValueError:
+        return ""
+
+
 def shown(base_url: str) -> str:
     """The address for people: without the user and password that may stand in it."""
     head, mark, rest = base_url.partition("://")

@@ -78,7 +78,7 @@ class Answer:
     Whatever adds to it raises ModelError where that is more than an answer can be.
     """
 
-    def __init__(self, host: str, salt: str = "", taken: Collection[str] = (), secret: str = "") -> None:
+    def __init__(self, host: str, salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()) -> None:
         self.usage: Usage | None = None
         self.model = ""
         self.cost: int | None = None
@@ -90,7 +90,7 @@ class Answer:
         self._host = host
         self._salt = salt
         self._taken = taken
-        self._secret = secret
+        self._secrets = secrets
         self._events: list[ModelEvent] = []
         self._pending: list[str] = []
         self._pending_reasoning = False
@@ -199,7 +199,7 @@ class Answer:
         """The answer is whole: its reply is the last event. Raises ModelError where it is none."""
         self.flush()
         if stop is Stop.FILTER:
-            raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, "", self._secret))
+            raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, "", self._secrets))
         text = "".join(self._text)
         calls = self._finished_calls()
         if not text.strip() and not calls:
@@ -234,7 +234,7 @@ class Answer:
         return tuple(finished)
 
     def _raise_garbage(self, what: str) -> NoReturn:
-        said = describe(ModelFault.GARBAGE, self._host, f"it sent {what}", self._secret)
+        said = describe(ModelFault.GARBAGE, self._host, f"it sent {what}", self._secrets)
         raise ModelError(ModelFault.GARBAGE, said)
 
     def _raise_empty(self, stop: Stop) -> NoReturn:

@@ -107,7 +107,7 @@ async def _prepare(
     except ValueError as error:
         raise ModelError(ModelFault.SETTINGS, f"the base URL is no address: {error}; check {server.advice}") from error
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    request = {"method": "POST", "url": address, "headers": headers, "secret": key}
+    request = {"method": "POST", "url": address, "headers": headers, "secrets": connection.secrets(key)}
     if isinstance(body, Form):
         return {**request, "form": body}
     headers["content-type"] = "application/json"

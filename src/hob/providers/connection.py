@@ -15,9 +15,10 @@ import httpx2
 from hob import __version__
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
-from hob.providers.addresses import is_loopback, with_scheme
-from hob.providers.faults import describe, read_failure
+from hob.providers.addresses import is_loopback, password_of, with_scheme
+from hob.providers.faults import describe, hide_keys, read_failure
 from hob.providers.forms import Form
+from hob.providers.headers import find_wrong_header, secrets_of
 from hob.providers.server import Server
 
 _MOST_ERROR_BODY = 64 * 1024
@@ -60,6 +61,10 @@ class Connection:
             )
         return key
 
+    def secrets(self, key: str) -> tuple[str, ...]:
+        """What no error may show: the key, and what the owner's headers and the address hold."""
+        return (key, password_of(self._server.base_url), *secrets_of(self._server.headers))
+
     @asynccontextmanager
     async def open(
         self,
@@ -71,12 +76,15 @@ class Connection:
         form: Form | None = None,
         patience: float = 10.0,
         read_seconds: float | None = None,
-        secret: str = "",
+        secrets: tuple[str, ...] = (),
     ) -> AsyncIterator[httpx2.Response]:
         """The server's answer, if it is a good one, while the block is open. Raises ModelError.
 
-        `patience` bounds the seconds to connect, `read_seconds` those of silence. `secret` is cut out of errors.
+        `patience` bounds the seconds to connect, `read_seconds` those of silence. `secrets` are cut out of errors.
         """
+        wrong = find_wrong_header(self._server.headers)
+        if wrong is not None:
+            raise ModelError(ModelFault.SETTINGS, f"the header {wrong} cannot be sent; check {self._server.advice}")
         read = self._server.read_seconds if read_seconds is None else read_seconds
         try:
             async with self._open_client(url).stream(
@@ -90,10 +98,10 @@ class Connection:
                 timeout=self._timeout(patience, read),
             ) as response:
                 if response.status_code != 200:
-                    raise await self._read_failure(response, secret)
+                    raise await self._read_failure(response, secrets)
                 yield response
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable(error, secrets) from error
 
     async def fetch(self, method: str, url: str, *, content: bytes | None = None, **options: Any) -> bytes:
         """The whole body of a good answer, at most 64 MiB of it; options as `open` takes them. Raises ModelError."""
@@ -136,7 +144,7 @@ class Connection:
             self._client = httpx2.AsyncClient(limits=_LIMITS, trust_env=not is_loopback(url))
         return self._client
 
-    async def _read_failure(self, response: httpx2.Response, key: str) -> ModelError:
+    async def _read_failure(self, response: httpx2.Response, secrets: tuple[str, ...]) -> ModelError:
         body = b""
         async with aclosing(response.aiter_bytes()) as pieces:
             async for data in pieces:
@@ -152,25 +160,23 @@ class Connection:
             body,
             host=self.host,
             now=self._clock.now(),
-            secret=key,
+            secrets=secrets,
             advice=self._server.advice,
         )
 
-    def _unreachable(self, error: Exception) -> ModelError:
-        host = self.host
+    def _unreachable(self, error: Exception, secrets: tuple[str, ...]) -> ModelError:
+        host, said = self.host, hide_keys(str(error), secrets)
         match error:
             case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
                 return ModelError(ModelFault.NETWORK, f"{host} cannot be reached in time; is it running?")
             case httpx2.TimeoutException():
                 return ModelError(ModelFault.TIMEOUT, f"{host} said nothing for too long")
             case httpx2.ConnectError() | httpx2.ProxyError():
-                return ModelError(ModelFault.NETWORK, f"{host} cannot be reached; is it running? ({error})")
+                return ModelError(ModelFault.NETWORK, f"{host} cannot be reached; is it running? ({said})")
             case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
-                return ModelError(ModelFault.SETTINGS, f"{host} is no address ({error}); check {self._server.advice}")
+                return ModelError(ModelFault.SETTINGS, f"{host} is no address ({said}); check {self._server.advice}")
             case httpx2.LocalProtocolError():
-                return ModelError(
-                    ModelFault.BAD_REQUEST, f"the request cannot be sent; check the configured headers ({error})"
-                )
+                return ModelError(ModelFault.BAD_REQUEST, f"the request to {host} cannot be sent")
             case httpx2.DecodingError():
                 return ModelError(ModelFault.GARBAGE, f"{host} sent bytes that cannot be unpacked")
             case _:

@@ -43,13 +43,13 @@ class Decoder(ABC):
     """Each line is a JSON value (NDJSON), without server-sent events around it."""
 
     def __init__(
-        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
         self.done = False
         """The whole reply was given; nothing more is expected."""
-        self._answer = Answer(host, salt, taken, secret)
+        self._answer = Answer(host, salt, taken, secrets)
         self._host = host
-        self._secret = secret
+        self._secrets = secrets
         self._rest: list[bytes] = []
         self._rest_size = 0
         self._feed = self._feed_first
@@ -202,7 +202,7 @@ class Decoder(ABC):
         if words == "[DONE]":
             self._complete(self._ended() or Stop.END)
         elif words:
-            self._raise_garbage(f"a broken line: {hide_keys(words, self._secret)[:80]}")
+            self._raise_garbage(f"a broken line: {hide_keys(words, self._secrets)[:80]}")
 
     def _last_line(self) -> None:
         line = b"".join(self._rest)
@@ -237,7 +237,7 @@ class Decoder(ABC):
 
     def _raise_error(self, error: Any) -> NoReturn:
         """An error that the server sent inside its answer."""
-        raise read_stream_error(error, host=self._host, secret=self._secret)
+        raise read_stream_error(error, host=self._host, secrets=self._secrets)
 
     def _raise_cut(self) -> NoReturn:
         if self._strange and not self._any and not self._broken:
@@ -248,7 +248,7 @@ class Decoder(ABC):
 
     def _raise_garbage(self, what: str) -> NoReturn:
         said = f"it sent {what}"
-        raise ModelError(ModelFault.GARBAGE, describe(ModelFault.GARBAGE, self._host, said, self._secret))
+        raise ModelError(ModelFault.GARBAGE, describe(ModelFault.GARBAGE, self._host, said, self._secrets))
 
 
 def count_of(usage: Mapping[str, Any], *path: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from hob.core.errors import ModelError, ModelFault
 
 _MOST_DETAIL = 300
+_LEAST_SECRET = 4  # what is shorter stands in every other word
 _MOST_READ = 4_000  # characters; all patterns here are quick on that much, whatever it is
 ADVICE = "model.base_url and model.api_key"
 """Where the address and the key of a server are set, if nobody knows better."""
@@ -50,7 +51,13 @@ _FILTERED = re.compile(
 _RATE = re.compile(r"rate[_ ]?limit|too many requests", re.IGNORECASE)
 _BUSY = re.compile(r"overload|capacity|unavailable|server_error|internal|timed? ?out|try again", re.IGNORECASE)
 
-_KEYLIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{6,}|(?<=Bearer )\S+", re.IGNORECASE)
+# Wider than what the prompt guard takes for a key: servers echo keys with stars in them, or half of one.
+_KEYLIKE = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|key|pplx|tvly)[-_][\w*.-]{6,}"
+    r"|\b(?-i:AIza|AQ\.|ya29\.|gh[opsru]_|github_pat_|glpat-|hf_|xox[a-z]-|A[KS]IA(?=[A-Z0-9*])|eyJ)[\w*.-]{6,}"
+    r"|(?<=Bearer )\S+|(?<=://)[^\s/@]+(?=@)",
+    re.IGNORECASE,
+)
 # Nothing is tried twice: what is not closed goes on to the end, and no tag holds the beginning of another.
 _TAG = re.compile(r"<(?:style|script)\b.*?(?:</(?:style|script)>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 
@@ -91,10 +98,10 @@ def read_failure(
     *,
     host: str,
     now: datetime,
-    secret: str = "",
+    secrets: tuple[str, ...] = (),
     advice: str = ADVICE,
 ) -> ModelError:
-    """The error behind an answer that is not a success. `secret` is cut out of whatever the server echoes.
+    """The error behind an answer that is not a success. `secrets` are cut out of whatever the server echoes.
 
     `advice` names where its address and key are set.
     """
@@ -103,10 +110,10 @@ def read_failure(
     if fault is ModelFault.NOT_FOUND and 300 <= status < 400:
         complaint = Complaint(f"it redirects to {headers.get('location', 'nowhere')}")
     wait = read_retry_after(headers, complaint.message, now) if fault in _WAITABLE else None
-    return ModelError(fault, describe(fault, host, f"{status} {complaint.message}", secret, advice), retry_after=wait)
+    return ModelError(fault, describe(fault, host, f"{status} {complaint.message}", secrets, advice), retry_after=wait)
 
 
-def read_stream_error(error: Any, *, host: str, secret: str = "") -> ModelError:
+def read_stream_error(error: Any, *, host: str, secrets: tuple[str, ...] = ()) -> ModelError:
     """The error that a server sent as an object inside an answer that had begun well."""
     complaint = _complaint_of({"error": error})
     try:
@@ -115,7 +122,7 @@ def read_stream_error(error: Any, *, host: str, secret: str = "") -> ModelError:
         status = 0
     fault = classify(status, complaint) if 400 <= status < 600 else classify(0, complaint)
     wait = read_retry_after({}, complaint.message, _LONG_AGO) if fault in _WAITABLE else None
-    return ModelError(fault, describe(fault, host, complaint.message, secret), retry_after=wait)
+    return ModelError(fault, describe(fault, host, complaint.message, secrets), retry_after=wait)
 
 
 _WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
@@ -213,19 +220,20 @@ def _one_line(text: str) -> str:
     return " ".join(text[:_MOST_READ].split())
 
 
-def describe(fault: ModelFault, host: str, said: str, secret: str = "", advice: str = ADVICE) -> str:
+def describe(fault: ModelFault, host: str, said: str, secrets: tuple[str, ...] = (), advice: str = ADVICE) -> str:
     """One line for people: what to do, then what the server said, at most 300 characters of it and never a key."""
     lead = _ADVICE.get(fault, "{host} gave no answer").format(host=host, advice=advice)
-    quote = hide_keys(" ".join(said.split()), secret)
+    quote = hide_keys(" ".join(said.split()), secrets)
     if len(quote) > _MOST_DETAIL:
         quote = quote[: _MOST_DETAIL - 1] + "…"
     return f"{lead} ({quote})" if quote else lead
 
 
-def hide_keys(text: str, secret: str = "") -> str:
-    """The text without the key and without anything that looks like one."""
-    if len(secret) >= 4:
-        text = text.replace(secret, "•••")
+def hide_keys(text: str, secrets: tuple[str, ...] = ()) -> str:
+    """The text without these secrets and without anything that looks like a key."""
+    for secret in sorted(secrets, key=len, reverse=True):  # one may be part of another
+        if len(secret) >= _LEAST_SECRET:
+            text = text.replace(secret, "•••")
     return _KEYLIKE.sub("•••", text)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hob.core.models import Thinking
 from hob.core.settings import Secret, setting
 from hob.providers.catalogue import WIRES
+from hob.providers.headers import find_wrong_header
 
 TASKS = ("summary",)
 """What a model of its own may be chosen for."""
@@ -48,6 +49,7 @@ class ProviderSettings:
 
     def __post_init__(self) -> None:
         _check_address(self.base_url)
+        _check_headers(self.headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         _check_address(self.base_url)
+        _check_headers(self.headers)
         for task in self.tasks:
             if task not in TASKS:
                 usual = "; the model of a chat is model.name" if task == "chat" else ""
@@ -93,6 +96,12 @@ class ModelSettings:
 def _check_address(base_url: str) -> None:
     if base_url and not re.fullmatch(r"\s*(?:https?://)?(?![a-z]+:/)[^\s/:]\S*\s*", base_url, re.IGNORECASE):
         raise ValueError("base_url is no address of a server; one looks like https://models.example/v1")
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    wrong = find_wrong_header(headers)
+    if wrong is not None:
+        raise ValueError(f"headers.{wrong} cannot be sent; a header is one line of ASCII without spaces around it")
 
 
 def _follow(alias: str, aliases: Mapping[str, str]) -> None:

@@ -41,13 +41,14 @@ class HttpModel:
         request, names = safely_named(sealed_by(request, self._identity))
         key = await connection.key()
         url = self._url(wire.chat_url, request.model)
+        secrets = connection.secrets(key)
         body = wire.encode(request, model=request.model, images=await self._images(request))
         taken = {call.id for said in request.messages if isinstance(said, AssistantMessage) for call in said.calls}
-        decoder = wire.decoder(host=connection.host, salt=os.urandom(8).hex(), taken=taken, secret=key)
+        decoder = wire.decoder(host=connection.host, salt=os.urandom(8).hex(), taken=taken, secrets=secrets)
         broken = False
         try:
             async with connection.open(
-                "POST", url, headers=self._headers(key), content=body, patience=request.patience, secret=key
+                "POST", url, headers=self._headers(key), content=body, patience=request.patience, secrets=secrets
             ) as response:
                 yield _BEAT
                 async with aclosing(bytes_of(response)) as pieces:
@@ -69,7 +70,9 @@ class HttpModel:
         connection = self._connection
         key = await connection.key()
         url = self._url(lambda base, _: self._wire.models_url(base), "")
-        listing = await connection.fetch_json("GET", url, headers=self._headers(key), read_seconds=10.0, secret=key)
+        listing = await connection.fetch_json(
+            "GET", url, headers=self._headers(key), read_seconds=10.0, secrets=connection.secrets(key)
+        )
         models = self._wire.read_models(listing)
         if models is None:
             raise ModelError(

@@ -58,7 +58,7 @@ class Wire(Protocol):
         """The body. The same request gives the same bytes, and what grows from turn to turn stands last."""
         ...
 
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secret: str) -> Hears:
+    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Hears:
         """A decoder for one answer; see `answer.Answer` for `salt` and `taken`."""
         ...
 

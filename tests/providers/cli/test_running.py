@@ -190,6 +190,19 @@ async def test_an_error_shows_no_key_and_no_end_of_words(tmp_path: Path) -> None
     assert len(str(failed.value)) < 500
 
 
+async def test_an_error_shows_nothing_of_the_variables_that_hold_secrets(tmp_path: Path) -> None:
+    environ = {
+        "ANTHROPIC_API_KEY": "plain-1234",
+        "ANTHROPIC_CUSTOM_HEADERS": "x-gate: hush-hush\nx-b: psst",
+        "MY_SECRET": "mum's the word",
+    }
+    run = {"exit": 1, "stderr": f"authentication failed for {' '.join(environ.values())} at noon"}
+    model = FakeCli(tmp_path, "claude-cli", run).model(CliSettings(environment=["MY_SECRET"]), environ=environ)
+    with pytest.raises(ModelError, match="noon") as failed:
+        await ask(model, ASKED)
+    assert not any(word in str(failed.value) for word in ("plain-1234", "hush-hush", "psst", "mum's"))
+
+
 @pytest.mark.parametrize("name", ["claude-cli", "copilot-cli"])
 async def test_retries_of_the_cli_are_waited_for_as_long_as_somebody_waits(tmp_path: Path, name: str) -> None:
     lines = recorded(name)["overload"]["lines"]

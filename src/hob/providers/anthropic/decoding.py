@@ -45,9 +45,9 @@ class Decoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
-        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(host=host, salt=salt, taken=taken, secret=secret)
+        super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
         self._blocks: dict[object, Call | Growing] = {}
         self._given: list[tuple[Call, Block]] = []
         self._layout = Layout()
@@ -68,7 +68,7 @@ class Decoder(decoding.Decoder):
             answer.continuation = Continuation(WIRE, self._layout.data(self._said))
         answer.usage = read_usage(self._usage)
         if stop is Stop.FILTER:
-            raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, self._why, self._secret))
+            raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, self._why, self._secrets))
         if self._finish == "model_context_window_exceeded" and not answer.begun:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, describe(ModelFault.CONTEXT_OVERFLOW, self._host, ""))
         super()._complete(stop)

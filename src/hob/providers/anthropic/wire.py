@@ -37,9 +37,9 @@ class AnthropicMessages:
         """As `Wire.encode`."""
         return encode_request(request, model=model, images=images)
 
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secret: str) -> Decoder:
+    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
         """As `Wire.decoder`."""
-        return Decoder(host=host, salt=salt, taken=taken, secret=secret)
+        return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         """As `Wire.read_models`."""

@@ -6,6 +6,7 @@ gone, with all its children, when the answer is over or the stream is closed.
 """
 
 import json
+import re
 import secrets
 import shutil
 import tempfile
@@ -40,6 +41,7 @@ _PASSING = {
     *(ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK),
     *(ModelFault.CUT, ModelFault.TIMEOUT, ModelFault.GARBAGE),
 }
+_SECRET = re.compile(r"KEY$|TOKEN$|SECRET|PASSW|HEADERS$", re.IGNORECASE)
 _MOST_QUOTED = 300
 _BEAT = Beat()
 
@@ -97,7 +99,7 @@ class CliModel:
                 further=tuple(self._settings.arguments),
             )
             text = render_new(request.messages[known.heard :]) if known else render(request.messages, self._mark)
-            heard = _Heard(self._cli, ask, known, request.patience, self._clock)
+            heard = _Heard(self._cli, ask, known, request.patience, self._clock, _secrets_of(self._variables(ask)))
             async with aclosing(self._run(ask, text, heard)) as events:
                 async for event in events:
                     yield event
@@ -192,7 +194,9 @@ class _Lost(Exception):
 class _Heard:
     """What one run has said, from its lines to the reply."""
 
-    def __init__(self, cli: Cli, ask: Ask, known: Session | None, patience: float, clock: Clock) -> None:
+    def __init__(
+        self, cli: Cli, ask: Ask, known: Session | None, patience: float, clock: Clock, hidden: tuple[str, ...]
+    ) -> None:
         self.session = ask.session
         self.total = known.total if known else Usage()
         self.over = False
@@ -203,8 +207,9 @@ class _Heard:
         self._resumes = known is not None
         self._patience = patience
         self._clock = clock
+        self._hidden = hidden
         self._decoder = cli.decoder()
-        self._answer = Answer(cli.facts.title)
+        self._answer = Answer(cli.facts.title, secrets=hidden)
         self._answer.model = ask.model
         self._finished = Finished()
         self._failed: Failed | None = None
@@ -315,7 +320,7 @@ class _Heard:
             wait = read_retry_after({}, said, self._clock.now())
         return ModelError(
             fault,
-            _describe(self._facts, fault, said),
+            _describe(self._facts, fault, hide_keys(" ".join(said.split()), self._hidden)),
             retry_after=wait if fault in _PASSING else None,
             attempts=1 + self._retries,
         )
@@ -338,6 +343,11 @@ _ADVICE: Mapping[ModelFault, str] = {
 }
 
 
+def _secrets_of(variables: Mapping[str, str]) -> tuple[str, ...]:
+    """What of a program's variables nobody else may read, by their names."""
+    return tuple(word for name, value in variables.items() if _SECRET.search(name) for word in value.split())
+
+
 def _last(complaints: str) -> str:
     return complaints.replace("\n", " ")[-2000:]
 
@@ -346,10 +356,9 @@ def _describe(facts: Facts, fault: ModelFault, said: str) -> str:
     lead = _ADVICE.get(fault, "{title} gave no answer").format(
         title=facts.title, name=facts.name, login=facts.login, package=facts.package
     )
-    quote = hide_keys(" ".join(said.split()))
-    if len(quote) > _MOST_QUOTED:
-        quote = f"{quote[: _MOST_QUOTED - 1]}…"
-    return f"{lead} ({quote})" if quote else lead
+    if len(said) > _MOST_QUOTED:
+        said = f"{said[: _MOST_QUOTED - 1]}…"
+    return f"{lead} ({said})" if said else lead
 
 
 def _less(usage: Usage, before: Usage) -> Usage:

@@ -43,9 +43,9 @@ class Decoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
-        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(host=host, salt=salt, taken=taken, secret=secret)
+        super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
         self._layout = Layout()
         self._said = 0
         self._usage: dict[str, Any] = {}
@@ -63,7 +63,7 @@ class Decoder(decoding.Decoder):
         words = f"{reason.lower()}: {self._why}" if self._why else reason.lower()
         if reason in _WITHHELD:
             self._raise_withheld(words)
-        raise ModelError(ModelFault.EMPTY, describe(ModelFault.EMPTY, self._host, words, self._secret))
+        raise ModelError(ModelFault.EMPTY, describe(ModelFault.EMPTY, self._host, words, self._secrets))
 
     def _complete(self, stop: Stop) -> None:
         if self._layout.signed:
@@ -156,7 +156,7 @@ class Decoder(decoding.Decoder):
         self._layout.add_call(signature, self._said)
 
     def _raise_withheld(self, words: str) -> None:
-        raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, words, self._secret))
+        raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, words, self._secrets))
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:

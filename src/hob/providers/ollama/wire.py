@@ -38,9 +38,9 @@ class OllamaChat:
         """As `Wire.encode`."""
         return encode_request(request, model=model, images=images, context_tokens=self._context_tokens)
 
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secret: str) -> Decoder:
+    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
         """As `Wire.decoder`."""
-        return Decoder(host=host, salt=salt, taken=taken, secret=secret)
+        return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         """As `Wire.read_models`."""

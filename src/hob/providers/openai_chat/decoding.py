@@ -37,10 +37,10 @@ class Decoder(decoding.Decoder):
         host: str = "the server",
         salt: str = "",
         taken: Collection[str] = (),
-        secret: str = "",
+        secrets: tuple[str, ...] = (),
         returns_reasoning: bool = False,
     ) -> None:
-        super().__init__(host=host, salt=salt, taken=taken, secret=secret)
+        super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
         self._returns_reasoning = returns_reasoning
         self._details: list[Growing] = []
         self._slots: dict[int, Call] = {}

@@ -40,13 +40,13 @@ class ChatCompletions:
         """As `Wire.encode`."""
         return encode_request(request, model=model, dialect=self._dialect, images=images)
 
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secret: str) -> Decoder:
+    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
         """As `Wire.decoder`."""
         return Decoder(
             host=host,
             salt=salt,
             taken=taken,
-            secret=secret,
+            secrets=secrets,
             returns_reasoning=self._dialect.returns_reasoning,
         )
 

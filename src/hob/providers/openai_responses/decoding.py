@@ -37,9 +37,9 @@ class Decoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
-        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secret: str = ""
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(host=host, salt=salt, taken=taken, secret=secret)
+        super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
         self._calls: dict[object, Call] = {}
         self._begun: dict[object, int] = {}
         self._layout = Layout()
@@ -181,7 +181,7 @@ class Decoder(decoding.Decoder):
         said = f"{code if isinstance(code, str) else ''} {message if isinstance(message, str) else ''}".lower()
         for pattern, fault in _FAILURES:
             if pattern.search(said):
-                raise ModelError(fault, describe(fault, self._host, str(message or code), self._secret))
+                raise ModelError(fault, describe(fault, self._host, str(message or code), self._secrets))
         self._raise_error(error)
 
 
