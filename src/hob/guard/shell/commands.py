@@ -1,10 +1,11 @@
 """What was understood of a shell text, as values."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from hob.guard.shell.tree import Problem
-from hob.guard.shell.values import shown, words
+from hob.guard.shell.values import ANY, shown, words
 
 
 class Redirection(NamedTuple):
@@ -93,19 +94,25 @@ class Analysis:
     @property
     def executables(self) -> tuple[str, ...]:
         """The programs named, each once: no builtins, no functions of the text itself."""
-        names = (command.argv[0] for command in self.commands if command.argv and command.name not in BUILTINS)
+        names = (command.argv[0] for command in self._bound if command.argv and command.name not in BUILTINS)
         return tuple(dict.fromkeys(shown(name) for name in names if name not in self.functions))
 
     @property
     def scripts(self) -> tuple[tuple[str, str], ...]:
         """The files that will be run by an interpreter or as programs, with the directory they are relative to."""
         found: dict[tuple[str, str], None] = {}
-        for command in self.commands:
+        for command in self._bound:
             if command.argv and "/" in command.argv[0]:
                 found[shown(command.argv[0]), shown(command.directory)] = None
             for script in command.runs.scripts:
                 found[shown(script), shown(command.directory)] = None
         return tuple(found)
+
+    @property
+    def _bound(self) -> Iterator[Command]:
+        """The commands whose files can be named; in unlikely readings only where the whole command is known."""
+        yield from self.commands
+        yield from (command for command in self.others if not any(ANY in arg for arg in command.argv))
 
     def lines(self) -> tuple[str, ...]:
         """The commands for people, one line each, indented by what they stand in."""

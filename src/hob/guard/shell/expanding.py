@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from hob.guard.shell.parameters import cased, replaced, substring, trimmed
+from hob.guard.shell.reading import LENGTH
 from hob.guard.shell.tree import Assignment, Channel, Output, Parameter, Part, Redirect, Script, Sum, Text, Word
 from hob.guard.shell.values import ANY, HERE, capped, globbed, is_known
 from hob.guard.shell.variables import GIVEN, State, Value
@@ -127,7 +128,7 @@ class Expander:
             known = isinstance(name, str) and is_known(name) and operator == "!" and not part.subscript
             value: Value = self.value(str(name)) if known else ANY
             operator = "" if known else operator[1:]
-        elif operator == "#":  # a length
+        elif operator == LENGTH:
             value = self.value(part.name)
             return str(len(value)) if isinstance(value, str) and is_known(value) else ANY
         else:

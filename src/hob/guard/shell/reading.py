@@ -31,6 +31,9 @@ _ENDS_WORD = frozenset(" \t\n;&|<>()")
 _NAMED_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
+LENGTH = "length"  # the operator of `${#name}`, as `${name#pattern}` has its sign already
+
+
 class Stuck(Exception):
     """The text cannot be read on from here."""
 
@@ -297,7 +300,7 @@ class Reader:
         self.pos += 2
         prefix = ""
         if _PREFIXED.match(text, self.pos):  # a length, or the value of the variable that the name's value names
-            prefix = text[self.pos]
+            prefix = LENGTH if text[self.pos] == "#" else "!"
             self.pos += 1
         name = _PARAMETER.match(text, self.pos)
         if name is None:
