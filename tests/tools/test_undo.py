@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hob.core.errors import ToolFailed
+from hob.core.errors import StoreFull
 from hob.core.ids import CallId, TurnId
 from hob.tools.changes import Change, Changes, ChangesInMemory, FileChanges, Version
 from hob.tools.files import FileTools
@@ -202,6 +202,6 @@ async def test_without_a_note_nothing_is_changed(ws: Path, tmp_path: Path) -> No
     files = file_tools(tmp_path)
     (ws / "a").write_text("one\n")
     (tmp_path / "changes.jsonl").mkdir()
-    with pytest.raises((ToolFailed, OSError)):
+    with pytest.raises(StoreFull):
         await does(files, "write", path="a", content="two\n")
     assert (ws / "a").read_text() == "one\n"

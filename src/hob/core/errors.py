@@ -134,6 +134,13 @@ class ToolRefused(HobError):
     """The policy does not allow this here; the owner may."""
 
 
+# The user must act.
+
+
+class AnswerNeeded(HobError):
+    """A tool's result will be the user's answer; the message is the question."""
+
+
 # The channel's side failed.
 
 

@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.ids import BlobId
+from hob.core.labels import Trust
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """For whom a call is made."""
+    """For whom a call is made, and the trust of the context it was written in: what is not known is at its worst."""
 
     turn: Turn
+    trust: Trust = Trust.UNTRUSTED
 
 
 class Toolset(Protocol):
@@ -20,11 +22,9 @@ class Toolset(Protocol):
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools, in a stable order: they are part of the prompt's cached prefix."""
-        ...
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         """Make one call. Raises ToolFailed or ToolRefused for the model to read; the driver's wall takes the rest."""
-        ...
 
 
 class Blobs(Protocol):

@@ -1,0 +1,102 @@
+"""The tools that remember: `remember`, `recall`, `update_working_memory`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+from hob.core.errors import ToolFailed
+from hob.core.ids import SessionKey
+from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join
+from hob.core.ports.memory import Memory, Recall, Remember
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, Restart, Tier
+from hob.core.turns import Turn
+from hob.tools.declaring import Output, Tools, tool
+from hob.tools.working_memory import WorkingMemory, WorkingNote
+
+OWNERS = SessionKey("owner")
+"""Under which the owner's own memories are kept, whatever the session; no session's key is without a colon."""
+
+_PERSISTS = frozenset({Effect.PERSISTS})
+_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_LONGEST = 4_000
+_MOST = 50
+
+
+class Remembering:
+    """Remembers over ports. What others can read too, a group's session, keeps its own memories and sees no other."""
+
+    def __init__(self, memories: Remember, recall: Recall, working: WorkingMemory) -> None:
+        self._memories = memories
+        self._recall = recall
+        self._working = working
+        self.toolset = Tools(self.remember, self.recall, self.update_working_memory)
+
+    @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
+    async def remember(self, text: str, context: CallContext) -> str:
+        """Keep a fact for later conversations, in words that stand alone."""
+        text = _checked(text.strip())
+        if not text:
+            raise ToolFailed("the text is empty.")
+        label = Label(Origin.MODEL, context.trust)
+        await self._memories.remember(text, memory_of(context.turn), label, context.turn.session)
+        if context.trust is Trust.UNTRUSTED:
+            return "Kept, marked as untrusted: this conversation holds text from elsewhere."
+        return "Kept."
+
+    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True)
+    async def recall(
+        self,
+        query: str,
+        context: CallContext,
+        limit: int = 8,
+        untrusted: bool = False,
+    ) -> Output:
+        """Look for what was kept with remember."""
+        limit = min(max(limit, 1), _MOST)
+        found = await self._recall.recall(query, memory_of(context.turn), limit)
+        shown = [memory for memory in found if untrusted or memory.label.trusted]
+        lines = [_line(memory) for memory in shown] or ["(nothing)"]
+        if left := _left_out([memory for memory in found if memory not in shown]):
+            lines.append(f"[{left}; to read them too, set untrusted=true]")
+        return Output("\n".join(lines), Label(Origin.TOOL, join(memory.label for memory in shown)))
+
+    @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
+    async def update_working_memory(
+        self,
+        content: Annotated[str, "All of it; empty clears it."],
+        context: CallContext,
+    ) -> Output:
+        """Replace the note of what this conversation is at: aims, decisions, next steps. Tells what it said before."""
+        content = _checked(content.strip())
+        session = context.turn.session
+        before = await self._working.load(session)
+        await self._working.put(session, WorkingNote(content, Label(Origin.MODEL, context.trust)))
+        if before is None:
+            return Output("Kept.")
+        return Output(f"Kept, in place of:\n{before.text}", before.label)
+
+
+def memory_of(turn: Turn) -> SessionKey:
+    """Whose memories a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
+    inbounds = (*turn.inbounds, *turn.joined)
+    own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
+    return OWNERS if inbounds and own else turn.session
+
+
+def _checked(text: str) -> str:
+    if len(text) > _LONGEST:
+        raise ToolFailed(f"the text has {len(text):,} characters; at most {_LONGEST:,} are kept: shorten it.")
+    return text
+
+
+def _line(memory: Memory) -> str:
+    day = f"{datetime.fromtimestamp(memory.at, UTC):%Y-%m-%d}" if memory.at else "undated"
+    trust = "" if memory.label.trusted else ", untrusted"
+    return f"- {memory.text} [{day}, {memory.source}{trust}]"
+
+
+def _left_out(memories: Sequence[Memory]) -> str:
+    counts = Counter(memory.label.origin for memory in memories)
+    return ", ".join(f"{count} more from {origin}" for origin, count in counts.items())

@@ -1,0 +1,77 @@
+"""What a session is at: one short text that its turns hand on to each other."""
+
+import asyncio
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from hob.core.errors import StoreFull
+from hob.core.ids import SessionKey, digest
+from hob.core.labels import Label, Origin, Trust
+from hob.tools.lines import sync_folder
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingNote:
+    """The text, and whether it was written in a context that may be trusted."""
+
+    text: str
+    label: Label
+
+
+class WorkingMemory(Protocol):
+    """Keeps one note for each session."""
+
+    async def load(self, session: SessionKey) -> WorkingNote | None:
+        """The session's note; None if it has none, or none that can be read."""
+        ...
+
+    async def put(self, session: SessionKey, note: WorkingNote) -> None:
+        """Keep this one in place of the old; an empty text keeps none. Durable when it returns. Raises StoreError."""
+        ...
+
+
+class FileWorkingMemory:
+    """Implements `WorkingMemory` over a folder, with a file for each session."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def load(self, session: SessionKey) -> WorkingNote | None:
+        return await asyncio.to_thread(self._load, self._path(session))
+
+    async def put(self, session: SessionKey, note: WorkingNote) -> None:
+        try:
+            await asyncio.to_thread(self._put, self._path(session), note)
+        except OSError as error:
+            raise StoreFull(f"{self._folder} cannot be written: {error.strerror or error}.") from error
+
+    def _path(self, session: SessionKey) -> Path:
+        return self._folder / f"{digest(session)}.json"
+
+    def _load(self, path: Path) -> WorkingNote | None:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found = json.loads(path.read_bytes())
+            if found["v"] == _FORMAT:
+                return WorkingNote(str(found["text"]), Label(Origin(found["origin"]), Trust(found["trust"])))
+        return None
+
+    def _put(self, path: Path, note: WorkingNote) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not note.text:
+            path.unlink(missing_ok=True)
+        else:
+            value = {"v": _FORMAT, "text": note.text, "origin": note.label.origin, "trust": note.label.trust}
+            part = path.with_suffix(".part")
+            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(json.dumps(value).encode())
+                file.flush()
+                os.fsync(handle)
+            part.replace(path)
+        sync_folder(self._folder)
