@@ -31,6 +31,7 @@ def named(words: str) -> Named:
         ("call +49 170 123 4567 now", "+491701234567"),
         ("call 0049 (0)170 1234567", "+491701234567"),
         ("ruf 0170/1234567 an", "+491701234567"),
+        ("mail bob@firma.no, please", "bob@firma.no"),
         ("tell @bob hi", "@Bob"),
         ("tell Anna I am late", "anna@x.example"),
         ("text Anna", "+491701234567"),
@@ -57,6 +58,8 @@ def test_a_recipient_in_the_owners_words_is_named(words: str, address: str) -> N
         ("mail bob@example.com", "bob@ex\u0430mple.com"),
         ("mail bob@\uff45xample.com", "bob@example.com"),  # a fullwidth e
         ("mail bob\u200b@example.com", "bob@example.com"),
+        ("mail bob@example\u3002com", "bob@example.com"),
+        ("no, mail nothing to bob@firma.no", "bob@firma.no"),
         ("mail bob@example\u3002com.evil.example", "bob@example.com"),
         ("do not mail bob@example.com", "bob@example.com"),
         ("mail it to anybody except bob@example.com", "bob@example.com"),

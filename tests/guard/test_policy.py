@@ -331,6 +331,7 @@ def test_every_rule_has_a_sentence() -> None:
         ("read", {"path": "FILE:/home/me/.hob/config.toml"}, "hard.state"),
         ("apply_patch", {"patch": '--- "a/x"\n+++ "b/\\101GENTS.md"\n'}, "taint.persists"),
         ("apply_patch", {"patch": '--- a/x\n+++ "b/../../.ho\\142/config.toml"\n'}, "hard.state"),
+        ("glob", {"pattern": "~/.ssh/id_*"}, "hard.secrets"),
         ("mcp_thing", {"options": {"files": [{"path": "/home/me/.hob/hob.db"}]}}, "hard.state"),
         ("config_set", {"key": "'sand' . backend"}, "hard.sandbox"),
         ("config_set", {"key": '"sand\\u0062ox".backend'}, "hard.sandbox"),

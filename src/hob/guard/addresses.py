@@ -119,7 +119,12 @@ def host_name(text: str) -> str:
     """The name in ASCII and lower case, without the dot at its end; empty where it is none or mixes alphabets."""
     name = text.removesuffix(".").lower()
     if not name.isascii():
-        if unicodedata.normalize("NFKC", name).lower() != name or any(_mixed(label) for label in name.split(".")):
+        # U+3002 divides labels for some programs only
+        if (
+            "\u3002" in name
+            or unicodedata.normalize("NFKC", name).lower() != name
+            or any(_mixed(label) for label in name.split("."))
+        ):
             return ""
         try:
             name = name.encode("idna").decode("ascii").lower()

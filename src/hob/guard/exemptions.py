@@ -31,6 +31,7 @@ _FORBIDS = re.compile(
     r"|\b(?:nicht|nie|niemals|kein\w*|ohne|außer|statt|anstatt)\b",
     re.IGNORECASE,
 )
+_NORWAY = re.compile(r"(?<=[\w-]\.)no\b")  # the end of an address, and no word
 _EDGE = re.compile(r"[\s<>\"“”„«»()\[\],;]+")
 _URL_EDGE = re.compile(r"[\s<>\"“”„«»]+")
 _QUOTED = re.compile(
@@ -59,7 +60,7 @@ def own_words(text: str) -> str:
 
 
 def _forbids(sentence: str) -> bool:
-    return _FORBIDS.search(_FORGET.sub("", sentence)) is not None
+    return _FORBIDS.search(_NORWAY.sub("", _FORGET.sub("", sentence))) is not None
 
 
 @dataclass(frozen=True, slots=True)

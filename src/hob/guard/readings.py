@@ -45,37 +45,37 @@ class Reading:
         return frozenset(name for value in values if isinstance(value, tuple) for name in value)
 
 
-_TEXTS = ("content", "old_text", "new_text", "old_string", "new_string", "replace_all", "mode", "create", "dry_run")
-_WHICH = ("offset", "limit", "lines", "depth", "hidden", "page", "pages", "encoding")
-_FIND = ("pattern", "glob", "include", "exclude", "context", "before", "after", "ignore_case", "type", "output")
+_TEXTS = ("content", "old_text", "new_text", "replace_all")
+_WHICH = ("offset", "limit", "lines", "depth", "all", "at", "raw", "page", "pages")
+_FIND = ("glob", "context", "ignore_case", "literal", "type", "mode")
 
 READINGS: Mapping[str, Reading] = {
     "read": Reading(paths=("path",), plain=_WHICH),
     "write": Reading(paths=("path",), plain=_TEXTS),
-    "edit": Reading(paths=("path",), plain=(*_TEXTS, "edits")),
-    "apply_patch": Reading(patches=("patch", "input"), plain=("dry_run",)),
+    "edit": Reading(paths=("path",), plain=_TEXTS),
+    "apply_patch": Reading(patches=("patch",)),
     "list_dir": Reading(paths=("path",), plain=_WHICH),
-    "glob": Reading(paths=("path",), plain=(*_FIND, *_WHICH)),
-    "grep": Reading(paths=("path",), plain=(*_FIND, *_WHICH)),
+    "glob": Reading(paths=("path", "pattern"), plain=_WHICH),
+    "grep": Reading(paths=("path",), plain=("pattern", *_FIND, *_WHICH)),
     "resolve_path": Reading(paths=("path",)),
     "delete_file": Reading(paths=("path",)),
     "exec": Reading(
         commands=("command",),
         inputs=("stdin",),
-        directory=("cwd", "workdir", "directory"),
+        directory=("cwd",),
         hosts=("hosts", "network"),
-        plain=("timeout", "background", "pty", "yield_ms", "timeout_seconds"),
+        plain=("timeout", "background", "pty"),
         runs=True,
     ),
     "process": Reading(
-        commands=("data", "keys", "text", "input"),
-        plain=("action", "id", "process", "signal", "timeout", "offset", "limit", "eof"),
+        commands=("data",),
+        plain=("action", "id", "timeout", "eof"),
         runs=True,
     ),
-    "remember": Reading(plain=("text", "content", "tags", "kind", "layer")),
-    "recall": Reading(plain=("query", "limit", "kind", "layer")),
-    "update_working_memory": Reading(plain=("text", "content")),
-    "ask_user": Reading(plain=("question", "choices", "options")),
+    "remember": Reading(plain=("text",)),
+    "recall": Reading(plain=("query", "limit", "untrusted")),
+    "update_working_memory": Reading(plain=("content",)),
+    "ask_user": Reading(plain=("question", "options")),
     "report_progress": Reading(plain=("text", "percent")),
     "load_tools": Reading(plain=("group",)),
     "web_search": Reading(plain=("query", "count", "freshness", "country", "language"), searches=True),

@@ -1,0 +1,24 @@
+"""The guard knows the arguments of Hob's own tools, all of them."""
+
+from pathlib import Path
+
+import pytest
+
+from hob.core.tools import Effect, ToolSpec
+from hob.guard.readings import READINGS
+from hob.tools import ChangesInMemory, FileTools, Root, Roots
+from tests.tools.keeping import FolderBlobs
+
+
+def file_tools() -> tuple[ToolSpec, ...]:
+    roots = Roots([Root("work", Path("/tmp"))], base=Path("/tmp"))
+    return FileTools(roots, FolderBlobs(Path("/tmp")), ChangesInMemory()).toolset.specs()
+
+
+@pytest.mark.parametrize("spec", file_tools(), ids=lambda spec: spec.name)
+def test_every_argument_of_a_file_tool_is_known(spec: ToolSpec) -> None:
+    reading = READINGS[spec.name]
+    assert set(spec.schema["properties"]) <= reading.known()
+    assert reading.paths or reading.patches
+    if spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY}:
+        assert not {"path", "patch"} & set(reading.plain)
