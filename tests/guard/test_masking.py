@@ -1,0 +1,143 @@
+"""Known secrets leave in no form, whole or in pieces, and nothing else is touched."""
+
+import base64
+import html
+import json
+import logging
+import re
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from hob.core.errors import NotConfigured
+from hob.core.settings import Secret
+from hob.guard.masking.forms import is_maskable
+from hob.guard.masking.known import KnownSecrets, is_secret_name, values_at_hand, values_in
+from hob.guard.masking.logs import MaskingFormatter
+from hob.guard.masking.mask import MASKED, Mask
+from hob.guard.masking.personal import mask_personal
+
+KEY = 'sk-ant-api03-Zq8/Lw+2m"x\\Ktü&<7Vb'
+MASK = Mask({"key": KEY})
+
+
+def encoded(text: str, before: str = "", after: str = "") -> str:
+    return base64.b64encode(f"{before}{text}{after}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        KEY,
+        json.dumps(KEY),
+        json.dumps(KEY, ensure_ascii=False),
+        json.dumps({"arguments": json.dumps({"key": KEY})}),
+        quote(KEY),
+        quote(KEY, safe=""),
+        re.sub("%..", lambda code: code[0].lower(), quote_plus(KEY)),
+        html.escape(KEY),
+        KEY.encode().hex(),
+        KEY.encode().hex().upper(),
+        encoded(KEY),
+        encoded(KEY, "user:"),
+        encoded(KEY, "me:", "\n"),
+        base64.urlsafe_b64encode(KEY.encode()).decode().rstrip("="),
+    ],
+)
+def test_a_secret_is_masked_in_every_form(form: str) -> None:
+    masked = MASK(f"before {form} after")
+    assert MASKED in masked
+    middle = len(form) // 2
+    assert form[middle - 4 : middle + 4] not in masked
+    assert masked.startswith("before ")
+    assert masked.endswith(" after")
+
+
+def test_what_is_masked_inside_json_is_still_json() -> None:
+    text = json.dumps({"a": KEY, "b": [f"x{KEY}y"]})
+    assert json.loads(MASK(text)) == {"a": MASKED, "b": [f"x{MASKED}y"]}
+
+
+def test_each_line_of_a_key_in_a_block_is_a_secret() -> None:
+    body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
+    block = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
+    mask = Mask({"tls": block})
+    assert mask(f"cat: {block}!") == f"cat: {MASKED}!"
+    assert mask("> BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj") == f"> {MASKED}"
+
+
+def test_a_text_without_secrets_is_the_same_object() -> None:
+    text = "sk-ant-api03-something else entirely, as documentation has it"
+    assert MASK(text) is text
+    assert Mask({})(text) is text
+
+
+@pytest.mark.parametrize("value", ["", "1234", "lm-studio", "ollama", "password", "********", "Sesame", "not-needed"])
+def test_what_may_be_an_ordinary_word_is_left_alone_and_named(value: str) -> None:
+    assert not is_maskable(value)
+    mask = Mask({"model.api_key": value})
+    assert (bool(mask), mask.skipped) == (False, ("model.api_key",))
+
+
+def test_secrets_side_by_side_and_inside_each_other_are_masked() -> None:
+    mask = Mask({"a": "abcd1234efgh", "b": "1234efgh5678", "c": "efgh"})
+    assert mask("abcd1234efghabcd1234efgh") == MASKED * 2
+    assert mask("-abcd1234efgh5678-") == f"-{MASKED}-"
+
+
+def test_a_stream_holds_back_only_what_may_be_a_beginning() -> None:
+    stream = Mask({"key": "tok-12345678"}).stream()
+    assert stream.feed("hello to") == "hello "
+    assert stream.feed("day, tok-") == "today, "
+    assert stream.feed("1234") == ""
+    assert stream.feed("5678.") == f"{MASKED}."
+    assert stream.feed("tok-12") == ""
+    assert stream.finish() == "tok-12"
+
+
+def test_what_is_learnt_counts_at_once_and_a_rotated_key_stays_masked() -> None:
+    known = KnownSecrets({"key": "first-key-0001"})
+    known.learn({"key": "second-key-0002", "empty": ""})
+    known.learn({"key": "second-key-0002"})
+    assert known("first-key-0001 second-key-0002") == f"{MASKED} {MASKED}"
+    assert "".join((known.stream().feed("second-key-0002"),)) == MASKED
+
+
+def test_only_references_that_ask_nobody_are_read() -> None:
+    def ask() -> str:
+        raise AssertionError("a keyring was opened")
+
+    def fail() -> str:
+        raise NotConfigured("no such variable")
+
+    secrets = [("a", Secret.of("value-0001")), ("b", Secret(ask, "keyring:x/y")), ("c", Secret(fail, "env:NO"))]
+    assert values_at_hand(secrets) == {"a": "value-0001"}
+    with pytest.raises(AssertionError):
+        values_at_hand(secrets, ask=True)
+
+
+def test_variables_that_hold_secrets_are_told_by_their_names() -> None:
+    secret = ("ANTHROPIC_API_KEY", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD_TEST", "DB_PASSWORD", "GH_PAT")
+    plain = ("PATH", "SSH_AUTH_SOCK", "TOKEN_URL", "KEY_ID", "AWS_ACCESS_KEY_ID", "PUBLIC_KEY", "MONKEY", "KEY_FILE")
+    assert [name for name in secret if not is_secret_name(name)] == ["PGPASSWORD_TEST"]
+    assert [name for name in plain if is_secret_name(name)] == []
+    assert values_in({"A_TOKEN": "x", "B_TOKEN": "", "HOME": "/"}) == {"A_TOKEN": "x"}
+
+
+def test_a_log_line_holds_no_secret_not_even_in_a_traceback() -> None:
+    formatter = MaskingFormatter(logging.Formatter("%(levelname)s %(message)s"), MASK)
+    try:
+        raise RuntimeError(f"401 for {KEY}")
+    except RuntimeError as error:
+        info = (type(error), error, error.__traceback__)
+        record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "call of %s for %s", (KEY, "jo@example.org"), info)
+    line = formatter.format(record)
+    assert line.startswith(f"ERROR call of {MASKED} for [email removed]")
+    assert KEY not in line
+
+
+def test_personal_data_is_masked_only_by_who_asks_for_it() -> None:
+    text = "Call Jo, jo@example.org, card 4111 1111 1111 1111"
+    assert mask_personal(text) == "Call Jo, [email removed], card [card removed]"
+    assert MASK(text) == text
+    assert "AKIA" not in mask_personal("AKIAIOSFODNN7EXAMPLE", secrets=True)

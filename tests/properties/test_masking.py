@@ -1,0 +1,67 @@
+"""Whatever surrounds a secret and however a text is cut: no form of it comes out, and all else does."""
+
+import base64
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.guard.masking.forms import forms_of, is_maskable
+from hob.guard.masking.mask import MASKED, Mask
+
+SIGNS = 'aB3-/+"\\ü% \n'
+VALUES = st.text(SIGNS, min_size=8, max_size=30).filter(is_maskable)
+PERIODIC = st.builds(lambda part, times: part * times, st.text("ab1-", min_size=4, max_size=5), st.integers(2, 4))
+SECRETS = st.lists(VALUES | PERIODIC.filter(is_maskable), min_size=1, max_size=4)
+
+
+@st.composite
+def told(draw: st.DrawFn) -> tuple[list[str], str]:
+    """Secrets, and a text in which forms of them, parts of them and other text follow each other."""
+    secrets = draw(SECRETS)
+    forms = sorted({form for value in secrets for form in forms_of(value)})
+    form = st.sampled_from(forms)
+    part = st.builds(lambda form, at, to: form[at:to], form, st.integers(0, 8), st.integers(1, 40))
+    return secrets, "".join(draw(st.lists(form | part | st.text(SIGNS, max_size=6), max_size=12)))
+
+
+def mask_of(secrets: list[str]) -> Mask:
+    return Mask({str(number): value for number, value in enumerate(secrets)})
+
+
+@given(told())
+def test_no_form_of_a_secret_comes_out(case: tuple[list[str], str]) -> None:
+    secrets, text = case
+    shown = mask_of(secrets)(text).split(MASKED)
+    for form in {form for value in secrets for form in forms_of(value)}:
+        assert not any(form in part for part in shown)
+
+
+@given(told())
+def test_exactly_what_a_plain_search_finds_is_masked(case: tuple[list[str], str]) -> None:
+    secrets, text = case
+    covered = [False] * len(text)
+    for form in {form for value in secrets for form in forms_of(value)}:
+        at = text.find(form)
+        while at >= 0:
+            covered[at : at + len(form)] = [True] * len(form)
+            at = text.find(form, at + 1)
+    spans = mask_of(secrets).find(text)
+    assert [any(start <= at < end for start, end in spans) for at in range(len(text))] == covered
+
+
+@given(told(), st.lists(st.integers(1, 7), min_size=1))
+def test_a_stream_shows_the_same_however_it_is_cut(case: tuple[list[str], str], sizes: list[int]) -> None:
+    secrets, text = case
+    mask = mask_of(secrets)
+    stream, shown, at, turn = mask.stream(), "", 0, 0
+    while at < len(text):
+        size = sizes[turn % len(sizes)]
+        shown += stream.feed(text[at : at + size])
+        at, turn = at + size, turn + 1
+    assert shown + stream.finish() == mask(text)
+
+
+@given(VALUES, st.binary(max_size=7), st.binary(max_size=7))
+def test_base64_of_anything_around_a_secret_is_masked(value: str, before: bytes, after: bytes) -> None:
+    coded = base64.b64encode(before + value.encode() + after).decode()
+    assert MASKED in Mask({"key": value})(coded)
