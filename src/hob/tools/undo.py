@@ -1,7 +1,7 @@
 """What turns changed in files, shown and undone: never over a later change, and again if a crash came between."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
@@ -45,15 +45,15 @@ class Undo:
         self._changes = changes
         self._noted = noted
 
-    async def preview(self, turn: TurnId) -> str:
+    async def preview(self, turn: TurnId, *, besides: Collection[str] = ()) -> str:
         """What `restore` would do, as a unified diff, with a line for each file that would be kept."""
-        planned, done = await self._plan(await self._changes.of(turn))
+        planned, done = await self._plan(await self._of(turn, besides))
         kept = "".join(f"# {each.path} is kept: {each.reason}\n" for each in done.kept)
         return "".join([each.diff() for each in planned]) + kept
 
-    async def restore(self, turn: TurnId) -> Undone:
-        """Put every file back to what it was before the turn, where nobody has changed it since."""
-        changes = await self._changes.of(turn)
+    async def restore(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
+        """Put every file, besides these, back to what it was before the turn, where nobody has changed it since."""
+        changes = await self._of(turn, besides)
         await asyncio.to_thread(self._tidy, changes)
         planned, done = await self._plan(changes)
         restored: list[str] = []
@@ -75,6 +75,9 @@ class Undo:
         for turn in await self._changes.recent(turns):
             found += await asyncio.to_thread(self._tidy, await self._changes.of(turn))
         return found
+
+    async def _of(self, turn: TurnId, besides: Collection[str]) -> tuple[Change, ...]:
+        return tuple(change for change in await self._changes.of(turn) if change.path not in besides)
 
     def _tidy(self, changes: Sequence[Change]) -> int:
         return sum(remove_part(self._roots, change.path, part_name(change)) for change in changes)

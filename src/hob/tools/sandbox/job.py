@@ -75,7 +75,8 @@ class Finished:
     """How a command ended.
 
     `status` is its exit status, 128 plus the signal's number where a signal ended it. `output` is what it wrote to both
-    of its outputs, its middle left out where it was long: `left_out` counts those bytes. `seconds` is wall time.
+    of its outputs, its middle left out where it was long: `left_out` counts those bytes, `gap` is where they are
+    missing. `seconds` is wall time.
     """
 
     reason: Reason
@@ -83,6 +84,7 @@ class Finished:
     output: bytes
     left_out: int
     seconds: float
+    gap: int = 0
 
     @property
     def signal(self) -> int:

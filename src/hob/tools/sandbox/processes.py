@@ -1,5 +1,6 @@
 """Commands that outlive the call that started them: named, listened to, written to, and ended with Hob."""
 
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotFound, ToolFailed
 from hob.tools.sandbox.job import Finished, Job, Limits, Reason, Window
 from hob.tools.sandbox.launching import Backend
-from hob.tools.sandbox.running import Hearing, Running, start
+from hob.tools.sandbox.running import Hearing, Running, run, start
 
 MOST_RUNNING = 16
 MOST_REMEMBERED = 64
@@ -43,27 +44,41 @@ class _Entry:
 
 
 class Processes:
-    """The commands of one Hob. Each belongs to an owner (a session), and only that one finds it."""
+    """The commands of one Hob. Each belongs to an owner (a session), and only that one finds it.
+
+    No later Hob gives a command an id that an earlier one gave.
+    """
 
     def __init__(self, backend: Backend, clock: Clock, limits: Limits) -> None:
-        self._backend = backend
+        self.backend = backend
         self._clock = clock
         self._limits = limits
         self._entries: dict[str, _Entry] = {}
+        self._run = secrets.token_hex(3)
         self._count = 0
 
+    def new_id(self) -> str:
+        """An id for the next command, for whoever has to write it down before the command starts."""
+        self._count += 1
+        return f"p{self._run}-{self._count}"
+
+    async def run(self, job: Job, *, seconds: float, stdin: bytes = b"", hearing: Hearing | None = None) -> Finished:
+        """Run a command to its end, or for so many seconds; it has no id. Raises NotConfigured and ToolFailed."""
+        return await run(
+            self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, hearing=hearing
+        )
+
     async def start(
-        self, job: Job, owner: str, *, interactive: bool = True, hearing: Hearing | None = None
+        self, job: Job, owner: str, *, name: str = "", interactive: bool = True, hearing: Hearing | None = None
     ) -> tuple[str, Running]:
         """Start a command; its id and itself. Raises NotConfigured and ToolFailed, also where too many run already."""
         if sum(entry.running.running for entry in self._entries.values()) >= MOST_RUNNING:
             raise ToolFailed(f"{MOST_RUNNING} commands run already. End one that is no longer needed.")
         began = self._clock.monotonic()
         running = await start(
-            self._backend, job, self._clock, limits=self._limits, interactive=interactive, hearing=hearing
+            self.backend, job, self._clock, limits=self._limits, interactive=interactive, hearing=hearing
         )
-        self._count += 1
-        name = f"p{self._count}"
+        name = name or self.new_id()
         self._entries[name] = _Entry(owner, job, running, began)
         self._forget()
         return name, running

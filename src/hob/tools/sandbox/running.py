@@ -88,8 +88,8 @@ class Running(asyncio.SubprocessProtocol):
         status, reason = self._status, self._reason
         if status is None and not self.running and reason is Reason.EXITED:
             reason = Reason.NOT_STARTED
-        kept, left_out = self.output.kept, self.output.left_out
-        return Finished(reason, _NOT_STARTED if status is None else status, kept, left_out, self._seconds)
+        kept, left_out, gap = self.output.kept, self.output.left_out, self.output.gap
+        return Finished(reason, _NOT_STARTED if status is None else status, kept, left_out, self._seconds, gap)
 
     async def stop(self, reason: Reason = Reason.STOPPED, grace: float = GRACE) -> Finished:
         """End it: SIGTERM, after the grace SIGKILL. Nothing that it started is left when this returns."""

@@ -29,12 +29,24 @@ class Objects:
         if len(data) > _PIECE:  # it grew meanwhile
             os.lseek(fd, 0, os.SEEK_SET)
             return self._keep_large(fd)
+        return self.keep_bytes(data)
+
+    def keep_bytes(self, data: bytes) -> str:
+        """Keep this; its SHA-256. Raises OSError."""
         name = hashlib.sha256(data).hexdigest()
         if not self._has(name):
             temporary = self._temporary()
             temporary.write_bytes(data)
             self._settle(temporary, name)
         return name
+
+    def load(self, name: str) -> bytes | None:
+        """A kept content; None where it is not there, or not what was kept."""
+        try:
+            data = self._path(name).read_bytes()
+        except OSError:
+            return None
+        return data if hashlib.sha256(data).hexdigest() == name else None
 
     def copy(self, name: str, fd: int) -> None:
         """Write a kept content to this descriptor. Raises Damaged where it is not what was kept, and OSError."""

@@ -94,6 +94,15 @@ class Snapshots:
         """What `restore` would do, without doing it."""
         return tuple(Restoring(self._objects, self._bounds, dry=True).run(tree, tuple(wanted)))
 
+    def content(self, entry: Entry) -> bytes | None:
+        """What a file held; None where it was not kept, or is damaged."""
+        return self._objects.load(entry.content) if entry.kind is Kind.FILE and entry.kept else None
+
+    def adopt(self, data: bytes) -> None:
+        """Keep this content too, for putting it back. Raises OSError."""
+        with self._lock:
+            self._objects.keep_bytes(data)
+
     def prune(self, keep: Iterable[str]) -> int:
         """Forget all snapshots but these and each folder's latest; how many bytes of content that gave back."""
         names = set(keep)

@@ -1,0 +1,191 @@
+"""Which commands ran and what they changed, on disk before it happens, so that a killed Hob knows it afterwards.
+
+Each command is noted with a snapshot of the folders it may change before it begins, and again when it has ended; what
+differs was its doing. Where several run at once, the one that began last is taken for the one that changed something.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hob.core.errors import NotFound, ToolFailed
+from hob.core.ids import CallId, SessionKey, TurnId
+from hob.tools.lines import LineFile
+from hob.tools.sandbox.undo.entries import Snapshot, What, changes
+from hob.tools.sandbox.undo.snapshots import Snapshots
+
+_FORMAT = 1
+_BEGUN, _CHANGED, _ENDED = "begun", "changed", "ended"
+LOST = "lost"
+"""The end of a command that Hob did not live to see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A command that was started. `process` is its id where it ran in the background; `end` is empty while it runs."""
+
+    turn: TurnId
+    call: CallId
+    session: SessionKey
+    command: str
+    process: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From one snapshot of a folder to another, between which a command changed something."""
+
+    turn: TurnId
+    tree: Path
+    before: str
+    after: str
+
+
+@dataclass(slots=True)
+class _Open:
+    """A command that runs, as far as is known."""
+
+    begun: Begun
+    trees: tuple[Path, ...]
+    changed: dict[str, What] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return _key(self.begun.turn, self.begun.call)
+
+
+@dataclass(slots=True)
+class _Read:
+    """The log as it stands on disk, with the latest snapshot of each folder."""
+
+    begun: dict[str, _Open] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+    marks: dict[Path, str] = field(default_factory=dict)
+
+
+class CommandLog:
+    """Keeps them in a file of lines. Its methods raise OSError and StoreFull where the disk does not take them."""
+
+    def __init__(self, path: Path, snapshots: Snapshots) -> None:
+        self.snapshots = snapshots
+        self._lines = LineFile(path)
+        self._lock = asyncio.Lock()
+        self._open: dict[str, _Open] = {}
+        self._marks: dict[Path, Snapshot] = {}
+
+    async def begin(self, begun: Begun, trees: Sequence[Path]) -> None:
+        """A command is about to start, which may change these folders. Raises ToolFailed where one is not there."""
+        async with self._lock:
+            for tree in trees:
+                await self._mark(tree)
+            marks = {str(tree): self._marks[tree].id for tree in trees}
+            opened = _Open(begun, tuple(trees))
+            await self._append({"what": _BEGUN, **asdict(begun), "trees": marks})
+            self._open[opened.key] = opened
+
+    async def end(self, turn: TurnId, call: CallId, how: str) -> dict[str, What]:
+        """It has ended in this way; what it changed, by path."""
+        async with self._lock:
+            return await self._end(_key(turn, call), how)
+
+    async def settle(self) -> None:
+        """Note what those that still run have changed until now."""
+        async with self._lock:
+            for tree in {tree for each in self._open.values() for tree in each.trees}:
+                await self._mark(tree)
+
+    async def recover(self) -> int:
+        """At the start: note the end of what ran when Hob was killed; how many there were."""
+        async with self._lock:
+            read = await asyncio.to_thread(self._load)
+            self._open = {key: each for key, each in read.begun.items() if not each.begun.end}
+            for tree in {tree for each in self._open.values() for tree in each.trees}:
+                with suppress(NotFound):
+                    self._marks[tree] = await asyncio.to_thread(self.snapshots.load, tree, read.marks[tree])
+            lost = tuple(self._open)
+            for key in reversed(lost):
+                await self._end(key, LOST)
+            return len(lost)
+
+    async def spans(self, turn: TurnId) -> tuple[Span, ...]:
+        """What the commands of this turn changed, oldest first."""
+        read = await asyncio.to_thread(self._load)
+        return tuple(span for span in read.spans if span.turn == turn)
+
+    async def find(self, process: str, session: SessionKey) -> Begun | None:
+        """The command that ran in the background by this id, if it was this session's."""
+        read = await asyncio.to_thread(self._load)
+        found = (each.begun for each in read.begun.values())
+        return next((each for each in found if (each.process, each.session) == (process, session)), None)
+
+    async def note(self, turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> None:
+        """Keep that a turn changed a folder from the one snapshot to the other."""
+        async with self._lock:
+            await self._append({"what": _CHANGED, "turn": turn, "tree": str(tree), "states": [before.id, after.id]})
+            self._marks[tree] = after
+
+    async def _mark(self, tree: Path) -> None:
+        """Take a snapshot; what is different since the last one was done by the newest that runs in this folder."""
+        last = self._marks.get(tree)
+        try:
+            now = await asyncio.to_thread(self.snapshots.take, tree)
+        except ToolFailed:
+            if last is None:
+                raise
+            return  # the folder itself is gone: what was in it cannot be put back there
+        self._marks[tree] = now
+        running = [each for each in self._open.values() if tree in each.trees]
+        if last is None or not running or last.id == now.id:
+            return
+        found = changes(last, now)
+        if found:
+            running[-1].changed |= {str(tree / each.path): each.what for each in found}
+            turn = running[-1].begun.turn
+            await self._append({"what": _CHANGED, "turn": turn, "tree": str(tree), "states": [last.id, now.id]})
+
+    async def _end(self, key: str, how: str) -> dict[str, What]:
+        ended = self._open[key]
+        try:
+            for tree in ended.trees:
+                with suppress(ToolFailed):  # it is not there any more, nor is it known what was in it
+                    await self._mark(tree)
+        finally:
+            del self._open[key]
+        await self._append({"what": _ENDED, "turn": ended.begun.turn, "call": ended.begun.call, "how": how})
+        return ended.changed
+
+    async def _append(self, row: dict[str, Any]) -> None:
+        await asyncio.to_thread(self._lines.append, {"v": _FORMAT, **row})
+
+    def _load(self) -> _Read:
+        read = _Read()
+        for row in self._lines.load():
+            with suppress(KeyError, TypeError, ValueError):
+                _take(read, row)
+        return read
+
+
+def _take(read: _Read, row: dict[str, Any]) -> None:
+    if row.pop("v") != _FORMAT:
+        return
+    match row.pop("what"):
+        case "begun":
+            marks = {Path(tree): name for tree, name in row.pop("trees").items()}
+            read.marks |= marks
+            opened = _Open(Begun(**row), tuple(marks))
+            read.begun[opened.key] = opened
+        case "changed":
+            before, after = row["states"]
+            read.spans.append(Span(row["turn"], Path(row["tree"]), before, after))
+            read.marks[Path(row["tree"])] = after
+        case "ended":
+            opened = read.begun[_key(row["turn"], row["call"])]
+            opened.begun = replace(opened.begun, end=row["how"])
+
+
+def _key(turn: TurnId, call: CallId) -> str:
+    return f"{turn}/{call}"

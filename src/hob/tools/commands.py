@@ -1,0 +1,275 @@
+"""The tools `exec` and `process`: commands in the sandbox, in the foreground or beside it, noted so they can be undone.
+
+Whether a command may run at all is the guard's to say, by its text; nothing here judges it.
+"""
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
+from hob.core.ids import BlobId
+from hob.core.ports.tools import Blobs, CallContext
+from hob.core.tools import Effect, ToolCall
+from hob.tools.command_log import LOST, Begun, CommandLog
+from hob.tools.command_text import Live, readable
+from hob.tools.declaring import Output, Tools, tool
+from hob.tools.paths import Roots
+from hob.tools.sandbox.job import Finished, Job, Reason, Root, Window
+from hob.tools.sandbox.processes import Polled, Processes
+from hob.tools.sandbox.roots import effective_roots
+from hob.tools.sandbox.running import Hearing, Running
+from hob.tools.sandbox.undo.entries import What
+from hob.tools.schemas import Bounds
+
+log = logging.getLogger(__name__)
+
+EXECUTING = frozenset(
+    {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.WRITES, Effect.COMMUNICATES, Effect.EXECUTES}
+)
+Shown = Callable[[CallContext, ToolCall, str], None]
+"""Is given what a command writes while it runs."""
+
+_LONGEST = 1800
+_GRACE = 30.0  # seconds for ending a command and taking note of what it changed
+_EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
+_MOST_NAMES = 10
+_MEMORY = 1 << 20  # bytes of output held in memory, before a file is used
+_BASH, _SH = "/bin/bash", "/bin/sh"
+_WORDS: Mapping[Reason, str] = {
+    Reason.STOPPED: "stopped",
+    Reason.TOO_MUCH_OUTPUT: "stopped, for it wrote too much",
+    Reason.NOT_STARTED: "not started: the sandbox failed",
+}
+
+
+def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
+    """Show nobody what commands write while they run."""
+
+
+class Commands:
+    """Runs commands for a model."""
+
+    def __init__(
+        self,
+        roots: Roots,
+        processes: Processes,
+        blobs: Blobs,
+        log: CommandLog,
+        clock: Clock,
+        watching: asyncio.TaskGroup,
+        hosts: tuple[str, ...] = (),
+        shown: Shown = unseen,
+    ) -> None:
+        self._roots = roots
+        self._processes = processes
+        self._blobs = blobs
+        self._log = log
+        self._clock = clock
+        self._watching = watching
+        self._hosts = hosts
+        self._shown = shown
+
+    @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
+    async def exec(
+        self,
+        command: Annotated[str, "A line for the shell (bash)."],
+        call: ToolCall,
+        context: CallContext,
+        cwd: Annotated[str, "The folder to run it in."] = ".",
+        stdin: Annotated[str, "What it reads."] = "",
+        timeout: Annotated[int, "Seconds after which it is stopped.", Bounds(at_least=1, at_most=_LONGEST)] = 60,
+        background: Annotated[bool, "Let it run on; `process` reads, writes to and stops it."] = False,
+        pty: Annotated[bool, "Give it a terminal."] = False,
+        network: Annotated[bool, "Let it reach the hosts the owner allows."] = False,
+    ) -> Output:
+        """Run a command in a sandbox that sees the workspace and the system's programs, and nothing else."""
+        job = await self._job(command, cwd, pty=pty, network=network)
+        process = self._processes.new_id() if background else ""
+        trees = [root.path for root in effective_roots(job) if root.writable]
+        begun = Begun(context.turn.id, call.id, context.turn.session, command, process)
+        try:
+            await self._log.begin(begun, trees)
+        except (OSError, StoreError) as error:
+            raise ToolFailed(f"not run, since it could not be undone: {error}") from error
+        try:
+            if background:
+                return await self._begin(begun, job, stdin, call, context)
+            return await self._run(begun, job, stdin, timeout, call, context)
+        except NotConfigured as error:
+            raise ToolFailed(f"commands cannot be run so: {error}") from error
+
+    @tool(effects=EXECUTING)
+    async def process(
+        self,
+        action: Literal["list", "poll", "write", "kill"],
+        context: CallContext,
+        id: Annotated[str, "Which one; all but list need it."] = "",
+        data: Annotated[str, "What to write to it; a line needs its \\n."] = "",
+        eof: Annotated[bool, "Nothing more will be written."] = False,
+        timeout: Annotated[int, "Seconds to wait for its end.", Bounds(at_least=0, at_most=50)] = 0,
+    ) -> Output:
+        """Look after commands in the background: list, read what they wrote since the last time (poll), write, kill."""
+        owner = context.turn.session
+        if action == "list":
+            return Output(self._listed(owner))
+        try:
+            if action == "write":
+                self._processes.write(id, owner, data.encode("utf-8", "replace"), end=eof)
+            if action == "kill":
+                await self._processes.stop(id, owner)
+            polled = await self._processes.poll(id, owner, timeout if action == "poll" else _EARLY)
+        except NotFound:
+            return await self._gone(id, context)
+        return Output(_polled(id, polled))
+
+    async def _job(self, command: str, cwd: str, *, pty: bool, network: bool) -> Job:
+        if network and not self._hosts:
+            raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
+        if network and not self._processes.backend.networks:
+            raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
+        place = await asyncio.to_thread(self._roots.find, cwd)
+        roots = tuple(Root(root.path.resolve(), root.writable) for root in self._roots.roots)
+        contained = self._processes.backend.name in ("docker", "podman")
+        shell = _BASH if not contained and Path(_BASH).exists() else _SH
+        hosts = self._hosts if network else ()
+        return Job((shell, "-c", command), Path(place.path), roots, hosts, window=Window() if pty else None)
+
+    async def _run(
+        self, begun: Begun, job: Job, stdin: str, seconds: float, call: ToolCall, context: CallContext
+    ) -> Output:
+        live = Live(lambda text: self._shown(context, call, text), self._clock)
+        how = "not started"
+        with tempfile.SpooledTemporaryFile(_MEMORY) as whole:
+
+            def hear(piece: bytes) -> None:
+                whole.write(piece)
+                live.hear(piece)
+
+            try:
+                given = stdin.encode("utf-8", "replace")
+                finished = await self._processes.run(job, seconds=seconds, stdin=given, hearing=Hearing(hear))
+                how = _how(finished, seconds)
+            except asyncio.CancelledError:
+                how = "interrupted"
+                raise
+            finally:
+                changed = await self._ended(begun, how)
+                live.flush()
+            text, rest = await self._text(finished, whole)
+        failed = finished.reason is not Reason.EXITED or finished.status != 0
+        return Output(f"({how}, {finished.seconds:.1f} s{_names(changed)})\n{text}", is_error=failed, rest=rest)
+
+    async def _text(
+        self, finished: Finished, whole: "tempfile.SpooledTemporaryFile[bytes]"
+    ) -> tuple[str, BlobId | None]:
+        """What it wrote, and where it was long, all of it as a blob to read on in."""
+        if not finished.left_out:
+            return readable(finished.output) or "(no output)", None
+        whole.seek(0)
+        try:
+            rest: BlobId | None = await self._blobs.put(readable(whole.read()).encode(), "text/plain; charset=utf-8")
+        except StoreError as error:
+            log.warning("the whole output of a command is not kept: %s", error)
+            rest = None
+        where = f"; all of it: read blob:{rest}" if rest else ""
+        head, tail = finished.output[: finished.gap], finished.output[finished.gap :]
+        return f"{readable(head)}\n[… {finished.left_out:,} bytes left out{where} …]\n{readable(tail)}", rest
+
+    async def _begin(self, begun: Begun, job: Job, stdin: str, call: ToolCall, context: CallContext) -> Output:
+        live = Live(lambda text: self._shown(context, call, text), self._clock)
+        try:
+            _, running = await self._processes.start(job, begun.session, name=begun.process, hearing=Hearing(live.hear))
+        except BaseException:
+            await self._ended(begun, "not started")
+            raise
+        self._watching.create_task(self._watch(begun, running))
+        if stdin:
+            running.write(stdin.encode("utf-8", "replace"))
+        polled = await self._processes.poll(begun.process, begun.session, _EARLY)
+        return Output(_polled(begun.process, polled))
+
+    async def _watch(self, begun: Begun, running: Running) -> None:
+        await running.wait()
+        await self._ended(begun, _how(running.finished))
+
+    async def _ended(self, begun: Begun, how: str) -> Mapping[str, What]:
+        try:
+            return await self._log.end(begun.turn, begun.call, how)
+        except (OSError, StoreError) as error:  # the command has run: that its changes are not noted comes second
+            log.warning("what the command of %s changed is not noted: %s", begun.call, error)
+            return {}
+
+    def _listed(self, owner: str) -> str:
+        lines = [
+            f"{each.id}: {'running' if each.running else 'ended'}, {each.seconds:.0f} s: {each.argv[-1][:200]}"
+            for each in self._processes.list(owner)
+        ]
+        return "\n".join(lines) or "No commands run in the background."
+
+    async def _gone(self, process: str, context: CallContext) -> Output:
+        begun = await self._log.find(process, context.turn.session)
+        if begun is None:
+            known = ", ".join(each.id for each in self._processes.list(context.turn.session)) or "none"
+            raise ToolFailed(f"there is no command {process!r} in the background of this session; there are: {known}")
+        if begun.end == LOST:
+            text = "it ended when Hob was stopped, and what it wrote is lost. Start it again where it is needed"
+        else:
+            text = f"it has ended ({begun.end}), and what it wrote is not kept any more"
+        return Output(f"({process}: {text}: {begun.command[:200]})", is_error=True)
+
+
+@asynccontextmanager
+async def open_commands(
+    roots: Roots,
+    processes: Processes,
+    blobs: Blobs,
+    log: CommandLog,
+    clock: Clock,
+    *,
+    hosts: tuple[str, ...] = (),
+    shown: Shown = unseen,
+) -> AsyncIterator[Tools]:
+    """The toolset of `exec` and `process`. `hosts` are the rules of the owner's settings.
+
+    Commands of an earlier Hob that was killed are noted as ended first. What runs in the background ends with the
+    block. Raises OSError and StoreFull where the log cannot be kept.
+    """
+    await log.recover()
+    async with asyncio.TaskGroup() as watching:
+        commands = Commands(roots, processes, blobs, log, clock, watching, hosts, shown)
+        try:
+            yield Tools(commands.exec, commands.process)
+        finally:
+            await processes.close()
+
+
+def _how(finished: Finished, seconds: float = 0.0) -> str:
+    match finished.reason:
+        case Reason.EXITED if finished.signal:
+            return f"ended by signal {finished.signal}"
+        case Reason.EXITED:
+            return f"exit status {finished.status}"
+        case Reason.TIMED_OUT:
+            return f"stopped after {seconds:g} seconds; give it a longer timeout, or let it run in the background"
+    return _WORDS[finished.reason]
+
+
+def _polled(process: str, polled: Polled) -> str:
+    state = "running" if polled.finished is None else _how(polled.finished)
+    missed = f"[… {polled.missed:,} bytes before this are not kept …]\n" if polled.missed else ""
+    return f"({process}: {state})\n{missed}{readable(polled.news) or '(no new output)'}"
+
+
+def _names(changed: Mapping[str, What]) -> str:
+    """The first of the files that it changed; folders that were made hold some of them."""
+    if not changed:
+        return ""
+    names = [f"{path} ({what})" if what is not What.CHANGED else path for path, what in changed.items()]
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"; changed: {', '.join(names[:_MOST_NAMES])}{more}"

@@ -1,0 +1,56 @@
+"""The command tools over a sandbox of this machine, with all that is kept in files beside it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hob.core.clock import SystemClock
+from hob.core.ports.tools import CallContext
+from hob.core.tools import ToolCall
+from hob.tools.changes import FileChanges
+from hob.tools.command_log import CommandLog
+from hob.tools.commands import open_commands
+from hob.tools.declaring import Tools
+from hob.tools.files import FileTools
+from hob.tools.paths import Root, Roots
+from hob.tools.sandbox import Limits, Processes, Snapshots
+from hob.tools.turn_undo import TurnUndo
+from tests.tools.keeping import FolderBlobs
+from tests.tools.sandbox.conftest import make_place
+
+
+@dataclass
+class Bench:
+    """Tools over the folder `work`, and what a program around them has."""
+
+    work: Path
+    tools: Tools
+    files: FileTools
+    log: CommandLog
+    undo: TurnUndo
+    blobs: FolderBlobs
+    shown: list[str] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def open_bench(name: str, top: Path, **more: object) -> AsyncIterator[Bench]:
+    """Skips the test where the machine has not this sandbox."""
+    top = top.resolve()
+    place = make_place(name, top)
+    (top / "lent").mkdir(exist_ok=True)
+    roots = Roots([Root("work", place.work), Root("lent", top / "lent", writable=False)], base=place.work, home=top)
+    blobs, clock = FolderBlobs(top / "blobs"), SystemClock()
+    changes = FileChanges(top / "changes.jsonl")
+    log = CommandLog(top / "commands.jsonl", Snapshots(top / "snapshots", clock))
+    files = FileTools(roots, blobs, changes)
+    shown: list[str] = []
+
+    def show(_context: CallContext, _call: ToolCall, text: str) -> None:
+        shown.append(text)
+        (place.work / "shown").touch()
+
+    processes = Processes(place.backend, clock, Limits())
+    async with open_commands(roots, processes, blobs, log, clock, shown=show, **more) as tools:  # type: ignore[arg-type]
+        undo = TurnUndo(log, files.undo, changes, blobs)
+        yield Bench(place.work, tools, files, log, undo, blobs, shown)

@@ -1,0 +1,136 @@
+"""`exec` and `process`: what a model is told of its commands, and what is left of them."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import ToolFailed, ToolRefused
+from hob.core.ids import BlobId
+from tests.tools.calling import a_call, context, made, text_of
+from tests.tools.commanding import Bench, open_bench
+from tests.tools.sandbox.test_running import alive, mark
+
+__all__ = ["mark"]
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
+    async with open_bench(request.param, tmp_path) as bench:
+        yield bench
+
+
+async def begun(bench: Bench, command: str) -> str:
+    """Start a command in the background; its id."""
+    text = await text_of(bench.tools, "exec", command=command, background=True)
+    found = re.match(r"\((p\S+): ", text)
+    assert found is not None, text
+    return found[1]
+
+
+async def test_a_command_tells_its_status_and_its_words(bench: Bench) -> None:
+    result = await made(bench.tools, "exec", command="echo out; echo err >&2; exit 3")
+    assert re.fullmatch(r"\(exit status 3, \d\.\d s\)\nout\nerr\n", result.text)
+    assert result.is_error
+    assert not result.label.trusted
+
+
+async def test_a_command_reads_what_it_is_given(bench: Bench) -> None:
+    assert (await text_of(bench.tools, "exec", command="cat", stdin="grüße")).endswith("\ngrüße")
+
+
+async def test_a_command_runs_where_it_is_told(bench: Bench) -> None:
+    (bench.work / "sub").mkdir()
+    assert (await text_of(bench.tools, "exec", command="pwd", cwd="sub")).endswith("/work/sub\n")
+    with pytest.raises(ToolRefused):
+        await text_of(bench.tools, "exec", command="pwd", cwd="/etc")
+
+
+async def test_a_folder_that_is_lent_is_not_written_to(bench: Bench) -> None:
+    lent = bench.work.parent / "lent"
+    await text_of(bench.tools, "exec", command="touch x", cwd=str(lent))
+    assert list(lent.iterdir()) == []
+
+
+async def test_a_terminal_is_given_where_it_is_asked_for(bench: Bench) -> None:
+    assert (await text_of(bench.tools, "exec", command="test -t 1 && echo yes", pty=True)).endswith("yes\n")
+
+
+async def test_colours_and_progress_bars_are_not_read(bench: Bench) -> None:
+    command = r"printf '\033[31mred\033[0m\n 1%%\r50%%\r100%%\r\nabc\b\bX\n'"
+    assert (await text_of(bench.tools, "exec", command=command)).partition("\n")[2] == "red\n100%\naX\n"
+
+
+async def test_a_command_that_takes_too_long_is_stopped_and_so_told(bench: Bench, mark: str) -> None:
+    result = await made(bench.tools, "exec", command=f"echo begun; sleep {mark}", timeout=1)
+    assert "stopped after 1 seconds" in result.text
+    assert "begun" in result.text
+    assert not alive(mark)
+
+
+async def test_of_a_long_output_all_is_kept_as_a_blob(bench: Bench) -> None:
+    result = await made(bench.tools, "exec", command="seq 200000")
+    assert result.rest is not None
+    assert f"read blob:{result.rest}" in result.text
+    assert result.text.endswith("\n200000\n")
+    assert (await bench.blobs.load(BlobId(result.rest))).decode() == "".join(f"{n}\n" for n in range(1, 200001))
+
+
+async def test_what_a_command_writes_is_shown_while_it_runs(bench: Bench) -> None:
+    command = "echo first; until [ -e shown ]; do sleep 0.01; done; echo second"
+    assert "exit status 0" in await text_of(bench.tools, "exec", command=command, timeout=20)
+    assert bench.shown == ["first\n", "second\n"]
+
+
+async def test_what_a_command_changed_is_told(bench: Bench) -> None:
+    (bench.work / "old").write_text("1")
+    text = await text_of(bench.tools, "exec", command="echo 2 > old; touch new")
+    assert f"changed: {bench.work}/new (added), {bench.work}/old)" in text
+
+
+async def test_a_command_without_leave_has_no_network(bench: Bench) -> None:
+    with pytest.raises(ToolFailed, match=r"sandbox\.hosts"):
+        await text_of(bench.tools, "exec", command="true", network=True)
+
+
+async def test_a_command_in_the_background_is_listened_to_and_written_to(bench: Bench) -> None:
+    process = await begun(bench, "read name; echo hello $name; read rest; exit 4")
+    assert "hello Anna" in await text_of(bench.tools, "process", action="write", id=process, data="Anna\n")
+    assert f"{process}: running" in await text_of(bench.tools, "process", action="list")
+    await text_of(bench.tools, "process", action="write", id=process, eof=True)
+    assert "exit status 4" in await text_of(bench.tools, "process", action="poll", id=process, timeout=10)
+
+
+async def test_a_command_in_the_background_is_killed(bench: Bench, mark: str) -> None:
+    process = await begun(bench, f"sleep {mark}")
+    assert alive(mark)
+    assert "stopped" in await text_of(bench.tools, "process", action="kill", id=process)
+    assert not alive(mark)
+
+
+async def test_a_command_that_fails_at_once_is_told_at_once(bench: Bench) -> None:
+    text = await text_of(bench.tools, "exec", command="echo broken; exit 9", background=True)
+    assert "exit status 9" in text
+    assert "broken" in text
+
+
+async def test_another_session_finds_nothing(bench: Bench) -> None:
+    process = await begun(bench, "sleep 60")
+    call = {"action": "kill", "id": process}
+    with pytest.raises(ToolFailed, match="there are: none"):
+        await bench.tools.call(a_call("process", **call), context(session="there"))
+    assert "running" in await text_of(bench.tools, "process", action="poll", id=process)
+
+
+async def test_an_id_is_needed(bench: Bench) -> None:
+    with pytest.raises(ToolFailed, match="there is no command ''"):
+        await text_of(bench.tools, "process", action="poll")
+
+
+async def test_what_runs_in_the_background_ends_with_the_tools(tmp_path: Path, mark: str) -> None:
+    async with open_bench("bubblewrap", tmp_path) as bench:
+        process = await begun(bench, f"sleep {mark}")
+    assert not alive(mark)
+    async with open_bench("bubblewrap", tmp_path) as later:
+        assert "has ended (stopped)" in await text_of(later.tools, "process", action="poll", id=process)
