@@ -15,7 +15,7 @@ _NOT_HEX = re.compile(r"0x|\\x|[^0-9A-Fa-f]")
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})){4,60}+")
 _ENTITY = re.compile(r"&#(?:x[0-9A-Fa-f]{1,6}|[0-9]{1,7});?+")
-_FEW = 6
+_FEW = 3  # encoded signs; addresses have one or two
 _SHORTEST = 20  # characters of base64 that hold an order
 # words of orders, turned by 13 letters, or read backwards
 _TURNED = tuple(codecs.encode(word, "rot13") for word in ("ignore", "instruction", "previous", "password", "disregard"))

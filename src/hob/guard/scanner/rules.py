@@ -43,7 +43,7 @@ class Sign:
 
 
 WORDS: Mapping[str, str] = {
-    "leave": "ignore|ignoring|disregard|disregarding|forget|override|overrule|bypass|discard|neglect|abandon"
+    "leave": "ignore|ignoring|disregard|disregarding|forget|override|overrule|bypass|discard|neglect|abandon|cancel"
     "|do_not_follow|don't_follow|stop_following|do_not_obey|stop_obeying|never_follow|set_aside|pay_no_attention_to",
     "earlier": "previous|prior|earlier|preceding|former|above|foregoing|initial|original|all|any|your|past|every",
     "orders": "instruction|instructions|direction|directions|directive|directives|prompt|prompts|rules|guideline"
@@ -63,8 +63,8 @@ WORDS: Mapping[str, str] = {
     "alles": "alle|alles|sämtlich*|komplett*|gesamt*|ganze|ganzen",
     "dateien": "datei|dateien|daten|repo|repository|repos|backup|backups|ordner|festplatte|notizen|home-verzeichnis",
     "talk": "conversation|chat|history|message|messages|e-mail|email|mail|address|password|passwords|secret|secrets|key"
-    "|keys|token|memory|memory.md|context",
-    "carrier": "image|images|pixel|url|link|query|query_string|picture",
+    "|keys|token|memory|memory.md|context|last_question|last_answer",
+    "carrier": "image|images|pixel|url|link|query|query_string|picture|its_path",
     "attach": "append|include|add|put|embed|encode|attach|insert|render|concatenate",
     "guard": "guard|guards|approval|approvals|security|safety|sandbox|restrictions|protections|safeguards|filters",
     "off": "disable|disabling|turn_off|switch_off|deactivate|bypass|circumvent|remove",
@@ -75,7 +75,7 @@ PHRASES: tuple[Phrase, ...] = (
     # orders that put orders aside
     Phrase(OVERRIDE, 1.0, "@leave 5 @earlier 3 @orders"),
     Phrase(OVERRIDE, 1.0, "@leave 3 @orders 1 you 1 were|have 1 given|told|been"),
-    Phrase(OVERRIDE, 1.0, "@leave 4 everything|all|what 1 you 1 were|have|ve 1 told|given|been"),
+    Phrase(OVERRIDE, 1.0, "@leave 4 everything|all|what 1 you|u 1 were|have|ve 1 told|given|been"),
     Phrase(OVERRIDE, 1.0, "@leave 1 everything|all 1 above|before|said"),
     Phrase(OVERRIDE, 1.0, "previous|prior|earlier|above|old|other 2 @orders 2 @void"),
     Phrase(OVERRIDE, 0.6, "new|updated|real|actual 0 instruction|instructions|orders|directive|objective"),
@@ -96,6 +96,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(ROLE, 0.8, "system|admin|administrator|security 0 override"),
     Phrase(ROLE, 1.0, "you 0 are|re 1 dan|root|jailbroken|unrestricted|unfiltered"),
     Phrase(ROLE, 1.0, "do|does 0 anything 0 now"),
+    Phrase(ROLE, 0.6, "must|will|shall 1 now 0 act|behave|answer|respond|speak 0 as"),
     Phrase(ROLE, 0.6, "developer|maintenance|god|debug|sudo 0 mode"),
     Phrase(ROLE, 0.6, "wartungsmodus|entwicklermodus|administratormodus"),
     Phrase(ROLE, 0.7, "this_is|i_am|i'm 1 your|the 0 developer|administrator|admin|creator|maker|system|owner"),
@@ -110,9 +111,10 @@ PHRASES: tuple[Phrase, ...] = (
         DELIMITER, 0.8, "end_of 1 untrusted|external|quoted|quote|tool|document|retrieved|user|context|input|message"
     ),
     Phrase(DELIMITER, 0.5, "begin|new|end 0 owner|user 0 message"),
-    Phrase(DELIMITER, 0.6, "the_quote|quote|document|content 0 ends 0 here"),
-    Phrase(DELIMITER, 0.5, "owner|user 0 says|agreed|agrees|approved|has_approved|now_wants|confirmed|answer"),
+    Phrase(DELIMITER, 0.6, "quote|document|content|mail|text 0 ends_here|has_ended|is_over"),
+    Phrase(DELIMITER, 0.5, "owner|user 2 says|agreed|agrees|approved|has_approved|now_wants|confirmed|answer"),
     Phrase(DELIMITER, 0.6, "instructions|instruction|notes|note|message 0 for|to 1 assistant|ai|model|agent|bot|llm"),
+    Phrase(DELIMITER, 0.6, "dear|hello|hey|attention 0 ai|assistant|llm|chatbot|language_model"),
     # data carried away in an address
     Phrase(IMAGE, 0.7, "@attach 10 @carrier 16 @talk"),
     Phrase(IMAGE, 1.0, "@attach 3 @talk 12 @carrier"),
@@ -122,14 +124,20 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     # what the model was told, and what it keeps
     Phrase(PROMPT, 0.8, "@show 4 your|the 2 system|initial|hidden|original|secret 0 prompt|instructions|message|rules"),
+    Phrase(PROMPT, 1.0, "@show 6 your 1 system|initial|hidden|original 0 prompt|instructions|message"),
+    Phrase(PROMPT, 0.8, "@show 1 above|preceding 0 prompt|text|instructions"),
+    Phrase(PROMPT, 0.6, "text|words|instructions|prompt|rules 0 you 0 were|have_been 0 given|told"),
     Phrase(PROMPT, 0.8, "your 0 hidden|secret|internal 0 instructions|prompt|rules"),
     Phrase(PROMPT, 0.8, "@show 1 everything|all|text|words|messages 1 above|before_this"),
     Phrase(
-        PROMPT, 0.4, "verbatim|word_for_word|full_text|exact_words|in_a_code_block|starting_with|wortwörtlich|wörtlich"
+        PROMPT,
+        0.4,
+        "verbatim|word_for_word|full_text|exact_words|quote_it|code_block|starting_with|wort_für_wort|wörtlich|wortwörtlich",
     ),
     Phrase(PROMPT, 0.4, "including_all|and_send_them|and_send_it"),
+    Phrase(PROMPT, 1.0, "@zeig 2 deinen|dein|deine 2 systemprompt|system-prompt|systemanweisung*"),
     Phrase(PROMPT, 0.8, "@zeig 4 systemprompt|system-prompt|systemanweisung*|über_dieser_nachricht"),
-    Phrase(PROMPT, 0.8, "wiederhol* 2 alles 4 über|oben"),
+    Phrase(PROMPT, 0.8, "wiederhol* 5 alles 4 über|oben"),
     Phrase(PROMPT, 1.0, "@show 5 memory.md|user.md|soul.md"),
     Phrase(PROMPT, 1.0, "@show 2 your|owner's|stored|saved|all|secret|hidden|any 2 @secrets"),
     Phrase(PROMPT, 0.6, "@secrets 3 stored|saved|kept 1 in 1 your"),
@@ -147,6 +155,10 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     Phrase(ATTACK, 0.6, "keep_quiet_about|secretly|heimlich"),
     Phrase(ATTACK, 0.5, "sends|send|forward|forwards 1 me|every 6 to_me|every_minute|clipboard|keystrokes"),
+    Phrase(ATTACK, 0.6, "not|don't|never 0 mention 1 to 0 @owner"),
+    Phrase(ATTACK, 0.6, "never|no_longer 0 need|needs|require|requires 0 approval|confirmation|permission"),
+    Phrase(ATTACK, 0.5, "forward|send|mail 4 messages|mails|emails|inbox|contacts 0 to"),
+    Phrase(ATTACK, 0.4, "no_need_to_ask|do_not_ask|don't_ask"),
     Phrase(ATTACK, 0.4, "without 0 asking|approval|confirmation|confirming"),
     Phrase(ATTACK, 0.4, "ohne 0 rückfrage|nachfrage|bestätigung"),
     Phrase(ATTACK, 1.0, "@off 2 @guard"),
@@ -195,9 +207,10 @@ SIGNS: tuple[Sign, ...] = (
         ROLE,
         0.6,
         ("system:", "developer message:"),
-        r"(?:^|\n)(?>system|developer message):"
-        r"(?=[^\n]{0,60}(?:obey|comply|unrestricted|approved))",
+        r"(?>^|\n)(?>system|developer message):"
+        r"(?=[^\n]{0,40}(?:obey|comply|unrestricted|approved))",
     ),
+    Sign(ROLE, 0.5, ("##",), r"#{2,4}+ ?(?:user|human|assistant) ?:"),
     Sign(ROLE, 1.0, ("\nassistant:", "\nai:"), r"\n?(?>human|user):[^\n]{1,300}+\n{1,2}+(?:assistant|ai):"),
     Sign(ROLE, 1.0, ("\nhuman:", "\nuser:"), r"\n?(?>assistant|ai):[^\n]{1,300}+\n{1,2}+(?:human|user):"),
     Sign(
@@ -225,6 +238,12 @@ SIGNS: tuple[Sign, ...] = (
         r"</(?:user_input|user|document|context|data"
         r"|input|quoted?|content|email|page|external)>",
     ),
+    Sign(
+        DELIMITER,
+        0.8,
+        (" end ",),
+        r"[-=*#]{3,9}+ end (?:of )?(?:the )?(?:quoted|untrusted|external|user|tool|document|mail|input)",
+    ),
     Sign(DELIMITER, 0.5, ("]]>", "<context>", "owner>"), r"\]\]>|<context>|</?owner>"),
     Sign(IMAGE, 1.0, ("http",), r"https?://[^\s?&#<{\[)]{1,120}+[?&#/]?[^\s<{\[()]{0,20}+[<{\[]\w"),
     Sign(IMAGE, 1.0, ("http",), r"https?://[^\s?$)]{1,120}+\?[a-z0-9_&=]{0,20}+\$\{?[a-z_]{2}"),
@@ -232,7 +251,7 @@ SIGNS: tuple[Sign, ...] = (
         IMAGE,
         0.7,
         ("http",),
-        r"https?://[^\s?)]{1,120}+\?(?=[^\s)]{0,30}(?:conversation|history|password|secret|memory))",
+        r"https?+://[^\s?)]{1,120}+\?(?=[^\s)]{0,25}(?:conversation|history|password|secret|memory))",
     ),
     Sign(IMAGE, 0.4, ("![", "<img"), r"!\[[^\]\n]{0,80}+\]\(https?://[^)\s?]{1,150}+\?|<img [^>]{0,120}\?"),
     Sign(IMAGE, 0.5, ("http",), r"\b(?>fetch|open|load|visit|request) (?:\w{1,12}+ ){0,2}+https?://[^\s?]{1,150}+\?"),
@@ -255,6 +274,6 @@ SIGNS: tuple[Sign, ...] = (
     Sign(ATTACK, 0.8, ("base64 -d", "base64 --decode"), rf"\bbase64 (?:-d|--decode) ?\| ?{_SHELL}"),
     Sign(ATTACK, 0.8, ("nc ", "/dev/tcp/"), r"\| ?nc [\w.-]{1,60}+ \d|/dev/tcp/"),
     Sign(ATTACK, 0.5, _PRIVATE_FILES, _PRIVATE_FILE),
-    Sign(ATTACK, 0.5, _PRIVATE_FILES, rf"\b(?>read|cat|post|send|copy|upload)\b(?=[^\n]{{0,30}}{_PRIVATE_FILE})"),
+    Sign(ATTACK, 0.5, _PRIVATE_FILES, rf"\b(?>read|cat|post|send|copy|upload)\b(?=[^\n]{{0,20}}{_PRIVATE_FILE})"),
     Sign(ATTACK, 0.5, ("authorized_keys",), r"\badd (?=[^\n]{0,60}\bauthorized_keys)"),
 )

@@ -28,7 +28,7 @@ _TALK = re.compile(
     r"\b(?:prompt injections?|jailbreak\w{0,4}|attack(?:s|er|ers)?|phishing|pentest|cve|owasp|filters?|scanner"
     r"|sanitizer|detect\w{0,4}|unit test|regular expression|regex|workshop|slides?|explain|bad practice|escape"
     r"|example of|angreifer|angriffe?|erklär\w{0,3}|erkannt|warum|why (?:do|does|is|are)|how (?:do|does|can|should)"
-    r"|what (?:is|does|would))\b"
+    r"|what (?:is|does|would))\b|\bis ['\"`“„]"
 )
 _INVISIBLE = {"tag": 1.0, "selector": 1.0, "width": 0.5}
 _TURNS = "\u202d\u202e"
