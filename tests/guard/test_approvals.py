@@ -16,7 +16,6 @@ from hob.core.ids import ApprovalId, CallId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Sender
 from hob.core.ports.guard import Allow, Ask, Deny
-from hob.core.states import ApprovalState
 from hob.guard.answers import Answer, Scope
 from hob.guard.approvals import Outcome
 from hob.guard.judge import Situation
@@ -279,45 +278,63 @@ from hob.guard.answers import Answer
 from tests.guard.desk import open_desk, turn_of
 from tests.guard.test_approvals import RISKY
 
-async def main(home: Path, answered: bool) -> None:
+async def main(home: Path, until: str) -> None:
     async with open_desk(home, SystemClock()) as desk:
         turn = turn_of("tidy up")
         await desk.verdict(RISKY, turn)
         question = await desk.asked(RISKY, turn)
-        if answered:
+        if until != "asked":
             await desk.ledger.settle(question.id, Answer(True), "telegram:owner")
+        if until == "used":
+            await desk.verdict(RISKY, turn)
         print(question.id, flush=True)
         await asyncio.sleep(60)
 
-asyncio.run(main(Path(sys.argv[1]), sys.argv[2] == "yes"))
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 """
 
 
-@pytest.mark.parametrize("answered", ["no", "yes"])
-async def test_a_question_outlives_kill_9(tmp_path: Path, answered: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        KILLED,
-        str(tmp_path),
-        answered,
-        stdout=asyncio.subprocess.PIPE,
-        cwd=Path(__file__).parents[2],
-    )
+async def killed(home: Path, until: str) -> ApprovalId:
+    """The question that a process had come so far with when it was killed."""
+    command = (sys.executable, "-c", KILLED, str(home), until)
+    root = Path(__file__).parents[2]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=root)
     assert process.stdout is not None
     id = ApprovalId((await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip())
     os.kill(process.pid, signal.SIGKILL)
     await process.wait()
+    return id
+
+
+async def test_a_question_outlives_kill_9(tmp_path: Path) -> None:
+    id = await killed(tmp_path, "asked")
     async with open_desk(tmp_path) as desk:
-        found = await desk.store.approvals.find(id)
-        assert found is not None
-        assert found.state is (ApprovalState.ALLOWED if answered == "yes" else ApprovalState.OPEN)
-        if answered == "no":
-            assert isinstance(await desk.verdict(RISKY, TURN), Ask)
-            assert (await desk.asked(RISKY, TURN)).id == id
-            await desk.ledger.settle(id, YES, "telegram:owner")
+        assert isinstance(await desk.verdict(RISKY, TURN), Ask)
+        assert (await desk.asked(RISKY, TURN)).id == id
+        await desk.ledger.settle(id, YES, "telegram:owner")
+        assert await desk.verdict(RISKY, TURN) == Allow(f"approval.{id}")
+
+
+async def test_a_leave_outlives_kill_9_and_is_used_once(tmp_path: Path) -> None:
+    id = await killed(tmp_path, "answered")
+    async with open_desk(tmp_path) as desk:
         assert await desk.verdict(RISKY, TURN) == Allow(f"approval.{id}")
         assert isinstance(await desk.verdict(RISKY, TURN), Ask)
+
+
+async def test_a_leave_that_was_used_before_kill_9_is_not_used_again(tmp_path: Path) -> None:
+    id = await killed(tmp_path, "used")
+    async with open_desk(tmp_path) as desk:
+        assert isinstance(await desk.verdict(RISKY, TURN), Ask)
+        assert (await desk.asked(RISKY, TURN)).id != id
+
+
+async def test_what_stood_when_it_was_killed_still_expires(tmp_path: Path) -> None:
+    id = await killed(tmp_path, "asked")
+    clock = ManualClock()
+    async with open_desk(tmp_path, clock) as desk:
+        await clock.advance(86_401)
+        assert await desk.ledger.expire_due() == (id,)
 
 
 # The judge
