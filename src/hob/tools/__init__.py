@@ -8,6 +8,8 @@ if TYPE_CHECKING:  # names are loaded when first used: a settings class must not
     from hob.tools.changes import Changes as Changes
     from hob.tools.changes import ChangesInMemory as ChangesInMemory
     from hob.tools.changes import FileChanges as FileChanges
+    from hob.tools.command_log import CommandLog as CommandLog
+    from hob.tools.commands import open_commands as open_commands
     from hob.tools.declaring import Output as Output
     from hob.tools.declaring import Tools as Tools
     from hob.tools.declaring import tool as tool
@@ -20,6 +22,7 @@ if TYPE_CHECKING:  # names are loaded when first used: a settings class must not
     from hob.tools.paths import Root as Root
     from hob.tools.paths import Roots as Roots
     from hob.tools.schemas import Bounds as Bounds
+    from hob.tools.turn_undo import TurnUndo as TurnUndo
     from hob.tools.undo import Undo as Undo
     from hob.tools.undo import Undone as Undone
 
@@ -27,12 +30,15 @@ _HOMES = {
     name: f"hob.tools.{module}"
     for module, names in {
         "changes": ("Change", "Changes", "ChangesInMemory", "FileChanges"),
+        "command_log": ("CommandLog",),
+        "commands": ("open_commands",),
         "declaring": ("Output", "Tools", "tool"),
         "files": ("FileTools",),
         "grepping": ("find_ripgrep",),
         "groups": ("Group", "Groups", "OpenGroups"),
         "paths": ("Place", "Root", "Roots"),
         "schemas": ("Bounds",),
+        "turn_undo": ("TurnUndo",),
         "undo": ("Undo", "Undone"),
     }.items()
     for name in names
@@ -42,6 +48,7 @@ __all__ = [
     "Change",
     "Changes",
     "ChangesInMemory",
+    "CommandLog",
     "FileChanges",
     "FileTools",
     "Group",
@@ -52,9 +59,11 @@ __all__ = [
     "Root",
     "Roots",
     "Tools",
+    "TurnUndo",
     "Undo",
     "Undone",
     "find_ripgrep",
+    "open_commands",
     "tool",
 ]
 
