@@ -77,7 +77,8 @@ def _unset(reading: Reading, argv: Args, _: Feed | None) -> str:
 
 def _read(reading: Reading, argv: Args, stdin: Feed | None) -> str:
     names = [arg for arg in argv[1:] if _NAME.fullmatch(arg)]
-    line = stdin.text.split("\n")[0] if stdin is not None and is_known(stdin.text) and argv[0] == "read" else ANY
+    plain = argv[0] == "read" and "IFS" not in reading.state.variables
+    line = stdin.text.split("\n")[0] if plain and stdin is not None and is_known(stdin.text) else ANY
     arrays = any(re.fullmatch("-[A-Za-z]*a", arg) for arg in argv)
     if line != ANY and names and not arrays:
         words = line.split(maxsplit=len(names) - 1) if len(names) > 1 else [line.strip()]

@@ -84,6 +84,10 @@ class Expander:
         separators = self._separators()
         if separators == "":
             return ([globbed(value)] if value else []), False, False
+        if separators is not None and not set(separators) & set(" \t\n"):  # each divides, and empty fields stay
+            ends = value.endswith(tuple(separators))
+            pieces = re.split(f"[{re.escape(separators)}]", globbed(value[:-1] if ends else value))
+            return (pieces if value else []), False, ends
         split = _SPACES if separators is None else re.compile(f"[{re.escape(separators)}]+")
         pieces = split.split(globbed(value))
         begins, ends = len(pieces) > 1 and not pieces[0], len(pieces) > 1 and not pieces[-1]
@@ -133,8 +137,10 @@ class Expander:
             return str(len(value)) if isinstance(value, str) and is_known(value) else ANY
         else:
             value = self.value(part.name)
+        if value is None and part.subscript == "@" and not operator:
+            value = ()
         if isinstance(value, tuple):
-            value = _element(value, part)
+            value = self._element(value, part)
         if isinstance(value, tuple):
             return value if not operator else ANY
         argument = "".join(map(self._joined, part.argument))
@@ -168,6 +174,18 @@ class Expander:
         if operator.endswith("="):
             self.state.assign(name, result)
         return result
+
+    def _element(self, value: tuple[str, ...], part: Parameter) -> Value:
+        """An element of an array, or all of them."""
+        if part.name in ("@", "*") or part.subscript in ("@", "*"):
+            if part.quoted and "*" in (part.name, part.subscript):
+                separators = self._separators()
+                return (" " if separators is None else separators[:1]).join(value)
+            return value
+        if part.subscript and not part.subscript.lstrip("-").isdigit():
+            return ANY
+        at = int(part.subscript[:6] or 0)
+        return value[at] if -len(value) <= at < len(value) else None
 
     def value(self, name: str) -> Value:
         """What the parameter is in this reading; None where nothing sets it."""
@@ -214,15 +232,3 @@ class Expander:
         if redirect.body is None:
             return self.text(redirect.target) + "\n"
         return capped("".join(map(self._joined, redirect.body)))
-
-
-def _element(value: tuple[str, ...], part: Parameter) -> str | tuple[str, ...] | None:
-    """An element of an array, or all of them."""
-    if part.name in ("@", "*") or part.subscript in ("@", "*"):
-        if part.quoted and "*" in (part.name, part.subscript):
-            return " ".join(value)
-        return value
-    if part.subscript and not part.subscript.lstrip("-").isdigit():
-        return ANY
-    at = int(part.subscript[:6] or 0)
-    return value[at] if -len(value) <= at < len(value) else None

@@ -52,7 +52,9 @@ def substring(value: str, argument: str) -> str:
     start, length = int(found[1]), None if found[2] is None else int(found[2])
     if is_known(value):
         if start < 0:
-            start = max(len(value) + start, 0)
+            start += len(value)
+        if start < 0:
+            return ""
         if length is None:
             return value[start:]
         return value[start : start + length] if length >= 0 else value[start:length]

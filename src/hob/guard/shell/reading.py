@@ -73,13 +73,16 @@ class Reader:
             value = run[0]
             return Word((Text(tilde(value, True) if "~" in value else value),), value)
         parts: list[Part] = []
+        braced = False
         while self.pos < len(text):
             char = text[self.pos]
             if char in _ENDS_WORD:
                 if not self._goes_on(char, start, parts):
                     break
             else:
+                braced = braced or char == "{"
                 self._piece(char, parts, self.pos == start)
+        self.braced = braced  # words inside of this one have had their say
         return Word(tuple(parts), text[start : self.pos])
 
     def _goes_on(self, char: str, start: int, parts: list[Part]) -> bool:
@@ -129,7 +132,8 @@ class Reader:
         elif char in "*?[":
             self._wildcard(char, parts)
         elif char == "{":
-            self.braced = True
+            if parts and isinstance(parts[-1], Parameter) and text[self.pos - 1] not in '}"':
+                parts.append(Text(ANY))  # `$a{b,c}` is `$ab $ac`
             parts.append(Text("{"))
             self.pos += 1
         else:
