@@ -1,4 +1,6 @@
-"""Writes `docs/reference/` from the code. Run by `make docs`; `tests/docs` compares the result with what is committed.
+"""Writes `docs/reference/` and the marked parts of `docs/explanation/` from the code.
+
+Run by `make docs`; `tests/docs` compares the result with what is committed.
 
 Texts come from docstrings and tables. Where a thing has no docstring of its own (an event's name, a field of an
 answer), its sentence stands in `wording.py`, which must have one for each: a name without a sentence is a KeyError.
@@ -39,10 +41,13 @@ from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
 from hob.gateway.events import Event
 from hob.gateway.inbound import FIELDS
 from hob.gateway.views import chat_status, chat_view, event_view, usage_view
+from hob.guard.modes import table_page
+from hob.guard.rules import RULES
 from hob.providers.catalogue import CLI_WIRES, PROVIDERS
 from hob.store import Result
 
 HERE = Path(__file__).parent / "reference"
+EXPLANATION = HERE.parent / "explanation"
 
 
 def pages() -> dict[str, str]:
@@ -427,11 +432,29 @@ def _complete(table: Mapping[str, Any], names: Iterable[str]) -> None:
         raise KeyError(f"docs/generate.py and the code differ about {', '.join(sorted(wrong))}")
 
 
+def filled(page: str) -> str:
+    """A page that people wrote, with what stands between its marks (`<!-- make docs: NAME -->`) written anew."""
+    written: dict[str, Callable[[], str]] = {"modes": table_page, "rules": policy_rules}
+
+    def write(found: re.Match[str]) -> str:
+        return f"{found[1]}\n\n{written[found[2]]().rstrip()}\n\n{found[3]}"
+
+    return re.sub(r"(<!-- make docs: (\w+) -->).*?(<!-- end -->)", write, page, flags=re.DOTALL)
+
+
+def policy_rules() -> str:
+    """The rules of the policy by name."""
+    return "\n".join(
+        ("| rule | what it says |", "|---|---|", *(f"| `{name}` | {cell(text)} |" for name, text in RULES.items()))
+    )
+
+
 def main() -> None:
     """Write the pages; tell which changed."""
     HERE.mkdir(exist_ok=True)
-    for name, text in pages().items():
-        file = HERE / name
+    found = {HERE / name: text for name, text in pages().items()}
+    found |= {file: filled(file.read_text("utf-8")) for file in EXPLANATION.glob("*.md")}
+    for file, text in found.items():
         if not file.exists() or file.read_text("utf-8") != text:
             file.write_text(text, "utf-8")
             sys.stdout.write(f"{file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file}\n")
