@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from hob.core.ports.tools import Toolset
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.toolset_check import check_toolset
 from hob.tools import Group, Groups
+from hob.tools.groups import FileOpenGroups
 from tests.tools.calling import a_call, context, made
 
 
@@ -38,7 +40,7 @@ async def test_a_group_is_one_line_until_it_is_opened() -> None:
     here = all_of_it.of(SessionKey("here"))
     assert names(here) == ["read", "load_tools"]
     assert "mail: Letters.\nweb: Pages." in here.specs()[-1].description
-    await made(here, "load_tools", groups=["web"])
+    await made(here, "load_tools", group="web")
     assert names(here) == ["read", "load_tools", "browse"]
 
 
@@ -46,31 +48,40 @@ async def test_what_was_shown_before_does_not_change_when_a_group_is_opened() ->
     here = groups().of(SessionKey("here"))
     for group in ("web", "mail", "web"):
         before = here.specs()
-        await made(here, "load_tools", groups=[group])
+        await made(here, "load_tools", group=group)
         assert here.specs()[: len(before)] == before
     assert names(here) == ["read", "load_tools", "browse", "send", "fetch"]
 
 
 async def test_a_session_opens_for_itself() -> None:
     all_of_it = groups()
-    await made(all_of_it, "load_tools", groups=["web"])
+    await made(all_of_it, "load_tools", group="web")
     assert names(all_of_it.of(SessionKey("there"))) == ["read", "load_tools"]
 
 
 async def test_a_call_into_a_closed_group_tells_the_way() -> None:
     all_of_it = groups()
-    with pytest.raises(ToolFailed, match=r'call load_tools with \["mail"\] first'):
+    with pytest.raises(ToolFailed, match='call load_tools with group "mail" first'):
         await made(all_of_it, "send")
-    await made(all_of_it, "load_tools", groups=["mail"])
+    await made(all_of_it, "load_tools", group="mail")
     assert (await made(all_of_it, "send")).text == "done"
     with pytest.raises(ToolFailed, match="not opened"):
         await all_of_it.call(a_call("send"), context(session="there"))
 
 
+async def test_an_opened_group_is_open_after_a_restart(tmp_path: Path) -> None:
+    for group in ("web", "mail", "web"):
+        kept = FileOpenGroups(tmp_path / "groups.jsonl")
+        await kept.open(SessionKey("here"), group)
+    again = FileOpenGroups(tmp_path / "groups.jsonl")
+    assert again.opened(SessionKey("here")) == ("web", "mail")
+    assert again.opened(SessionKey("there")) == ()
+
+
 async def test_an_unknown_group_opens_none() -> None:
     all_of_it = groups()
     with pytest.raises(ToolFailed, match="there are mail, web"):
-        await made(all_of_it, "load_tools", groups=["web", "wbe"])
+        await made(all_of_it, "load_tools", group="wbe")
     assert names(all_of_it.of(SessionKey("here"))) == ["read", "load_tools"]
 
 
@@ -90,4 +101,4 @@ async def opened() -> AsyncIterator[Toolset]:
 
 
 async def test_groups_keep_the_contract() -> None:
-    await check_toolset(opened, {"read": {}, "load_tools": {"groups": ["web"]}})
+    await check_toolset(opened, {"read": {}, "load_tools": {"group": "web"}})

@@ -47,39 +47,36 @@ class Editing:
     @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL)
     async def write(
         self,
-        path: Annotated[str, "The file; folders on the way are made."],
-        content: Annotated[str, "All of its text."],
+        path: str,
+        content: str,
         call: ToolCall,
         context: CallContext,
     ) -> str:
-        """Write a file, new or in place of the old one, which keeps its permissions, encoding and line ends. To change
-        a part, use edit."""
+        """Write a whole file; folders are made. To change a part, use edit."""
         return await self._carry_out(await asyncio.to_thread(self._written, path, content), call, context)
 
     @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL)
     async def edit(
         self,
         path: str,
-        old_text: Annotated[str, "A passage as it stands in the file, long enough to fit one place only."],
-        new_text: Annotated[str, "What shall stand there."],
+        old_text: str,
+        new_text: str,
         call: ToolCall,
         context: CallContext,
-        replace_all: Annotated[bool, "Replace every place that fits."] = False,
+        replace_all: bool = False,
     ) -> str:
-        """Replace a passage of a text file. Small differences in spaces, quotes or indentation are bridged where only
-        one place fits."""
+        """Replace old_text, which must fit one place in the file."""
         plan = await asyncio.to_thread(self._edited, path, old_text, new_text, replace_all)
         return await self._carry_out(plan, call, context)
 
     @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL)
     async def apply_patch(
         self,
-        patch: Annotated[str, "A unified diff, or `*** Begin Patch` with `*** Update File: …` and hunks."],
+        patch: Annotated[str, "Unified diff or *** Begin Patch"],
         call: ToolCall,
         context: CallContext,
     ) -> str:
-        """Change, create, delete or rename several files at once: all of it or nothing. Line numbers need not be
-        right, context must fit one place."""
+        """Change, create, delete, rename files: all or nothing."""
         return await self._carry_out(await asyncio.to_thread(self._patched, patch), call, context)
 
     async def plan(self, call: ToolCall) -> Plan | None:

@@ -17,9 +17,10 @@ from hob.tools.listing import find_files, list_folder, start_of
 from hob.tools.noting import NotedChanges
 from hob.tools.paths import Place, Roots
 from hob.tools.reading import BLOB, FILE_LABEL, READING, LabelOf, Reading, Seen, untrusted
-from hob.tools.schemas import Bounds
 from hob.tools.undo import Undo
 
+_MOST_FOUND = 1_000
+_MOST_AROUND = 20
 _KINDS: Mapping[int, str] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder"}
 
 
@@ -34,39 +35,36 @@ class Looking:
     async def list_dir(
         self,
         path: str = ".",
-        depth: Annotated[int, "How many levels.", Bounds(at_least=1, at_most=8)] = 1,
-        all: Annotated[bool, "Deeper levels too without what .gitignore leaves out."] = False,  # noqa: A002
+        depth: Annotated[int, "Levels, 1 to 8"] = 1,
+        all: Annotated[bool, "With what .gitignore leaves out"] = False,  # noqa: A002
     ) -> str:
         """List a folder: names, sizes in bytes, where links lead."""
-        return await asyncio.to_thread(list_folder, self._roots, path, depth, everything=all)
+        return await asyncio.to_thread(list_folder, self._roots, path, min(max(depth, 1), 8), everything=all)
 
     @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
     async def glob(
         self,
-        pattern: Annotated[str, "Such as `*.py` (at any depth), `src/**/test_*.{js,ts}`; folders with `/` at the end."],
-        path: Annotated[str, "The folder to look in."] = ".",
-        limit: Annotated[int, Bounds(at_least=1, at_most=1_000)] = 100,
-        all: Annotated[bool, "Also what .gitignore leaves out."] = False,  # noqa: A002
+        pattern: Annotated[str, "*.py (any depth), src/**/*.{js,ts}"],
+        path: str = ".",
+        limit: int = 100,
+        all: Annotated[bool, "With what .gitignore leaves out"] = False,  # noqa: A002
     ) -> str:
-        """Find files by their names, the newest first."""
-        return await asyncio.to_thread(find_files, self._roots, pattern, path, limit, everything=all)
+        """Find files by name, the newest first."""
+        return await asyncio.to_thread(find_files, self._roots, pattern, path, _within(limit), everything=all)
 
     @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
     async def grep(
         self,
-        pattern: Annotated[str, "A regular expression, matched within lines."],
-        path: Annotated[str, "The folder or file to look in."] = ".",
-        glob: Annotated[str, "Only in files of such names."] = "",
-        type: Annotated[str, "Only in files of this kind or extension: py, js, md …"] = "",  # noqa: A002
-        mode: Annotated[Mode, "Show lines, only files, or how many lines fit in each."] = "lines",
-        context: Annotated[int, "Lines around each.", Bounds(at_least=0, at_most=20)] = 0,
-        limit: Annotated[int, "Most lines or files.", Bounds(at_least=1, at_most=1_000)] = 100,
-        ignore_case: bool = False,
-        literal: Annotated[bool, "The pattern is plain text."] = False,
-        all: Annotated[bool, "Also in what .gitignore leaves out."] = False,  # noqa: A002
+        pattern: str,
+        path: str = ".",
+        glob: str = "",
+        mode: Mode = "lines",
+        context: int = 0,
+        limit: int = 100,
+        all: bool = False,  # noqa: A002
     ) -> str:
-        """Search text in files."""
-        wanted = Wanted(pattern, path, glob, type, mode, limit, context, ignore_case, literal, all)
+        """Search the lines of files by a regular expression; (?i) ignores case."""
+        wanted = Wanted(pattern, path, glob, mode, _within(limit), min(max(context, 0), _MOST_AROUND), everything=all)
         return await grep(self._roots, wanted, self._ripgrep, SECONDS)
 
     @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, label=FILE_LABEL)
@@ -84,6 +82,10 @@ class Looking:
             changed = datetime.fromtimestamp(int(seen.st_mtime), UTC).isoformat()
             lines.append(f"{kind}, {seen.st_size:,} bytes, mode {stat.S_IMODE(seen.st_mode):o}, changed {changed}")
         return "\n".join(lines)
+
+
+def _within(limit: int) -> int:
+    return min(max(limit, 1), _MOST_FOUND)
 
 
 class FileTools:

@@ -13,7 +13,7 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -22,7 +22,7 @@ from hob.tools.globs import Glob
 from hob.tools.listing import rules_above
 from hob.tools.names import shown
 from hob.tools.paths import Place, Roots
-from hob.tools.searching import LARGEST, LONGEST, Search
+from hob.tools.searching import BAD_PATTERN, LARGEST, LONGEST, Search
 
 SECONDS = 20.0
 """After which the search is ended and what was found is shown."""
@@ -31,19 +31,6 @@ Mode = Literal["lines", "files", "counts"]
 
 _LINE = 1 << 26  # bytes of one line of ripgrep's JSON
 _PLACES = ("/usr/bin/rg", "/usr/local/bin/rg", "/opt/homebrew/bin/rg")
-_KINDS: Mapping[str, str] = {
-    "c": "c,h",
-    "cpp": "cpp,cc,cxx,hpp,hh,h",
-    "html": "html,htm",
-    "js": "js,jsx,mjs,cjs",
-    "markdown": "md,markdown",
-    "py": "py,pyi",
-    "python": "py,pyi",
-    "rust": "rs",
-    "sh": "sh,bash",
-    "ts": "ts,tsx,mts,cts",
-    "yaml": "yaml,yml",
-}
 
 T = TypeVar("T")
 _MAGIC = re.compile(r"([*?{}\[\]\\])")
@@ -54,26 +41,22 @@ Hit = tuple[str, int, str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the model asked for."""
+    """What the model asked for. A pattern that is no regular expression is searched as plain text (`literal`)."""
 
     pattern: str
     path: str = "."
     glob: str = ""
-    kind: str = ""
     mode: Mode = "lines"
     limit: int = 100
     context: int = 0
-    ignore_case: bool = False
-    literal: bool = False
     everything: bool = False
+    literal: bool = False
 
     @property
     def globs(self) -> tuple[str, ...]:
         """All of which a file must fit."""
-        kind = self.kind.lower().lstrip(".")
-        by_kind = f"**/*.{{{_KINDS.get(kind, kind)}}}" if "," in _KINDS.get(kind, kind) else f"**/*.{kind}"
         by_name = self.glob.removeprefix("./") if "/" in self.glob else f"**/{self.glob}"
-        return ((by_name,) if self.glob else ()) + ((by_kind,) if kind else ())
+        return (by_name,) if self.glob else ()
 
 
 def find_ripgrep() -> Path | None:
@@ -94,7 +77,10 @@ async def grep(roots: Roots, wanted: Wanted, ripgrep: Path | None, seconds: floa
             if await _by_ripgrep(ripgrep, roots, wanted, descriptor, place, found):
                 return found.text()
             found = _Found(wanted, name)
-        await _by_hand(roots, wanted, descriptor, place, name, found, seconds)
+        problem = await _by_hand(roots, wanted, descriptor, place, name, found, seconds)
+        if problem:
+            await _by_hand(roots, replace(wanted, literal=True), descriptor, place, name, found, seconds)
+            found.remarks.append(f"the pattern is no regular expression ({problem}): it was searched as plain text")
         return found.text()
     finally:
         os.close(descriptor)
@@ -111,7 +97,7 @@ class _Found:
         self._lines: list[str] = []
         self._fitting = 0
         self._last = ("", 0)
-        self.remark = ""
+        self.remarks: list[str] = []
 
     def add(self, hit: Hit) -> bool:
         """Take a line; whether more are wanted."""
@@ -119,7 +105,7 @@ class _Found:
         mode, limit = self._wanted.mode, self._wanted.limit
         new = path not in self._files
         if (fits and self._fitting == limit) if mode == "lines" else (new and len(self._files) == limit):
-            self.remark = f"there is more: these are the first {limit}; narrow the search, or raise limit"
+            self.remarks = [f"there is more: these are the first {limit}; narrow the search, or raise limit"]
             return False
         if mode == "lines":
             if new:
@@ -142,7 +128,7 @@ class _Found:
                 lines = [self._start + path for path in self._files]
             case "counts":
                 lines = [f"{self._start + path}: {count}" for path, count in self._files.items()]
-        return ("\n".join(lines) or "(nothing fits)") + (f"\n[{self.remark}]" if self.remark else "")
+        return ("\n".join(lines) or "(nothing fits)") + (f"\n[{'; '.join(self.remarks)}]" if self.remarks else "")
 
 
 def _open(roots: Roots, spelled: str) -> tuple[int, Place, str]:
@@ -156,7 +142,8 @@ def _open(roots: Roots, spelled: str) -> tuple[int, Place, str]:
 
 async def _by_hand(
     roots: Roots, wanted: Wanted, descriptor: int, place: Place, name: str, found: _Found, seconds: float
-) -> None:
+) -> str:
+    """Search with a program of our own; why the pattern is no regular expression, or nothing."""
     search = Search(
         descriptor=descriptor,
         path=place.path,
@@ -164,7 +151,6 @@ async def _by_hand(
         seconds=seconds,
         name=name,
         literal=wanted.literal,
-        ignore_case=wanted.ignore_case,
         context=wanted.context,
         first_only=wanted.mode == "files",
         globs=wanted.globs,
@@ -179,13 +165,18 @@ async def _by_hand(
         async for line in _lines(process):
             path, number, text, fits = json.loads(line)
             if not found.add(("" if name else shown(path), number, text, fits)):
-                return
+                return ""
         status = await process.wait()
         if status < 0:
-            found.remark = f"stopped after {seconds:g} s, the search is not complete; use a simpler pattern or a folder"
-        elif status:
-            said = (await _pipe(process.stderr).read()).decode("utf-8", "replace").strip()
-            raise ToolFailed(f"the pattern is no regular expression ({said[-200:]}); for plain text set literal.")
+            found.remarks.append(
+                f"stopped after {seconds:g} s, the search is not complete; use a simpler pattern or a folder"
+            )
+        if status <= 0:
+            return ""
+        said = (await _pipe(process.stderr).read()).decode("utf-8", "replace").strip()
+        if status != BAD_PATTERN:
+            raise ToolFailed(f"the search failed: {said[-200:] or status}")
+        return said[-200:]
 
 
 async def _by_ripgrep(
@@ -217,7 +208,6 @@ def _ripgrep_command(ripgrep: Path, roots: Roots, wanted: Wanted, place: Place) 
     else:
         options += ["--no-require-git", "--no-ignore-global", "--no-ignore-exclude", "--no-ignore-dot"]
     options += ["--fixed-strings"] if wanted.literal else []
-    options += ["--ignore-case"] if wanted.ignore_case else []
     options += [f"--context={wanted.context}"] if wanted.context else []
     options += ["--max-count=1"] if wanted.mode == "files" else []
     top = place.path.rstrip("/")

@@ -5,9 +5,11 @@ never changes, opened groups come after all that stood there, in the order in wh
 again: opening costs one uncached request, and nothing after that.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Protocol
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
@@ -15,7 +17,7 @@ from hob.core.labels import HOB_LABEL
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.tools.declaring import Tools, tool
-from hob.tools.schemas import Bounds
+from hob.tools.lines import LineFile
 
 MOST_SHOWN = 12
 """How many tools are always shown, `load_tools` among them: with more, models choose worse."""
@@ -53,9 +55,30 @@ class OpenGroupsInMemory:
         return self._opened.get(session, ())
 
     async def open(self, session: SessionKey, group: str) -> None:
+        self._note(session, group)
+
+    def _note(self, session: SessionKey, group: str) -> None:
         before = self.opened(session)
         if group not in before:
             self._opened[session] = (*before, group)
+
+
+class FileOpenGroups(OpenGroupsInMemory):
+    """Implements `OpenGroups` over a file of lines, which is read once. Raises OSError where it cannot be."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._lines = LineFile(path)
+        for line in self._lines.load():
+            session, group = line.get("session"), line.get("group")
+            if isinstance(session, str) and isinstance(group, str):
+                self._note(SessionKey(session), group)
+
+    async def open(self, session: SessionKey, group: str) -> None:
+        """Keep that it is open. Raises StoreFull."""
+        if group not in self.opened(session):
+            await asyncio.to_thread(self._lines.append, {"session": session, "group": group})
+            self._note(session, group)
 
 
 class Groups:
@@ -87,6 +110,10 @@ class Groups:
         opened = (self._groups[name] for name in self._opened.opened(session) if name in self._groups)
         return (*self._specs, *(spec for group in opened for spec in group.toolset.specs()))
 
+    def grouped(self) -> Mapping[str, ToolSpec]:
+        """The tools of all groups, open or not, by name: what a guard and a driver have to know beside `specs`."""
+        return {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
+
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         """Make the call. Raises ToolFailed with the way to open the tool's group where the session has not."""
         if call.name == LOAD and self._groups:
@@ -94,7 +121,7 @@ class Groups:
         for name, group in self._groups.items():
             if any(spec.name == call.name for spec in group.toolset.specs()):
                 if name not in self._opened.opened(context.turn.session):
-                    raise ToolFailed(f'{call.name} is in a group not opened yet: call {LOAD} with ["{name}"] first')
+                    raise ToolFailed(f'{call.name} is in a group not opened yet: call {LOAD} with group "{name}" first')
                 return await group.toolset.call(call, context)
         return await self._shown.call(call, context)
 
@@ -120,10 +147,7 @@ class _Loader:
         self._tools = Tools(self.load_tools)
         lines = "".join(f"\n{name}: {group.line}" for name, group in groups.items())
         (plain,) = self._tools.specs()
-        schema = {**plain.schema, "properties": {"groups": _named(plain, tuple(groups))}}
-        self._spec = ToolSpec(
-            LOAD, plain.description + lines, schema, plain.tier, plain.effects, plain.restart, plain.parallel
-        )
+        self._spec = replace(plain, description=plain.description + lines)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return (self._spec,) if self._groups else ()
@@ -134,20 +158,14 @@ class _Loader:
     @tool(name=LOAD, tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL)
     async def load_tools(
         self,
-        groups: Annotated[list[str], "Names of groups; open all you need in one call.", Bounds(at_least=1)],
+        group: str,
         context: CallContext,
     ) -> str:
-        """Open further tools for the rest of this conversation. There are these groups:"""
-        for name in groups:
-            if name not in self._groups:
-                raise ToolFailed(f"there is no group {name!r}; there are {', '.join(self._groups)}")
-        for name in groups:
-            await self._opened.open(context.turn.session, name)
-        return "\n".join(f"{name}: {_names(self._groups[name].toolset.specs())} can be called now" for name in groups)
-
-
-def _named(spec: ToolSpec, names: Sequence[str]) -> dict[str, object]:
-    return {**spec.schema["properties"]["groups"], "items": {"type": "string", "enum": list(names)}}
+        """Show more tools from now on. Groups:"""
+        if group not in self._groups:
+            raise ToolFailed(f"there is no group {group!r}; there are {', '.join(self._groups)}")
+        await self._opened.open(context.turn.session, group)
+        return f"{_names(self._groups[group].toolset.specs())} can be called now"
 
 
 def _names(specs: Sequence[ToolSpec]) -> str:

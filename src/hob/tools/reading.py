@@ -19,7 +19,6 @@ from hob.tools.kinds import DOCUMENTS, is_picture, kind_of, picture_size
 from hob.tools.listing import list_folder
 from hob.tools.pages import MOST_LINES, PAGE, Part, page, page_of_large
 from hob.tools.paths import Place, Roots
-from hob.tools.schemas import Bounds
 from hob.tools.structured import notebook_text, table_remark
 from hob.tools.text import decode
 
@@ -88,16 +87,16 @@ class Reading:
     )
     async def read(
         self,
-        path: Annotated[str, "A file, a folder, or `blob:ID`."],
+        path: Annotated[str, "Or blob:ID"],
         context: CallContext,
-        offset: Annotated[int, "First line; -50 begins 50 lines before the end."] = 1,
-        limit: Annotated[int, "Most lines.", Bounds(at_least=1, at_most=MOST_LINES)] = MOST_LINES,
-        at: Annotated[int | None, "First character, instead of a line: for texts with very long lines."] = None,
-        raw: Annotated[bool, "Show a notebook or a document as it is stored."] = False,
+        offset: Annotated[int, "First line; below 0 from the end"] = 1,
+        limit: int = MOST_LINES,
+        at: int = -1,
+        raw: bool = False,
     ) -> Output:
-        """Read a file, with numbered lines. Long ones come in pages that say where to read on. Shows the text of PDF,
-        Word and OpenDocument files and the cells of notebooks; lists folders; reads on in outputs kept as blobs."""
-        part = Part(offset, limit, at)
+        """Read a file in numbered lines, a document's text, or list a folder."""
+        # `at` and `raw` are explained in the outputs for which they are of use
+        part = Part(offset, min(max(limit, 1), MOST_LINES), None if at < 0 else at)
         if path.startswith(BLOB):
             return Output(await self._shown(await self._blob(path), part, raw=raw))
         loaded = await asyncio.to_thread(self._load, path, part)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
@@ -35,7 +34,7 @@ class Remembering:
 
     @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
     async def remember(self, text: str, context: CallContext) -> str:
-        """Keep a fact for later conversations, in words that stand alone."""
+        """Keep a fact for later conversations."""
         text = _checked(text.strip())
         if not text:
             raise ToolFailed("the text is empty.")
@@ -53,7 +52,7 @@ class Remembering:
         limit: int = 8,
         untrusted: bool = False,
     ) -> Output:
-        """Look for what was kept with remember."""
+        """Find what was remembered."""
         limit = min(max(limit, 1), _MOST)
         found = await self._recall.recall(query, memory_of(context.turn), limit)
         shown = [memory for memory in found if untrusted or memory.label.trusted]
@@ -65,10 +64,10 @@ class Remembering:
     @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
     async def update_working_memory(
         self,
-        content: Annotated[str, "All of it; empty clears it."],
+        content: str,
         context: CallContext,
     ) -> Output:
-        """Replace the note of what this conversation is at: aims, decisions, next steps. Tells what it said before."""
+        """Replace this conversation's note of aims, decisions, next steps (empty: clear it); gives the old one."""
         content = _checked(content.strip())
         session = context.turn.session
         before = await self._working.load(session)

@@ -22,6 +22,9 @@ from hob.tools.walking import Walk, files_of, is_beneath
 LARGEST = 10 << 20
 """Bytes of a file that is searched."""
 
+BAD_PATTERN = 2
+"""The exit status where the pattern is no regular expression."""
+
 LONGEST = 400
 """Characters of a line that are shown."""
 
@@ -40,7 +43,6 @@ class Search:
     seconds: float
     name: str = ""
     literal: bool = False
-    ignore_case: bool = False
     context: int = 0
     first_only: bool = False
     globs: tuple[str, ...] = ()
@@ -56,12 +58,11 @@ def main() -> int:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process in the midst of a match, as no exception could
     search = Search(**json.load(sys.stdin))
     signal.setitimer(signal.ITIMER_REAL, search.seconds)
-    flags = re.IGNORECASE if search.ignore_case else 0
     try:
-        expression = re.compile(re.escape(search.pattern) if search.literal else search.pattern, flags)
+        expression = re.compile(re.escape(search.pattern) if search.literal else search.pattern)
     except (re.error, RecursionError, OverflowError) as error:
         sys.stderr.write(str(error))
-        return 2
+        return BAD_PATTERN
     for path, text in _files(search):
         for number, line, fits in find_lines(text, expression, search.context):
             sys.stdout.write(json.dumps([path, number, line[:LONGEST], fits]) + "\n")

@@ -38,7 +38,7 @@ class Talking:
         context: CallContext,
         options: list[str] | None = None,
     ) -> str:
-        """Ask what only the user knows and wait for the answer."""
+        """Ask what only the user knows; waits for the answer."""
         question = question.strip()
         if not question or len(question) > _LONGEST:
             raise ToolFailed(f"a question has 1 to {_LONGEST:,} characters, not {len(question):,}.")

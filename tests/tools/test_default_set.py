@@ -1,0 +1,83 @@
+"""What every session is shown: few tools, in few words, and a way to the others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import ToolFailed
+from hob.core.ids import SessionKey
+from hob.core.ports.tools import Toolset
+from hob.guard.readings import READINGS
+from hob.testing.toolset import FunctionTools, tool
+from hob.testing.turns import Notebook
+from hob.tools.default_set import SHOWN, Picked, default_tools
+from hob.tools.groups import LOAD, MOST_SHOWN, Group
+from hob.tools.talking import Talking
+from tests.tools.calling import made, text_of
+from tests.tools.keeping import file_tools
+from tests.tools.test_remembering import remembering
+
+
+async def done(_arguments: object) -> str:
+    return "done"
+
+
+def toolsets(top: Path) -> list[Toolset]:
+    shell = FunctionTools(tool("exec", done), tool("process", done))
+    return [shell, file_tools(top).toolset, remembering(top).toolset, Talking(Notebook()).toolset]
+
+
+def test_twelve_tools_are_shown_in_their_order(tmp_path: Path) -> None:
+    names = [spec.name for spec in default_tools(toolsets(tmp_path)).specs()]
+    assert names == [*SHOWN, LOAD]
+    assert len(names) <= MOST_SHOWN
+
+
+def test_no_tool_is_lost(tmp_path: Path) -> None:
+    sets = toolsets(tmp_path)
+    tools = default_tools(sets)
+    shown = {spec.name for spec in tools.specs()} - {LOAD}
+    assert set(tools.grouped()) | shown == {spec.name for each in sets for spec in each.specs()}
+
+
+def test_what_is_shown_costs_each_request_little(tmp_path: Path) -> None:
+    size = 0
+    for spec in default_tools(toolsets(tmp_path)).specs():
+        if spec.name not in {"exec", "process"}:
+            told = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+            size += len(json.dumps({"type": "function", "function": told}, separators=(",", ":")).encode()) + 1
+    assert size <= 3_050  # bytes, as OpenAI's wire has them
+
+
+async def test_a_group_of_others_stands_beside_the_own_ones(tmp_path: Path) -> None:
+    tools = default_tools(toolsets(tmp_path), {"mail": Group("letters", FunctionTools(tool("send", done)))})
+    with pytest.raises(ToolFailed, match="mail"):
+        await made(tools, "send")
+    for group in ("mail", "files"):
+        await made(tools, LOAD, group=group)
+    assert (await made(tools, "send")).text == "done"
+    here = tools.of(SessionKey("here"))
+    assert [spec.name for spec in here.specs()][-3:] == ["send", "list_dir", "resolve_path"]
+
+
+async def test_what_is_not_there_is_not_missed(tmp_path: Path) -> None:
+    tools = default_tools([file_tools(tmp_path).toolset])
+    assert [spec.name for spec in tools.specs()] == [*SHOWN[:6], LOAD]
+    assert "notes" not in tools.specs()[-1].description
+    (tmp_path / "ws/a").write_text("one\n")
+    assert await text_of(tools, "read", path="a") == "1\tone"
+
+
+async def test_only_what_was_picked_can_be_called(tmp_path: Path) -> None:
+    picked = Picked(toolsets(tmp_path), ["glob", "nothing"])
+    assert [spec.name for spec in picked.specs()] == ["glob"]
+    with pytest.raises(ToolFailed, match="no tool"):
+        await made(picked, "list_dir")
+
+
+def test_the_guard_knows_what_every_argument_is(tmp_path: Path) -> None:
+    for toolset in (*toolsets(tmp_path)[1:], default_tools(toolsets(tmp_path))):
+        for spec in toolset.specs():
+            unknown = set(spec.schema["properties"]) - READINGS[spec.name].known()
+            assert not unknown, spec.name
