@@ -26,13 +26,13 @@ x=abcab  x='a b c'  x=  x=a:b::c  y=x  x+=d  a=(p 'q r' s)  set -- one 'two thre
 printf -v y %s-%s 1 2  read x y <<< 'p q r'  x=$y  x="$x$x"  x=\*
 """)
 PIECES = _table(r"""
-a  b  -  /  .  1  ,  =  ~/  'a b'  "a b"  ''  ""  \   \\  '\'  "\a\$"  \$x  $'\x41\102\t\u00e9'  $'a\e'  $x  "$x"
+a  b  -  /  .  1  ,  ~/  'a b'  "a b"  ''  ""  \   \\  '\'  "\a\$"  \$x  $'\x41\102\t\u00e9'  $'a\e'  $x  "$x"
 ${x}  ${y}  ${z}  "$@"  $@  "$*"  $1  ${2}  ${a[@]}  "${a[@]}"  ${a[1]}  ${a[-1]}  ${a}  ${!y}  ${x:-d e}
 "${x:-d e}"  ${z-d}  ${z:=w}  ${x:+s}  ${z+s}  ${x#a}  ${x##*a}  ${x%b}  ${x%%b*}  ${x#?}  ${x/a/-}  ${x//a/-}
 ${x/#a/}  ${x/%b/}  ${x:1}  ${x:1:2}  ${x: -2}  ${x:0:-1}  ${x^}  ${x^^}  ${x,,}  {a,b}  {1..3}  {b..a}  {a,{b,c}}
 {a}  {}  $((3))  $(echo a b)  "$(echo "a b")"  `echo c`  $(printf '%s-' a b)  $(echo ab | tr a-b x-y)
 $(rev <<< ab)  !  ^  $(echo aGk= | base64 -d)  $(printf '%b' 'a\0101')  $(echo -e 'a\x41')  $(cat <<< q)  *  ?
-[ab]  %  @  :
+[ab]  %  @
 """)
 
 words = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join)

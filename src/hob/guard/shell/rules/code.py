@@ -63,7 +63,7 @@ _SAFE = re.compile(
     r"\bos\.(?:path\.\w+|getcwd|cpu_count|sep|linesep|name|uname|listdir|walk|scandir|getpid|stat|fspath)\b|\bre\.compile\b|"
     r"\.decode\(\s*(?:['\"](?:utf-?8|ascii|latin-?1)['\"])?\s*\)|\bjson\.(?:load|loads|dump|dumps)\b|\bsys\.exit\b|"
     r"\bprocess\.(?:exit|argv|version|versions|cwd|stdout\.write|stdin|platform|arch)\b|\bmodule\.exports\b|"
-    r"\blist\.remove\b|\bdelete\s+\w+\.\w+|\.remove\(\s*['\"]?\w+['\"]?\s*\)(?!\s*;?\s*os)|\bassert\b|"
+    r"\blist\.remove\b|\bdelete\s+\w+\.\w+|(?<!os)\.remove\(\s*['\"]?\w+['\"]?\s*\)(?!\s*;?\s*os)|\bassert\b|"
     r"import\s+compileall|\.get_?attr\b|\brequire\(\s*['\"](?:\.{0,2}/[\w./-]+|fs|path|util|os|url|assert|[\w@][\w@/-]*(?:/package\.json)?)['\"]\s*\)|"
     r"\bstr\.(?:replace|join|split)\b|\bpathlib\b|\brename\(columns|\bmath\.\w+|\btime\.(?:time|sleep|perf_counter)\b"
 )
