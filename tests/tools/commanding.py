@@ -48,7 +48,8 @@ async def open_bench(name: str, top: Path, **more: object) -> AsyncIterator[Benc
 
     def show(_context: CallContext, _call: ToolCall, text: str) -> None:
         shown.append(text)
-        (place.work / "shown").touch()
+        if "first" in text:  # the test's command waits for it
+            (place.work / "shown").touch()
 
     processes = Processes(place.backend, clock, Limits())
     async with open_commands(roots, processes, blobs, log, clock, shown=show, **more) as tools:  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ async def run(bench: Bench, command: str, turn: str = TURN, **more: object) -> s
 
 
 def contents(folder: Path) -> dict[str, str]:
-    found = [path for path in folder.rglob("*") if path.name != "shown"]
+    found = folder.rglob("*")
     return {str(path.relative_to(folder)): path.read_text() if path.is_file() else "/" for path in found}
 
 
