@@ -23,6 +23,8 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
     ("models", "models:app", "What there is to ask, and which model is asked."),
     ("config", "config:app", "Show, check and change settings."),
+    ("people", "people:app", "Who may talk to Hob, and where they write from."),
+    ("pairing", "pairing:app", "Who asks to be let in."),
     ("token", "token:app", "The API's bearer token."),
     ("backup", "backup:backup", "Write a consistent copy of everything to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),

@@ -45,6 +45,7 @@ from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
+from hob.guard.admission.registrar import Registrar
 from hob.providers import Choice, ModelProfiles, ModelSettings, Routing, open_model, open_prices
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
@@ -129,7 +130,9 @@ async def open_app(
         accept = extras.wrap_accept(bus.accept)
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
-        api = Api(accept, store, hub, peers.desk, gateway, extras.clock, token)
+        registrar = Registrar(store.people, extras.clock)
+        await registrar.load()
+        api = Api(accept, store, hub, peers.desk, gateway, extras.clock, token, registrar)
         yield App(home, config, store, bus, peers.desk, api, choice)
 
 

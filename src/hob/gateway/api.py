@@ -20,6 +20,7 @@ from hob.core.errors import (
     StoreFull,
 )
 from hob.core.ports.accept import Accept
+from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
 from hob.store import Store
 
@@ -74,6 +75,7 @@ class Api:
     settings: GatewaySettings
     clock: Clock
     token: str
+    people: Registry
 
 
 @dataclass(frozen=True, slots=True)

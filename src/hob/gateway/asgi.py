@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from hob.core.errors import HobError
 from hob.gateway.api import Api, failure_of
 from hob.gateway.reply import error_response, json_response
-from hob.gateway.routes import chat, state
+from hob.gateway.routes import chat, people, state
 from hob.gateway.tokens import bearer_matches
 
 log = logging.getLogger(__name__)
@@ -32,10 +32,17 @@ ROUTES = (
 )
 LOCAL_ROUTES = (
     Route("/backup", state.backup, methods=["POST"]),
+    Route("/people", people.people, methods=["GET"]),
+    Route("/people/link", people.link, methods=["POST"]),
+    Route("/people/unlink", people.unlink, methods=["POST"]),
+    Route("/people/forget", people.forget, methods=["POST"]),
+    Route("/pairing", people.pairing, methods=["GET"]),
+    Route("/pairing/approve", people.approve, methods=["POST"]),
+    Route("/pairing/deny", people.deny, methods=["POST"]),
     Route("/models/test", state.try_model, methods=["POST"]),
     Route("/hand-over", state.hand_over, methods=["POST"]),
 )
-"""They act on the machine itself, so the application that TCP reaches does not have them."""
+"""They act on the machine itself or on who Hob obeys, so the application that TCP reaches does not have them."""
 
 
 def build_api(api: Api, *, local: bool) -> ASGIApp:

@@ -29,6 +29,10 @@ class Registrar:
         self.people.renew(await self._store.persons())
         self.pairing.renew(await self._store.requests())
 
+    def pending(self) -> tuple[PairingRequest, ...]:
+        """Who asks to be let in, oldest first."""
+        return self.pairing.pending()
+
     async def keep(self, request: PairingRequest) -> None:
         """Store a request that the gate has made."""
         await self._store.ask(request)
