@@ -1,0 +1,1 @@
+"""What could be safer about this Hob: checks as data over facts that somebody else has gathered."""

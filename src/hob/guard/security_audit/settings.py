@@ -1,0 +1,12 @@
+"""Which findings of the security audit the owner has looked at and accepts."""
+
+from dataclasses import dataclass
+
+from hob.core.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class SecuritySettings:
+    """The security audit."""
+
+    accept: list[str] = setting([], "Ids of findings that you accept, e.g. fs.running_as_root; `hob security audit`.")

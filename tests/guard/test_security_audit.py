@@ -1,0 +1,169 @@
+"""Each check finds what it is there for, and says nothing about a Hob that is as it should be."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hob.core.settings import Secret
+from hob.guard.admission.settings import ActionLimits, AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
+from hob.guard.scanner.settings import Action, ScannerSettings
+from hob.guard.security_audit.audit import audit
+from hob.guard.security_audit.check import Severity, Tightening
+from hob.guard.security_audit.checks import CHECKS
+from hob.guard.security_audit.facts import (
+    Facts,
+    FileFacts,
+    GatewayFacts,
+    ModelFacts,
+    PlaceFacts,
+    SandboxFacts,
+    SecretFacts,
+)
+from hob.guard.settings import ApprovalSettings, PolicySettings, ToolRules
+
+PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "backups", "backup", "logs", "blobs",
+           "socket", "head")  # fmt: skip
+PASSPHRASE = Secret.of("sesame open")
+
+
+def place(name: str, mode: int = 0o644, **more: Any) -> Facts:
+    return Facts(files=FileFacts(places={name: PlaceFacts(f"/x/{name}", mode, **more)}))
+
+
+def files(**values: Any) -> Facts:
+    return Facts(files=FileFacts(**values))
+
+
+def of(section: str, kind: Callable[..., Any]) -> Callable[..., Facts]:
+    def make(**values: Any) -> Facts:
+        return replace(Facts(), **{section: kind(**values)})
+
+    return make
+
+
+gateway = of("gateway", GatewayFacts)
+secrets = of("secrets", SecretFacts)
+model = of("model", ModelFacts)
+sandbox = of("sandbox", SandboxFacts)
+policy = of("policy", PolicySettings)
+approvals = of("approvals", ApprovalSettings)
+admission = of("admission", AdmissionSettings)
+scanner = of("scanner", ScannerSettings)
+
+WRONG = {
+    **{f"fs.{name}_mode": place(f"{name}.1") for name in PRIVATE},
+    "fs.workspace_writable": place("workspace", 0o777),
+    "fs.foreign_owner": place("config", 0o600, mine=False),
+    "fs.symlink": place("home", 0o777, link=True),
+    "fs.home_synced": files(home="/home/me/Dropbox/hob"),
+    "fs.home_in_repository": files(repository="/home/me/dotfiles"),
+    "fs.home_replaceable": files(parent_open=True),
+    "fs.home_in_workspace": files(home="/home/me/hob/.hob"),
+    "fs.workspace_in_home": files(workspace="/home/me/.hob/work"),
+    "fs.workspace_too_wide": files(workspace="/home", home="/srv/hob"),
+    "fs.running_as_root": files(root=True),
+    "fs.no_recent_backup": files(backup_days=None),
+    "gateway.bind_everywhere": gateway(host="::"),
+    "gateway.bind_plain": gateway(host="192.168.1.2"),
+    "gateway.token_short": gateway(token_length=16),
+    "gateway.token_plain": gateway(token_signs=3),
+    "secrets.plain_in_config": secrets(plain=("model.api_key",)),
+    "secrets.plain_in_headers": secrets(in_headers=("model.providers.x.headers.authorization",)),
+    "secrets.not_maskable": secrets(short=("model.api_key",)),
+    "secrets.unreadable": secrets(unreadable=("model.api_key",)),
+    "secrets.reused": secrets(same=(("a", "b"),)),
+    "model.key_in_environment": secrets(in_environment=("OPENAI_API_KEY",)),
+    "model.plain_http": model(plain_http=("http://example.org/v1",)),
+    "model.secrets_told": model(secrets_action="off"),
+    "model.no_limit": model(limited=False),
+    "model.strangers_spend": replace(admission(dm_policy=DmPolicy.OPEN), model=ModelFacts(strangers_limited=False)),
+    "model.images_elsewhere": model(images="keep"),
+    "policy.full_and_autonomous": policy(mode="full", autonomy="autonomous"),
+    "policy.mode_full": policy(mode="full"),
+    "policy.autonomous": policy(autonomy="autonomous"),
+    "policy.members_read_private": policy(member_private="allow"),
+    "policy.everything_for_others": policy(senders={"owner": ToolRules(["*"]), "member": ToolRules(["*"])}),
+    "policy.agents_configure": policy(subagents=ToolRules()),
+    "policy.deep_agents": policy(depth=8),
+    "approvals.nameless_channel": approvals(channels=["email@work"]),
+    "approvals.unproven_channel": replace(
+        approvals(channels=["irc"]), admission=AdmissionSettings(unauthenticated=["irc", "email", "sms", "webhook"])
+    ),
+    "approvals.long": approvals(seconds=1e6),
+    "approvals.stale": approvals(use_seconds=1e6),
+    "sandbox.plain": sandbox(backend="plain", found="plain"),
+    "sandbox.none_found": sandbox(found=""),
+    "sandbox.second_best": sandbox(found="landlock"),
+    "sandbox.any_host": sandbox(hosts=("*",)),
+    "sandbox.wide_hosts": sandbox(hosts=("*.com", "*.example.org")),
+    "sandbox.reaches_own_keys": sandbox(read=("/home/me/.ssh",)),
+    "sandbox.reaches_home": sandbox(write=("/home/me/.hob/blobs",)),
+    "sandbox.changes_system": sandbox(write=("/etc/",)),
+    "sandbox.sockets": sandbox(read=("/var/run/docker.sock",)),
+    "sandbox.secret_variables": sandbox(environment=("GITHUB_TOKEN", "LANG")),
+    "sandbox.steering_variables": sandbox(environment=("LD_PRELOAD", "LANG")),
+    "sandbox.hooks_unprotected": sandbox(protected=(".git/config",)),
+    "sandbox.image_unpinned": sandbox(image="localhost:5000/python"),
+    "channels.open_dm": admission(channels={"telegram": ChannelAdmission(dm_policy="open")}),
+    "channels.open_groups": admission(group_policy=GroupPolicy.OPEN),
+    "channels.everybody_allowed": admission(allow=["telegram:*", "telegram:1"]),
+    "channels.group_strangers": admission(group_strangers=True),
+    "channels.unmentioned": admission(mention=False, groups=["telegram:-1"]),
+    "channels.passphrase_plain": admission(passphrase=PASSPHRASE),
+    "channels.passphrase_long": admission(passphrase=PASSPHRASE, passphrase_hours=999.0),
+    "channels.names_believed": admission(unauthenticated=["sms", "webhook"]),
+    "channels.many_messages": admission(messages_per_minute=999),
+    "channels.many_strangers": admission(strangers_per_minute=999),
+    "channels.many_mails": admission(limits=ActionLimits(apps={})),
+    "channels.no_cooldown": admission(limits=ActionLimits(cooldown_seconds=0)),
+    "channels.any_file": admission(attachment_types=["*/*"]),
+    "scanner.strangers_pass": scanner(stranger=Action.ASK),
+    "scanner.members_unseen": scanner(member=Action.NONE),
+    "scanner.blunt": scanner(threshold=9.0),
+}  # fmt: skip
+
+
+def test_there_are_many_checks_each_with_a_name_of_its_own_and_advice() -> None:
+    assert len(CHECKS) >= 60
+    assert len({check.id for check in CHECKS}) == len(CHECKS)
+    assert all(check.title and check.advice for check in CHECKS)
+
+
+def test_nothing_is_said_about_a_hob_as_it_comes() -> None:
+    report = audit(Facts())
+    assert (report.findings, report.worst) == ((), None)
+
+
+@pytest.mark.parametrize("check", [check.id for check in CHECKS])
+def test_a_check_finds_what_it_is_there_for(check: str) -> None:
+    found = [finding for finding in audit(WRONG[check]).findings if finding.id == check]
+    assert len(found) == 1
+
+
+def test_the_table_names_no_check_that_is_not_there() -> None:
+    assert set(WRONG) == {check.id for check in CHECKS}
+
+
+@pytest.mark.parametrize("image", ["python:3.13", "docker.io/python@sha256:12", ""])
+def test_an_image_with_a_tag_is_fine(image: str) -> None:
+    assert audit(sandbox(image=image)).findings == ()
+
+
+def test_a_gateway_that_serves_only_its_socket_is_not_judged_by_host_or_token() -> None:
+    assert audit(gateway(port=-1, host="0.0.0.0", token_length=1, token_signs=1)).findings == ()
+
+
+def test_only_permissions_are_put_right_and_only_taken_away() -> None:
+    (finding,) = audit(place("home", 0o755)).findings
+    assert finding.fix == Tightening("/x/home", 0o055)
+    others = [each for facts in WRONG.values() for each in audit(facts).findings if each.fix]
+    assert {each.id.split(".")[0] for each in others} == {"fs"}
+
+
+def test_what_is_accepted_is_told_last_and_does_not_count() -> None:
+    facts = files(root=True, repository="/r", home="/home/me/hob/.hob")
+    report = audit(facts, ["fs.home_in_workspace", "fs.no_such"])
+    assert [finding.accepted for finding in report.findings] == [False, False, True]
+    assert (report.worst, report.unknown) == (Severity.WARN, ("fs.no_such",))
