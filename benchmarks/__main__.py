@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import guard, history, load, memory, prompt, screening, startup, turn, wires
+from benchmarks import guard, history, load, memory, prompt, sandbox, screening, shell, startup, turn, wires
 from benchmarks.bench import Bench, open_bench
 from benchmarks.rows import Row, render
 
@@ -18,7 +18,9 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "history": history.measure,
     "memory": memory.measure,
     "prompt": prompt.measure,
+    "sandbox": sandbox.measure,
     "screening": screening.measure,
+    "shell": shell.measure,
     "guard": guard.measure,
     "wires": wires.measure,
 }

@@ -76,11 +76,13 @@ class Expander:
         value = self._expanded(part)
         quoted = not isinstance(part, Parameter | Output) or part.quoted
         if isinstance(value, tuple):
-            if quoted or not value:
-                return list(value), False, False
-            value = " ".join(value)
-        if quoted:
-            return [value], False, False
+            if not quoted:
+                value = tuple(piece for each in value for piece in self._divided(each)[0])
+            return list(value), False, False
+        return ([value], False, False) if quoted else self._divided(value)
+
+    def _divided(self, value: str) -> tuple[list[str], bool, bool]:
+        """The fields of a text; does it begin and end with a blank?"""
         separators = self._separators()
         if separators == "":
             return ([globbed(value)] if value else []), False, False
