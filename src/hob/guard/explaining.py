@@ -1,6 +1,7 @@
 """Why a call would be allowed, asked about or refused: every stage's word, without doing anything."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 
 from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
@@ -8,6 +9,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.guard.context import Context
 from hob.guard.deeds import Deed, Reader, read_call
 from hob.guard.policy import Decided, Policy, may_be_granted
+from hob.guard.readings import Reading
 from hob.guard.rules import sentence_of
 
 _SAID: dict[type, str] = {Allow: "allow", Ask: "ask", Deny: "deny"}
@@ -25,6 +27,16 @@ def explain(
     if deed is None:
         return Decided(Deny("unreadable", "the arguments are no JSON object")), None
     return policy.decide(deed, context), deed
+
+
+def arguments_from(tool: str, text: str, readings: Mapping[str, Reading]) -> str:
+    """The arguments as JSON: as they are where they are an object, else as the one that this tool is mostly about."""
+    if text.lstrip().startswith("{") or not text:
+        return text
+    reading = readings.get(tool, Reading())
+    kinds = (reading.commands, reading.paths, reading.urls, reading.recipients, reading.keys, reading.patches)
+    names = [name for kind in (*kinds, reading.plain) for name in kind]
+    return json.dumps({names[0]: text}) if names else text
 
 
 def explanation(decided: Decided, deed: Deed | None) -> Iterable[str]:

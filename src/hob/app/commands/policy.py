@@ -1,0 +1,95 @@
+"""`hob policy explain`: what would be said of a call, and which rule would say so. Nothing is done."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from hob.app.commands.output import paint, print_json
+from hob.core.labels import SenderClass, Trust
+from hob.core.ports.guard import Allow, Ask, Deny
+from hob.core.tools import ToolSpec
+from hob.guard.context import Context, Sandbox
+from hob.guard.deeds import Deed, Reader
+from hob.guard.exemptions import read_words
+from hob.guard.explaining import arguments_from, explain, explanation
+from hob.guard.modes import Autonomy, Mode
+from hob.guard.policy import Decided, Policy
+from hob.guard.showing import visible
+
+_COLOURS: dict[type, str] = {Allow: "green", Ask: "yellow", Deny: "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Guarding:
+    """The guard as this home has it, and the tools that there are."""
+
+    policy: Policy
+    reader: Reader
+    specs: Sequence[ToolSpec] = ()
+    sandbox: Sandbox = field(default_factory=Sandbox)
+
+
+@dataclass(frozen=True, slots=True)
+class Supposed:
+    """The turn in which the call would be made; `words` are what the owner would have written."""
+
+    sender: SenderClass = SenderClass.OWNER
+    tainted: bool = False
+    mode: Mode | None = None
+    autonomy: Autonomy | None = None
+    group: bool = False
+    unattended: bool = False
+    words: str = ""
+
+
+def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> int:
+    """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
+    spec = next((each for each in guarding.specs if each.name == tool), None)
+    arguments = arguments_from(tool, text, guarding.reader.readings)
+    context = _context(guarding, supposed)
+    decided, deed = explain(guarding.policy, guarding.reader, context, tool, arguments, spec)
+    if as_json:
+        print_json(_view(decided, deed))
+        return 0
+    first, *rest = _lines(decided, deed, tool, known=spec is not None)
+    print(paint(visible(first), _COLOURS[type(decided.verdict)]))
+    for line in rest:
+        print(visible(line))
+    return 0
+
+
+def _context(guarding: Guarding, supposed: Supposed) -> Context:
+    settings, places = guarding.policy.settings, guarding.reader.places
+    words = [supposed.words] if supposed.sender is SenderClass.OWNER else []
+    tainted = supposed.tainted or supposed.sender is not SenderClass.OWNER
+    return Context(
+        sender=supposed.sender,
+        trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
+        named=read_words(words, base=places.base, home=places.home, country=guarding.reader.country),
+        mode=supposed.mode or Mode(settings.mode),
+        autonomy=supposed.autonomy or Autonomy(settings.autonomy),
+        group=supposed.group,
+        answerable=not supposed.unattended,
+        sandbox=guarding.sandbox,
+    )
+
+
+def _lines(decided: Decided, deed: Deed | None, tool: str, *, known: bool) -> Iterable[str]:
+    yield from explanation(decided, deed)
+    if not known:
+        yield f"there is no tool {tool} here, so it was taken at its worst"
+
+
+def _view(decided: Decided, deed: Deed | None) -> dict[str, object]:
+    verdict = decided.verdict
+    return {
+        "verdict": type(verdict).__name__.lower(),
+        "rule": verdict.rule,
+        "reason": "" if isinstance(verdict, Allow) else verdict.reason,
+        "acts": [] if deed is None else sorted(deed.acts),
+        "tier": None if deed is None else int(deed.tier),
+        "stages": [
+            {"stage": stage, "verdict": type(said).__name__.lower(), "rule": said.rule}
+            for stage, said in decided.trail
+            if said is not None
+        ],
+    }

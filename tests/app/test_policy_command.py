@@ -1,0 +1,66 @@
+"""`hob policy explain`: what it prints about a call."""
+
+import json
+
+import pytest
+
+from hob.app.commands.policy import Guarding, Supposed, explain_call
+from hob.core.labels import SenderClass
+from hob.guard.modes import Mode
+from tests.guard.calling import POLICY, READER, SPECS
+
+GUARDING = Guarding(POLICY, READER, tuple(SPECS.values()))
+
+
+def test_the_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.CaptureFixture[str]) -> None:
+    supposed = Supposed(tainted=True, words="write a summary to bob@example.com")
+    explain_call(GUARDING, "mail_send", '{"to": "eve@evil.example", "body": "x"}', supposed)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("ask: What could send data out needs leave")
+    assert lines[0].endswith("(taint.sends)")
+    assert lines[1] == "  because it could send data out, and your own words do not name where to"
+    assert lines[2] == "it would: send; tier 2"
+    assert "  effects and taint  ask (taint.sends)" in lines
+    assert lines[-1] == "leave can be given once only"
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "supposed", "said"),
+    [
+        ("exec", "git status", Supposed(), "allow: "),
+        ("exec", "git status", Supposed(mode=Mode.READ_ONLY), "deny: "),
+        ("exec", "git reset --hard", Supposed(), "ask: "),
+        ("exec", "git reset --hard", Supposed(unattended=True), "deny: Nobody could have been asked"),
+        ("exec", "rm -rf /", Supposed(mode=Mode.FULL), "deny: Commands that destroy disks"),
+        ("read", "notes.md", Supposed(sender=SenderClass.STRANGER), "deny: "),
+        ("read", "notes.md", Supposed(group=True), "ask: What is the owner's is not read"),
+        ("mail_send", "bob@example.com", Supposed(tainted=True, words="mail bob@example.com"), "allow: "),
+        ("mail_send", "bob@example.com", Supposed(SenderClass.MEMBER, words="mail bob@example.com"), "ask: "),
+        ("read", "[1]", Supposed(), "allow: "),
+        ("read", "{", Supposed(), "deny: The arguments are no JSON object"),
+    ],
+)
+def test_a_call_is_judged_as_in_the_turn_that_is_supposed(
+    tool: str, text: str, supposed: Supposed, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert explain_call(GUARDING, tool, text, supposed) == 0
+    assert capsys.readouterr().out.startswith(said)
+
+
+def test_a_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFixture[str]) -> None:
+    explain_call(GUARDING, "mcp_thing", "{}", Supposed())
+    said = capsys.readouterr().out
+    assert said.startswith("ask: ")
+    assert "there is no tool mcp_thing here, so it was taken at its worst" in said
+
+
+def test_programs_get_json(capsys: pytest.CaptureFixture[str]) -> None:
+    explain_call(GUARDING, "write", "a.md", Supposed(), as_json=True)
+    said = json.loads(capsys.readouterr().out)
+    assert (said["verdict"], said["rule"], said["acts"], said["tier"]) == ("allow", "mode.write", ["write"], 1)
+    assert said["stages"] == [{"stage": "mode", "verdict": "allow", "rule": "mode.write"}]
+
+
+def test_nothing_in_the_arguments_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    explain_call(GUARDING, "read", "~/.hob/\x1b[2Kx\u202e", Supposed())
+    assert not {"\x1b", "\u202e"} & set(capsys.readouterr().out)
