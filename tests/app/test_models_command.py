@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -13,14 +13,23 @@ from typing import Any
 
 import pytest
 
-from hob.testing.model_server import ModelServer
+from hob.testing.model_server import Fault, ModelServer, Reply
+
+
+def answer(asked: Mapping[str, Any]) -> Reply:
+    """`mute` calls no tool, `broken` fails when it is shown one."""
+    if "tools" not in asked or asked.get("model") == "mute":
+        return Reply("ready")
+    if asked.get("model") == "broken":
+        return Reply(fault=Fault.FILTERED)
+    return Reply(calls=(("report", '{"word": "ready"}'),))
 
 
 class Served:
     """A model server on a thread of its own, so that processes can be waited for."""
 
     def __init__(self) -> None:
-        self.server = ModelServer(models=("small-1", "big-1"))
+        self.server = ModelServer(models=("small-1", "big-1"), otherwise=answer)
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever)
 
@@ -89,8 +98,30 @@ def test_a_test_tells_who_answers_and_who_does_not(environ: dict[str, str]) -> N
     done = hob(environ, "test", "anthropic/a", "groq/b", "--json")
     good, bad = json.loads(done.stdout)
     assert done.returncode == 1
-    assert (good["ok"], good["model"]) == (True, "anthropic/a")
+    assert (good["ok"], good["tools"], good["model"]) == (True, True, "anthropic/a")
     assert (bad["ok"], "GROQ_API_KEY" in bad["trouble"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("model", "tools", "trouble"),
+    [("mute", False, "it answers, but calls no tool"), ("broken", None, "it answers, but its tool call failed: ")],
+)
+def test_a_model_whose_tool_call_fails_does_not_pass(
+    environ: dict[str, str], model: str, tools: bool | None, trouble: str
+) -> None:
+    done = hob(environ, "test", f"anthropic/{model}", "--json")
+    (row,) = json.loads(done.stdout)
+    assert (done.returncode, row["ok"], row["tools"], row["answer"]) == (1, False, tools, "ready")
+    assert trouble in row["trouble"]
+    assert "✗" in hob(environ, "test", f"anthropic/{model}").stdout
+    assert hob(environ, "set", f"anthropic/{model}").returncode == 0  # it answers
+
+
+def test_a_model_that_is_shown_no_tools_need_not_call_one(environ: dict[str, str]) -> None:
+    environ["HOB_MODEL_PROVIDERS"] = '{anthropic = {tools = "none"}}'
+    done = hob(environ, "test", "anthropic/mute")
+    assert done.returncode == 0
+    assert "is shown no tools" in done.stdout
 
 
 def test_a_model_is_stored_only_if_it_answers(environ: dict[str, str]) -> None:

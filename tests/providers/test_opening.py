@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -10,7 +11,7 @@ import hob.providers
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, ModelRequest, UserMessage
 from hob.core.settings import Secret
-from hob.providers import ModelSettings, open_model
+from hob.providers import Choice, ModelSettings, open_model
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import Fault, ModelServer, Reply
 
@@ -40,6 +41,14 @@ async def test_the_configured_model_is_asked_with_the_configured_key() -> None:
             reply = [event async for event in model.stream(HI)][-1]
     assert isinstance(reply, ModelReply)
     assert reply.model == "mine"
+
+
+async def test_nothing_waits_for_a_look_whether_a_server_runs_here() -> None:
+    seen = threading.Event()
+    choice = Choice(ModelSettings(), {}, which=lambda _: None, is_reachable=lambda _: seen.wait(5))
+    asyncio.get_running_loop().call_soon(seen.set)  # never comes to it while the loop is held
+    async with open_model(ModelSettings(), ManualClock(), choice=choice):
+        assert choice.line().endswith("(running here)")
 
 
 async def test_fewer_attempts_may_be_configured() -> None:

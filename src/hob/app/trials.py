@@ -99,13 +99,23 @@ class _Trial:
             row["model"] = request.model
             word = await self._ask(request)
             times = {"first": round(word.first, 3), "seconds": round(word.seconds, 3)}
-            row |= {"ok": True, **times, "cost": word.cost, "answer": word.reply.text.strip()}
-            tools = replace(request, messages=(UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512)
-            called = await self._ask(tools)
-            row["tools"] = any(call.name == _TOOL.name for call in called.reply.calls)
+            row |= {**times, "cost": word.cost, "answer": word.reply.text.strip()}
         except (ModelError, BudgetExceeded) as error:
-            row["trouble"] = str(error)
-        return row
+            return row | {"trouble": str(error)}
+        return row | await self._try_tools(request)
+
+    async def _try_tools(self, request: ModelRequest) -> dict[str, Any]:
+        """Whether the model, which answers, calls a tool too; one that the owner shows no tools need not."""
+        if self.model.has_no_tools(request.first):
+            return {"ok": True}
+        tools = replace(request, messages=(UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512)
+        try:
+            called = await self._ask(tools)
+        except (ModelError, BudgetExceeded) as error:
+            return {"trouble": f"it answers, but its tool call failed: {error}"}
+        if not any(call.name == _TOOL.name for call in called.reply.calls):
+            return {"tools": False, "trouble": "it answers, but calls no tool when it is told to"}
+        return {"ok": True, "tools": True}
 
     async def _ask(self, request: ModelRequest) -> _Answered:
         """Raises ModelError and BudgetExceeded."""

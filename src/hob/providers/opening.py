@@ -1,5 +1,6 @@
 """From settings to a model that can be asked."""
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -43,6 +44,7 @@ async def open_model(
     left while others can be asked.
     """
     choice = choice or Choice(settings, environ or {})
+    await asyncio.to_thread(choice.line)  # who is asked may have to be looked for, and is known from now on
     async with open_media(settings, choice, clock, draw=draw) as media:
         sight = None if blobs is None else cache(partial(_open_sight, media, blobs, prices))
         lanes = Lanes(choice, settings, clock, blobs, profiles, folder, sight)

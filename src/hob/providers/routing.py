@@ -84,6 +84,10 @@ class Routing:
             return str(error)
         return None
 
+    def has_no_tools(self, name: str) -> bool:
+        """Whether the owner has it that this model is shown no tools. Raises ModelError."""
+        return self.choice.connect(self.lanes.ref(name).provider).settings.tools == "none"
+
     def resting(self) -> tuple[LaneHealth, ...]:
         """The models and keys that were asked and are given a rest, because they failed."""
         return tuple(lane for lane in self.failover.health_view(self.lanes.names) if lane.fault is not None)

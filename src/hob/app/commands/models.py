@@ -195,7 +195,7 @@ def set_(
     if not model.strip():
         print("an empty name is no model; `hob models scan` tells what there is", file=sys.stderr)
         return 2
-    if not no_test and _test(config, [model], as_json=False):
+    if not no_test and not all("answer" in row for row in _test(config, [model], as_json=False)):
         print("Nothing was changed; `--no-test` stores it all the same.", file=sys.stderr)
         return 1
     settings = config[ModelSettings]
@@ -226,7 +226,8 @@ def check(
     """Ask for one word and one tool call: who answers, how fast, at what cost. Exit status 1 if one fails."""
     if media:
         return asyncio.run(_test_media(read_config(), as_json=json))
-    return _test(read_config(), models or [], as_json=json)
+    rows = _test(read_config(), models or [], as_json=json)
+    return 0 if rows and all(row["ok"] for row in rows) else 1
 
 
 async def _test_media(config: Config, *, as_json: bool) -> int:
@@ -242,7 +243,7 @@ async def _test_media(config: Config, *, as_json: bool) -> int:
     return 0 if all(row["ok"] for row in rows) else 1
 
 
-def _test(config: Config, names: Sequence[str], *, as_json: bool) -> int:
+def _test(config: Config, names: Sequence[str], *, as_json: bool) -> Sequence[Mapping[str, Any]]:
     rows = []
     for name in names or asyncio.run(_usual(config)):
         row = _try(config.home, name)
@@ -251,7 +252,7 @@ def _test(config: Config, names: Sequence[str], *, as_json: bool) -> int:
             print(_tested(row), flush=True)
     if as_json:
         print(json.dumps(rows, indent=2))
-    return 0 if rows and all(row["ok"] for row in rows) else 1
+    return rows
 
 
 def _try(home: Path, name: str) -> Mapping[str, Any]:
@@ -270,6 +271,6 @@ def _tested(row: Mapping[str, Any]) -> str:
     if not row["ok"]:
         return f"{paint('✗', 'red')} {name} {tame(row['trouble'])}"
     cost = "cost unknown" if row["cost"] is None else f"${dollars(row['cost'])}"
-    tools = {True: "calls tools", False: "calls no tools"}.get(row["tools"], f"no tools: {row['trouble']}")
+    tools = "calls tools" if row["tools"] else "is shown no tools"
     answer = line(row["answer"], 24)
     return f"{paint('✓', 'green')} {name} {answer}  {row['first']:.2f} s / {row['seconds']:.2f} s  {cost}  {tools}"
