@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from hob.agent.ports import Approvals as AgentApprovals
 from hob.core.ids import ApprovalId, CallId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Sender
 from hob.core.ports.guard import Allow, Ask, Deny
+from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.guard.answers import Answer, Scope
 from hob.guard.approvals import Outcome
 from hob.guard.judge import Situation
@@ -207,6 +209,26 @@ async def test_an_answer_to_nothing_says_what_became_of_the_question(desk: Desk)
     await desk.ledger.settle(question.id, NO, "telegram:owner")
     late = await desk.ledger.settle(question.id, YES, "telegram:owner")
     assert late.line == f"{question.id} was answered with no already."
+
+
+async def test_the_turn_learns_what_became_of_its_question(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_desk(tmp_path, clock, seconds=60) as desk:
+        _: AgentApprovals = desk.ledger
+        question = await asked(desk)
+        step = ApprovalAsked(question.id, RISKY.id, "a reason")
+        assert await desk.ledger.tell(question.id) == desk.ledger.text(question)
+        assert await desk.ledger.find_answer(step) is None
+        await desk.ledger.settle(question.id, YES, "telegram:owner")
+        for _ in range(2):  # also after the leave was used and the turn was begun again
+            assert await desk.ledger.find_answer(step) == ApprovalAnswered(
+                question.id, RISKY.id, True, "telegram:owner"
+            )
+            await desk.verdict(RISKY, TURN)
+        other = await desk.asked(replace(RISKY, id=CallId("other")), TURN)
+        await clock.advance(61)
+        silent = await desk.ledger.find_answer(ApprovalAsked(other.id, CallId("other"), "a reason"))
+        assert silent == ApprovalAnswered(other.id, CallId("other"), False)
 
 
 # Time

@@ -15,7 +15,7 @@ from hob.core.ids import ApprovalId, new_approval_id
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.states import ApprovalState
-from hob.core.steps import command_hash
+from hob.core.steps import ApprovalAnswered, ApprovalAsked, command_hash
 from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.guard.answers import Answer, Scope, choose, may_answer
@@ -126,6 +126,20 @@ class ApprovalLedger:
         """The rule that asked: the last decision about this very call."""
         decided = await self._decisions.find(turn.id, command_hash(call))
         return next((each.rule for each in reversed(decided) if each.call == call.id and each.verdict == "ask"), "")
+
+    async def tell(self, approval: ApprovalId) -> str:
+        """The question as a chat shows it; a line in its place where it is gone. Raises StoreErrors."""
+        found = await self._approvals.find(approval)
+        return self.text(found) if found is not None else _not_open(approval, None)
+
+    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+        """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
+        await self.expire_due()
+        found = await self._approvals.find(asked.approval)
+        if found is not None and found.state is ApprovalState.OPEN:
+            return None
+        allowed = found is not None and found.state in (ApprovalState.ALLOWED, ApprovalState.USED)
+        return ApprovalAnswered(asked.approval, asked.call, allowed, found.by if found is not None else "")
 
     def text(self, approval: Approval) -> str:
         """The question as a chat shows it, with how to answer."""
