@@ -46,6 +46,10 @@ def _cd(reading: Reading, argv: Args, _: Feed | None) -> str:
     return ""
 
 
+def _pwd(reading: Reading, _: Args, __: Feed | None) -> str:
+    return reading.directory
+
+
 def _popd(reading: Reading, _: Args, __: Feed | None) -> str:
     reading.state.directories = (ANY,)
     return ""
@@ -133,6 +137,7 @@ _BUILTINS: dict[str, Callable[[Reading, Args, Feed | None], str | None]] = {
     "cd": _cd,
     "pushd": _cd,
     "popd": _popd,
+    "pwd": _pwd,
     "set": _set,
     "shift": _shift,
     "unset": _unset,

@@ -199,7 +199,10 @@ def _deno(args: Args) -> Runs:
 
 
 def _jq(args: Args) -> Runs:
-    rest = operands(args, ("--arg", "--argjson", "--slurpfile", "--rawfile", "-f", "--from-file", "--indent", "-L"))
+    named = ("--arg", "--argjson", "--slurpfile", "--rawfile")  # these take a name and a value
+    taken = {place + 2 for place, arg in enumerate(args) if arg in named}
+    args = tuple(arg for place, arg in enumerate(args) if place not in taken)
+    rest = operands(args, (*named, "-f", "--from-file", "--indent", "-L"))
     return Runs(code=tuple(Code("jq", text) for text in rest[:1]), language="jq")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from hob.guard.shell.arguments import divided, values
 from hob.guard.shell.reading import unescaped
-from hob.guard.shell.values import ANY, HERE, STAR, capped, globbed, is_known
+from hob.guard.shell.values import ANY, STAR, capped, globbed, is_known
 
 _DIRECTIVE = re.compile(r"%(?:%|[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?([sbqdiouxXcfFeEgG]))")
 _CLASS = re.compile(r"\[:(\w+):\]")
@@ -144,6 +144,18 @@ def _seq(args: tuple[str, ...], _: str) -> str:
     return "".join(f"{number}\n" for number in range(first, last + 1)) if last - first < 1000 else ANY
 
 
+def _ls(args: tuple[str, ...], _: str) -> str:
+    return "".join(arg + "\n" for arg in args[1:]) if args[:1] == ("-d",) else ANY
+
+
+_HOOKS = ("pyenv", "rbenv", "nodenv", "direnv", "brew", "opam", "fnm", "zoxide", "starship", "mise", "dircolors")
+
+
+def _hook(args: tuple[str, ...], _: str) -> str:
+    """Settings of the shell that are there to be evaluated."""
+    return "" if args[:1] in (("init",), ("hook",), ("env",), ("shellenv",), ("activate",), ("-b",)) else ANY
+
+
 def _find(args: tuple[str, ...], _: str) -> str:
     """The paths that `find` may print, as one pattern for each place where it begins."""
     found = found_paths(args)
@@ -198,10 +210,11 @@ _WRITERS: dict[str, Callable[[tuple[str, ...], str], str]] = {
     "true": lambda *_: "",
     ":": lambda *_: "",
     "false": lambda *_: "",
-    "pwd": lambda *_: HERE,
     "which": _first,
     "realpath": _first,
     "mktemp": lambda *_: "/tmp/" + ANY,  # noqa: S108 - what a program will print
     "find": _find,
     "seq": _seq,
+    "ls": _ls,
+    **dict.fromkeys(_HOOKS, _hook),
 }

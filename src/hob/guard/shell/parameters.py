@@ -15,8 +15,7 @@ _NUMBERS = re.compile(r"\s*(-?\d{1,6})\s*(?::\s*(-?\d{1,6})\s*)?")
 def trimmed(value: str, operator: str, glob: str) -> str:
     """`${value#glob}` and its kin: `#`, `##`, `%`, `%%`."""
     if not is_known(value):
-        # the usual ways to cut a slash out of a path that is known to be one
-        return value[0] if operator[0] == "%" and value[:1] == "/" and glob.endswith(STAR) else ANY
+        return _cut(value, operator, glob)
     if len(value) > _LONGEST_MATCHED or glob.count(STAR) > _MOST_STARS or ANY in glob or HOME in glob:
         return ANY
     wanted = _matcher(glob)
@@ -27,6 +26,21 @@ def trimmed(value: str, operator: str, glob: str) -> str:
         if operator[0] == "%" and wanted.fullmatch(value, len(value) - length):
             return value[: len(value) - length]
     return value
+
+
+def _cut(value: str, operator: str, glob: str) -> str:
+    """The usual ways to take a path apart of which a part is not known."""
+    if operator == "##" and glob == f"{STAR}/" and ANY not in value:
+        return value.rpartition("/")[2]
+    if operator[0] == "%" and value == HOME and glob[:1] == "/":
+        return f"{HOME}/.."
+    if operator[0] == "%" and is_known(glob) and value.endswith(glob):
+        return value[: len(value) - len(glob)]
+    if operator == "%" and len(glob) == 2 and glob[1] == STAR and is_known(glob[0]):
+        rest, found, cut = value.rpartition(glob[0])
+        if found and is_known(cut):
+            return rest
+    return value[0] if operator[0] == "%" and value[:1] == "/" and glob.endswith(STAR) else ANY
 
 
 def replaced(value: str, operator: str, argument: str) -> str:

@@ -305,7 +305,7 @@ class Walker(Expander):
             return done
         for path, content in files_of(argv, incoming).items():
             self.files[path.removeprefix("./")] = Feed(content, (argv[0],))
-        if runs is NOTHING:
+        if runs == NOTHING:
             return written(argv, incoming) if wanted else ANY
         return self._follow(runs, argv, stdin, wanted)
 

@@ -351,6 +351,8 @@ def _git(args: Args, _: str | None) -> Runs:
         shell += [more[at + 1] for at, arg in enumerate(more[:-1]) if arg.endswith("-filter")]
     elif action == ("difftool",):
         shell += values(more, "-x", "--extcmd")
+    elif action == ("clone",):
+        shell += values(more, "-u")
     elif action == ("grep",):
         shell += [value for value in values(more, "-O", "--open-files-in-pager") if value]
     shell += values(more, "--upload-pack", "--receive-pack", "--exec") if action and action[0] != "rebase" else ()

@@ -18,7 +18,8 @@ from hob.guard.shell.values import ANY, HOME
 _LONGEST = 16_384  # characters of a program
 _MOST_TEXTS = 40  # quoted texts that are looked at
 _QUOTED = re.compile(
-    r"\"((?:[^\"\\\n]|\\.){1,2000})\"|'((?:[^'\\\n]|\\.){1,2000})'|`([^`\n]{1,2000})`|(?:%w|qw?x?|%x)[\[({/|]([^\])}/|\n]{1,500})[\])}/|]"
+    r"\"((?:[^\"\\\n]|\\.){1,2000})\"|'((?:[^'\\\n]|\\.){1,2000})'|`([^`\n]{1,2000})`|"
+    r"(?:%[wxqQ]?|\bq[qwx]?)\s?(?:\(([^)\n]{1,500})\)|\{([^}\n]{1,500})\}|\[([^\]\n]{1,500})\]|[/|!]([^/|!\n]{1,500})[/|!])"
 )
 _FORKS = re.compile(r"\b(?:os\.)?fork\b|Process\s*\(|\bspawn\b|child_process|Thread\b")
 _ENDLESS = re.compile(
