@@ -15,13 +15,13 @@ from hob.agent.parts import Parts
 from hob.agent.prompt import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget
-from hob.core.errors import StoreFull, ToolFailed
+from hob.core.errors import AnswerNeeded, StoreFull, ToolFailed
 from hob.core.files import BootstrapFile
 from hob.core.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.labels import Trust
 from hob.core.models import ModelReply, Price, Stop, ToolMessage, UserMessage
-from hob.core.ports.guard import Ask, Verdict
+from hob.core.ports.guard import Allow, Ask, Verdict
 from hob.core.ports.guard import Deny as Refuse
 from hob.core.states import TurnState
 from hob.core.steps import (
@@ -35,6 +35,7 @@ from hob.core.steps import (
     Step,
     ToolIntended,
     ToolReceived,
+    UserAnswered,
 )
 from hob.core.timeline import TimelineEvent
 from hob.core.tools import Restart, ToolCall, ToolSpec
@@ -395,10 +396,21 @@ class Strict:
 
 
 class Desktop:
-    """Implements `Approvals`."""
+    """Implements `Approvals`, and `Judge` as one who heeds what they say."""
+
+    allowed: bool | None = None
+
+    async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
+        return Allow("approval.a_c1") if self.allowed else Ask("money", "it costs")
 
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
         return ApprovalId(f"a_{call.id}")
+
+    async def tell(self, approval: ApprovalId) -> str:
+        return f"May it be? approve:{approval}"
+
+    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+        return None if self.allowed is None else ApprovalAnswered(asked.approval, asked.call, self.allowed, "me")
 
 
 async def test_a_denied_call_is_not_made_and_the_model_is_told_why(desk: Desk) -> None:
@@ -413,14 +425,34 @@ async def test_a_denied_call_is_not_made_and_the_model_is_told_why(desk: Desk) -
 async def test_a_call_that_needs_leave_parks_the_turn_until_the_owner_answers(desk: Desk, allowed: bool) -> None:
     turn = await desk.turn()
     parts = desk.parts((tool("pay", noon),), calls(("pay", "{}")), "Well.")
-    driver = Driver(replace(parts, judge=Strict(Ask("money", "it costs")), approvals=Desktop()))
-    parked = await driver.run(turn, desk.control)
-    assert isinstance(parked, Parked)
-    assert parked.on is WaitsFor.APPROVAL
-    assert (await desk.steps(turn))[-1] is ApprovalAsked
-    await desk.store.journal.append(turn.id, [ApprovalAnswered(ApprovalId("a_c1"), CallId("c1"), allowed)])
+    owner = Desktop()
+    driver = Driver(replace(parts, judge=owner, approvals=owner))
+    for _ in range(2):  # woken for nothing it waits on
+        parked = await driver.run(turn, desk.control)
+        assert isinstance(parked, Parked)
+        assert (parked.on, parked.question) == (WaitsFor.APPROVAL, "May it be? approve:a_c1")
+        assert (await desk.steps(turn))[-1] is ApprovalAsked
+    owner.allowed = allowed
     assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
     assert len(desk.tools.calls) == allowed
+
+
+async def test_a_question_waits_for_the_message_that_answers_it(desk: Desk) -> None:
+    turn = await desk.turn()
+    driver = Driver(desk.parts((tool("ask_user", asking),), calls(("ask_user", "{}")), "Red it is."))
+    parked = await driver.run(turn, desk.control)
+    assert isinstance(parked, Parked)
+    assert (parked.on, parked.question) == (WaitsFor.ANSWER, "Which colour?")
+    assert "colour" not in parked.line  # the model's words stay out of what is Hob's
+    answer = message("Red.")
+    assert await driver.run(replace(turn, joined=(answer,)), desk.control) == Finished(TurnState.DONE)
+    heard = [step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, UserAnswered)]
+    assert [(step.inbound, step.text, step.label) for step in heard] == [(answer.id, "Red.", answer.label)]
+    assert "Red." in str(desk.model.requests[-1].messages)
+
+
+async def asking(_: Mapping[str, Any]) -> str:
+    raise AnswerNeeded("Which colour?")
 
 
 class On:

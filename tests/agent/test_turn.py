@@ -141,7 +141,9 @@ def test_an_open_approval_parks_and_its_answer_decides() -> None:
     assert isinstance(parked, Park)
     assert parked.on is WaitsFor.APPROVAL
     assert ran(next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=True))) == ["p"]
-    denied = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False))
+    silence = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False))
+    assert silence == Write((answer_of(PAY.id, "Nobody allowed this call in time.", "denied"),))
+    denied = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False, by="me"))
     assert denied == Write((answer_of(PAY.id, "The owner did not allow this call.", "denied"),))
 
 

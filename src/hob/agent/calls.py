@@ -9,13 +9,13 @@ from hob.agent.arguments import load_arguments, nearest, problems_of, usage_of
 from hob.agent.deadline import deadline
 from hob.agent.parts import Happened, Parts, Stopwatch
 from hob.agent.turn import CallState, answer_of
-from hob.core.errors import StoreError, ToolFailed, ToolRefused
+from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
 from hob.core.hooks import AfterTool, BeforeTool
 from hob.core.labels import Trust
 from hob.core.notices import Progress
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.ports.tools import CallContext
-from hob.core.steps import ApprovalAsked, ToolIntended, ToolReceived
+from hob.core.steps import ApprovalAsked, ToolIntended, ToolReceived, UserAsked
 from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
@@ -52,15 +52,21 @@ class Calls:
                 call = replace(call, arguments=json.dumps(dict(decided.arguments), default=str))
         return await self._judged(replace(item, call=call), spec, trust, watch)
 
-    async def perform(self, intent: ToolIntended, seconds: float) -> Happened:
-        """Make the call, in at most this many seconds. Always a result, whatever the tool does."""
+    async def perform(self, intent: ToolIntended, trust: Trust, seconds: float) -> Happened:
+        """Make the call, in at most this many seconds. Always a result or a question, whatever the tool does."""
         call, clock = intent.call, self._parts.clock
         spec = self._specs.get(call.name)
         watch = Stopwatch.start(clock)
         if spec is None:  # the tool was taken away between a crash and now
             return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
         self._publish("tool", call.name)
-        result, status = await self._walled(call, spec, min(spec.timeout, seconds))
+        try:
+            result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
+        except AnswerNeeded as question:
+            self._publish("tool_done", call.name, "asked")
+            return Happened(
+                UserAsked(call.id, clean(str(question))), watch.event(self._turn, EventKind.TOOL, call.name, "asked")
+            )
         if self._parts.hooks:
             decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
             if decided.denied is not None:
@@ -80,8 +86,6 @@ class Calls:
                 text = f"Not allowed here: {reason}"
                 return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
             case Ask(rule, reason):
-                if item.answered is not None and item.answered.allowed:
-                    return Happened(ToolIntended(call, spec.restart, f"{rule}, approval {item.answered.approval}"))
                 if self._parts.approvals is None:
                     text = f"Not run: it needs an approval, and nobody can be asked ({reason})."
                     return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
@@ -89,17 +93,19 @@ class Calls:
                 event = watch.event(self._turn, EventKind.APPROVAL, call.name, "asked")
                 return Happened(ApprovalAsked(approval, call.id, reason), event)
 
-    async def _walled(self, call: ToolCall, spec: ToolSpec, seconds: float) -> tuple[ToolResult, str]:
+    async def _walled(self, call: ToolCall, spec: ToolSpec, trust: Trust, seconds: float) -> tuple[ToolResult, str]:
         clock = self._parts.clock
         began = clock.monotonic()
         try:
             async with deadline(clock, seconds):
-                result = await self._parts.toolset.call(call, CallContext(self._turn))
+                result = await self._parts.toolset.call(call, CallContext(self._turn, trust))
                 return result, "error" if result.is_error else "ok"
         except ToolFailed as error:
             return _failed(call, f"{call.name} failed: {error}"), "error"
         except ToolRefused as error:
             return _failed(call, f"{call.name} refused: {error}"), "denied"
+        except AnswerNeeded:
+            raise
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():

@@ -12,6 +12,7 @@ from hob.agent.ending import finish_of
 from hob.agent.loops import LoopRules
 from hob.agent.naming import chosen_name
 from hob.agent.parts import Happened, Parts, Stopwatch
+from hob.agent.questions import hear, with_question
 from hob.agent.record import Record, Unsaved
 from hob.agent.running import Running
 from hob.agent.turn import AskModel, CallState, Park, Rules, RunTools, Say, Write, answer_of, decide
@@ -81,6 +82,7 @@ class Driver:
     async def _perform(self, run: Running) -> Outcome:
         await run.record.flush()  # what an earlier run could not write
         self._unsaved.pop(run.turn.id, None)
+        await hear(run)
         if run.parts.hooks:
             await self._before(run)
         while True:
@@ -126,7 +128,9 @@ class Driver:
 
     async def _park(self, run: Running, parked: Parked) -> Parked:
         await run.record.flush()
-        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, parked.line))
+        parked = await with_question(run, parked)
+        text = parked.question or parked.line
+        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, text))
         return parked
 
     def _later(self, run: Running, until: float) -> Parked:
@@ -157,7 +161,7 @@ class Driver:
             return
         await record.flush()
         if len(intents) == 1:
-            self._take(run, await calls.perform(intents[0], run.seconds_left))
+            self._take(run, await calls.perform(intents[0], record.state.trust, run.seconds_left))
         else:
             await self._run_at_once(run, calls, intents)
 
@@ -170,7 +174,7 @@ class Driver:
         async def perform(intent: ToolIntended) -> None:
             nonlocal missing
             async with places:
-                self._take(run, await calls.perform(intent, run.seconds_left))
+                self._take(run, await calls.perform(intent, run.record.state.trust, run.seconds_left))
             missing -= 1
             if missing and not trouble:
                 try:

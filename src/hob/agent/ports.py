@@ -8,7 +8,7 @@ from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Address
 from hob.core.models import ModelRequest, Remark
-from hob.core.steps import Step
+from hob.core.steps import ApprovalAnswered, ApprovalAsked, Step
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn, View
 
@@ -73,6 +73,14 @@ class Approvals(Protocol):
 
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
         """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
+        ...
+
+    async def tell(self, approval: ApprovalId) -> str:
+        """The question as people are to see it, with the true arguments and how to answer. Raises StoreErrors."""
+        ...
+
+    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+        """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
         ...
 
 

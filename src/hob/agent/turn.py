@@ -288,6 +288,8 @@ def _settled(state: State, pending: list[CallState]) -> tuple[Step, ...]:
     """Results that need no call: what a crash left unknown, what the owner refused, what a new message overtook."""
     settled: list[Step] = []
     for item in pending:
+        if item.question is not None:
+            continue
         if item.intent is not None and item.intent.restart is Restart.NEVER:
             text = (
                 f"Hob stopped unexpectedly while {item.call.name} was running. Whether it took effect is unknown, and "
@@ -295,7 +297,8 @@ def _settled(state: State, pending: list[CallState]) -> tuple[Step, ...]:
             )
             settled.append(answer_of(item.call.id, text, "unknown_outcome"))
         elif item.answered is not None and not item.answered.allowed:
-            settled.append(answer_of(item.call.id, "The owner did not allow this call.", "denied"))
+            text = "The owner did not allow this call." if item.answered.by else "Nobody allowed this call in time."
+            settled.append(answer_of(item.call.id, text, "denied"))
         elif state.steered and item.intent is None and not item.blocked:
             text = "Not run: a new message from the user came first. Read it, then decide whether this is still wanted."
             settled.append(answer_of(item.call.id, text, "skipped"))

@@ -41,11 +41,17 @@ class WaitsFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """The turn waits without holding its lane; `until` (Unix seconds) where time alone wakes it."""
+    """The turn waits without holding its lane; `until` (Unix seconds) where time alone wakes it.
+
+    `line` says so in Hob's own words, to the model too; `question` is what people are to answer, and may be a model's
+    words; `outbounds` are owed to those whom it has to be sent to.
+    """
 
     on: WaitsFor
     until: float | None = None
     line: str = ""
+    question: str = ""
+    outbounds: tuple[Outbound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ _CONTENT = (
     "SELECT body FROM steps WHERE turn IN doomed_turns",
     "SELECT reply FROM turns WHERE id IN doomed_turns",
     "SELECT line FROM turns WHERE id IN doomed_turns",
+    "SELECT question FROM turns WHERE id IN doomed_turns",
     "SELECT text FROM outbox WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
     "SELECT text FROM transcript WHERE turn IN doomed_turns",
     "SELECT extra FROM transcript WHERE turn IN doomed_turns",

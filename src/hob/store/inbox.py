@@ -1,9 +1,9 @@
 """Accepted messages on their way to an outcome."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -28,6 +28,7 @@ from hob.store.timeline import write_events
 from hob.store.turns import add_turn, end_turn, with_end
 from hob.store.writer import Writer
 
+T = TypeVar("T")
 MESSAGE, LANE_COMMAND, ARRIVAL_COMMAND = 0, 1, 2
 _RETRY_SECONDS = 10.0
 _HOUR = 3600.0
@@ -57,7 +58,8 @@ _RESULT = (
 # Most answers have none, and their bodies need not be parsed to see it.
 _REMARKS = (
     "SELECT r.value FROM steps s JOIN content c ON c.id = s.body, json_each(c.text, '$.remarks') r"
-    " WHERE s.turn = ? AND s.kind IN ('model_replied', 'model_failed') AND instr(c.text, '\"remarks\":[\"')"
+    " WHERE s.turn = ? AND s.kind IN ('model_asked', 'model_replied', 'model_failed')"
+    ' AND instr(c.text, \'"remarks":["\')'
     " ORDER BY s.n, r.key"
 )
 
@@ -267,12 +269,37 @@ class Inbox:
 
         return await self._write(job)
 
-    async def _write(self, job: Any) -> Accepted:
+    async def join(
+        self, inbound: Inbound, *, session: SessionKey, turn: TurnId, event: TimelineEvent
+    ) -> Accepted | None:
+        """Make the message durable as one that joins a parked turn: the answer it waits for. None if it does not wait.
+
+        Raises as `accept` does, Busy apart.
+        """
+        at = self._now()
+        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
+        body = dump_inbound(inbound)
+
+        def job(connection: apsw.Connection) -> Accepted | None:
+            first = find_first(connection, seal)
+            if first is not None:
+                return first
+            sql = "SELECT session FROM turns WHERE id = ? AND state = 'parked' AND waits_for = 'answer'"
+            row = find_row(connection, sql, (turn,))
+            if row is None:
+                return None
+            goal = SessionKey(row[0])
+            self._put(connection, Keep(connection), inbound, goal, seal, body, event, MESSAGE, None, at, 0.0)
+            claim_rows(connection, [inbound.id], turn, at, steered=True)
+            return Accepted(inbound.id, inbound.trace, goal)
+
+        return await self._write(job)
+
+    async def _write(self, job: Callable[[apsw.Connection], T]) -> T:
         try:
-            accepted: Accepted = await self._writer.write(job)
+            return await self._writer.write(job)
         except UnicodeEncodeError as error:
             raise InvalidRequest(f"A name or an id in the message is not valid text: {error.reason}.") from error
-        return accepted
 
     def _put(
         self, connection: apsw.Connection, keep: Keep, inbound: Inbound, session: SessionKey, seal: bytes, body: str,

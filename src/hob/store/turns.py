@@ -1,6 +1,6 @@
 """Turns: the work of one or more messages, and what becomes of it after crashes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from hob.store.model_calls import settle_rest
 from hob.store.moves import check_move
 from hob.store.outbox import revive, write_outbounds
 from hob.store.readers import Readers
-from hob.store.rows import Row, all_rows, find_row
+from hob.store.rows import Row, all_rows, find_row, marks
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.writer import Writer
@@ -32,8 +32,8 @@ _OPEN = "state IN ('ready', 'running', 'parked')"
 _INSERT = "INSERT INTO turns (id, session, trace_id, span_id, state, run, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT = (
     "SELECT t.id, session, trace_id, span_id, state, position, attempts, waits_for, wake_at, l.text, created, ended,"
-    " reason, kind, c.text, retried_by FROM turns t LEFT JOIN content c ON c.id = t.reply"
-    " LEFT JOIN content l ON l.id = t.line"
+    " reason, kind, c.text, retried_by, q.text FROM turns t LEFT JOIN content c ON c.id = t.reply"
+    " LEFT JOIN content l ON l.id = t.line LEFT JOIN content q ON q.id = t.question"
 )
 _INBOUNDS = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
@@ -69,6 +69,7 @@ class TurnRow:
     kind: OutboundKind | None
     reply: str
     retried_by: TurnId | None
+    question: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def end_turn(
     """The turn's last change. The caller has checked the move."""
     connection.execute(
         "UPDATE turns SET state = ?, ended = ?, run = NULL, reply = ?, kind = ?, reason = ?, line = NULL,"
-        " waits_for = NULL, wake_at = NULL WHERE id = ?",
+        " question = NULL, waits_for = NULL, wake_at = NULL WHERE id = ?",
         (state.value, at, reply, kind.value, reason, turn),
     )
 
@@ -170,11 +171,11 @@ def load_inbounds(connection: apsw.Connection, turn: TurnId, *, steered: bool) -
 
 def _load(row: Sequence[Any]) -> TurnRow:
     (id, session, trace, span, state, position, attempts, waits_for, wake_at, line, created, ended, reason, kind,
-     reply, retried_by) = row  # fmt: skip
+     reply, retried_by, question) = row  # fmt: skip
     return TurnRow(
         TurnId(id), SessionKey(session), TraceId(trace), SpanId(span), TurnState(state), position, attempts,
         None if waits_for is None else WaitsFor(waits_for), wake_at, line or "", created, ended, reason,
-        None if kind is None else OutboundKind(kind), reply or "", retried_by,
+        None if kind is None else OutboundKind(kind), reply or "", retried_by, question or "",
     )  # fmt: skip
 
 
@@ -224,10 +225,13 @@ class TurnRows:
 
         def job(connection: apsw.Connection) -> None:
             move_turn(connection, turn, TurnState.PARKED, at)
+            keep = Keep(connection)
+            line, question = keep.maybe(parked.line), keep.maybe(parked.question)
             connection.execute(
-                "UPDATE turns SET run = NULL, waits_for = ?, wake_at = ?, line = ? WHERE id = ?",
-                (parked.on.value, parked.until, Keep(connection).maybe(parked.line), turn),
+                "UPDATE turns SET run = NULL, waits_for = ?, wake_at = ?, line = ?, question = ? WHERE id = ?",
+                (parked.on.value, parked.until, line, question, turn),
             )
+            write_outbounds(connection, keep, parked.outbounds, at)
 
         await self._writer.write(job)
 
@@ -240,7 +244,7 @@ class TurnRows:
             if row is None or row[0] != TurnState.PARKED:
                 return False
             move_turn(connection, turn, TurnState.READY, at)
-            sql = "UPDATE turns SET waits_for = NULL, wake_at = NULL, line = NULL WHERE id = ?"
+            sql = "UPDATE turns SET waits_for = NULL, wake_at = NULL, line = NULL, question = NULL WHERE id = ?"
             connection.execute(sql, (turn,))
             return True
 
@@ -250,6 +254,16 @@ class TurnRows:
         """Parked turns whose time has come, oldest first."""
         sql = f"SELECT id FROM turns WHERE {_OPEN} AND state = 'parked' AND wake_at <= ? ORDER BY seq"  # noqa: S608
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (now,))))
+
+    async def parked(self, on: Collection[WaitsFor], session: SessionKey | None = None) -> tuple[TurnId, ...]:
+        """Turns that wait for one of these, of one session if given, oldest first."""
+        where, values = ("", ()) if session is None else (" AND session = ?", (session,))
+        sql = (
+            f"SELECT id FROM turns WHERE {_OPEN} AND state = 'parked' AND waits_for IN ({marks(on)}){where}"  # noqa: S608
+            " ORDER BY seq"
+        )
+        values = (*(each.value for each in on), *values)
+        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
     async def next_wake(self) -> float | None:
         """When the next parked turn wakes by time."""
