@@ -214,7 +214,8 @@ async def test_an_answer_to_nothing_says_what_became_of_the_question(desk: Desk)
 async def test_the_turn_learns_what_became_of_its_question(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, seconds=60) as desk:
-        _: AgentApprovals = desk.ledger
+        agents: AgentApprovals = desk.ledger
+        assert agents is desk.ledger
         question = await asked(desk)
         step = ApprovalAsked(question.id, RISKY.id, "a reason")
         assert await desk.ledger.tell(question.id) == desk.ledger.text(question)
