@@ -58,7 +58,6 @@ def compactor(store: Store, model: Model, notes: Notes | None = None, settings: 
         settings,
         model=model,
         transcript=store.transcript,
-        ledger=store.ledger,
         budget=Budget(SpendingSettings(), store.ledger, Known(), ManualClock()),
         clock=ManualClock(),
         remember=notes,

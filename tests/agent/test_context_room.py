@@ -50,7 +50,6 @@ def driver_of(desk: Desk, *, compacts: bool = True) -> Driver:
         settings,
         model=desk.model,
         transcript=store.transcript,
-        ledger=store.ledger,
         budget=parts.budget,
         clock=desk.clock,
         context_room=room,

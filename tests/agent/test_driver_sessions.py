@@ -89,7 +89,6 @@ async def test_compaction_stops_before_spending_what_is_not_there(desk: Desk) ->
         AgentSettings(window=4),
         model=model,
         transcript=desk.store.transcript,
-        ledger=desk.store.ledger,
         budget=Budget(SpendingSettings(daily=0.000001), desk.store.ledger, Known(), desk.clock),
         clock=desk.clock,
     )

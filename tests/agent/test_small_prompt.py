@@ -161,7 +161,6 @@ async def test_a_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: P
             AgentSettings(),
             model=ScriptedModel(),
             transcript=store.transcript,
-            ledger=store.ledger,
             budget=budget,
             clock=ManualClock(),
             context_room=ContextRoom(profiles),

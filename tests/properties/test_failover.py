@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
+from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
 from hob.providers.failover import RAISED, Ask, Walk
 from hob.providers.health import LONGEST, RULES, Health, Lane, Scope
 from hob.providers.walking import Failover
@@ -214,7 +214,8 @@ async def test_the_driver_shows_one_model_answering_and_says_who(
     made = sum(len(model.requests) for model in models.values())
     replies = [event for event in seen if isinstance(event, ModelReply)]
     remarks = [event for event in seen if isinstance(event, Remark)]
-    output = [event for event in seen if not isinstance(event, Beat | Remark)]
+    extra = [event for event in seen if isinstance(event, ExtraCall)]
+    output = [event for event in seen if not isinstance(event, Beat | Remark | ExtraCall)]
 
     assert len(replies) == (failure is None)
     assert made == (failure.attempts if failure else replies[0].attempts) <= len(refs) + 3
@@ -227,4 +228,6 @@ async def test_the_driver_shows_one_model_answering_and_says_who(
     if remarks:
         assert len(remarks) == 1
         assert seen.index(remarks[0]) < seen.index(output[0])
+    assert len(extra) <= made - len(replies)
+    assert [event.goes_on for event in extra[:-1]] == [True] * len(extra[:-1])
     assert all(0 <= asked.patience <= patience for model in models.values() for asked in model.requests)

@@ -238,6 +238,16 @@ class RebuildMachine(RuleBasedStateMachine):
         )  # fmt: skip
         self.do(self.store.ledger.record(event))
 
+    @precondition(has(TurnState.RUNNING))
+    @rule(data=st.data(), usage=usages, cost=costs, status=st.sampled_from(["ok", "cut_stream", "auth"]))
+    def call_beside_an_answer(self, data: st.DataObject, usage: Usage | None, cost: int | None, status: str) -> None:
+        turn = self.pick(data, TurnState.RUNNING)
+        event = TimelineEvent(
+            new_event_id(), new_trace_id(), new_span_id(), None, 5000.0, EventKind.MODEL, "model-d", status,
+            session=turn.session, turn=turn.id, classification="owner/chat", usage=usage, cost=cost,
+        )  # fmt: skip
+        self.do(self.store.ledger.record(event))
+
     @rule(session=keys)
     def reset(self, session: SessionKey) -> None:
         self.do(self.store.sessions.reset(session, "new"))

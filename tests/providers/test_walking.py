@@ -6,7 +6,7 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault, StoreDamaged
 from hob.core.ids import SessionKey
-from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
+from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
 from hob.core.sentences import OF_STAND_IN, Sentence, say
 from hob.providers.health import Health, Lane
 from hob.providers.walking import Failover, LaneHealth
@@ -144,9 +144,10 @@ async def test_a_stream_that_breaks_after_text_is_not_begun_again_anywhere() -> 
     servers = Servers({"a/x": (Cut("Half an ", ModelError(ModelFault.CUT)),), "b/y": ("whole",)})
     events = servers.model.stream(ModelRequest("", "", (), models=("a/x", "b/y")))
     assert [await anext(events), await anext(events)] == [TextDelta("Half "), TextDelta("an ")]
+    assert await anext(events) == ExtraCall("a/x", ModelFault.CUT, goes_on=False)
     with pytest.raises(ModelError) as caught:
         await anext(events)
-    assert (caught.value.fault, caught.value.attempts) == (ModelFault.CUT, 1)
+    assert (caught.value.fault, caught.value.attempts, caught.value.cost) == (ModelFault.CUT, 1, 0)
     assert servers.models["b/y"].requests == []
 
 

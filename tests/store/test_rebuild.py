@@ -121,6 +121,19 @@ async def test_a_call_whose_end_nobody_saw_is_in_the_timeline(store: Store) -> N
     assert await problems(store) == []
 
 
+async def test_a_call_beside_an_answer_is_the_turns_and_takes_nothing_from_the_answers(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    await store.journal.append(turn.id, [ASKED])
+    failed = replace(event_of(turn.inbounds[0], EventKind.MODEL), turn=turn.id, session=SESSION, name="model-b")
+    await store.ledger.record(replace(failed, status="cut_stream", classification="owner/chat", cost=70))
+    spent = await store.ledger.spent(turn=turn.id)
+    assert (spent.cost, spent.calls, spent.reserved) == (70 + (ASKED.reserved or 0), 2, ASKED.reserved)
+    assert await problems(store) == []
+    await store.journal.append(turn.id, [ModelReplied("yes", usage=Usage(9, 1), cost=11, ref="model-a")])
+    assert {model: spent.cost for model, spent in await store.ledger.sums("model")} == {"model-a": 11, "model-b": 70}
+    assert await problems(store) == []
+
+
 async def test_an_answer_that_is_none_costs_what_it_cost(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED, ModelFailed("empty", "nothing", usage=Usage(9, 1), cost=11)])

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
+from hob.agent.accounting import stream_in_turn
 from hob.agent.arguments import tidy
 from hob.agent.calls import clean
 from hob.agent.naming import real_name
@@ -13,6 +14,7 @@ from hob.agent.ports import BuiltPrompt
 from hob.agent.remarks import remarks_of, render
 from hob.agent.running import Running, request_hash
 from hob.agent.sessions import reset_due, resets
+from hob.agent.spending import Held
 from hob.agent.turn import WAITABLE
 from hob.agent.window import load_limit
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
@@ -60,15 +62,17 @@ async def ask(run: Running) -> None:
         async with parts.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
             request = held.request
             run.asked, models = request.first, request.models
-            asked = ModelAsked(request.first, request_hash(request), estimate, held.worst, prompt.trust, models)
-            record.add(asked)
+            for remark in (*prompt.remarks, *route.remarks, *held.remarks):  # not lost if nobody hears the answer
+                _tell(run, heard, remark)
+            told = heard.take()
+            record.add(
+                ModelAsked(request.first, request_hash(request), estimate, held.worst, prompt.trust, models, told)
+            )
             await record.flush()
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
-    for remark in (*prompt.remarks, *route.remarks, *held.remarks):
-        _tell(run, heard, remark)
-    await _hear(run, request, heard)
+    await _hear(run, held, heard)
 
 
 async def _choose(run: Running, request: ModelRequest) -> Route | None:
@@ -125,11 +129,15 @@ async def _load_view(run: Running) -> View:
     return await parts.transcript.load_view(session, load_limit(parts.settings))
 
 
-async def _hear(run: Running, request: ModelRequest, heard: "_Heard") -> None:
+async def _hear(run: Running, held: Held, heard: "_Heard") -> None:
     """Listen to the answer and take it in, or why there is none."""
-    watch = Stopwatch.start(run.parts.clock)
+    watch, request = Stopwatch.start(run.parts.clock), held.request
     try:
-        reply = _checked(await _listen(run, request, heard), request.first)
+        reply = _checked(await _listen(run, held, watch, heard), request.first)
+    except BudgetExceeded as error:  # what failed has left nothing for another try
+        _fail(run, request.first, watch, ModelError(ModelFault.BUDGET, str(error), cost=0), heard)
+        run.record.add(Stopped("budget", str(error)))
+        return
     except ModelError as error:
         if error.fault is ModelFault.CONTEXT_OVERFLOW:
             run.parts.context_room.learn(request.first, run.prompt_tokens)
@@ -144,7 +152,7 @@ async def _hear(run: Running, request: ModelRequest, heard: "_Heard") -> None:
             )
             run.record.add(_denied(run, decided.denied))
             return
-    cost = _cost(run, request.first, reply)
+    cost = run.parts.budget.cost_of_reply(request.first, reply)
     model = reply.model or request.first
     event = watch.event(run.turn, EventKind.MODEL, reply.ref or model, "ok", reply.usage, cost)
     run.record.add(
@@ -168,12 +176,18 @@ async def _hear(run: Running, request: ModelRequest, heard: "_Heard") -> None:
 class _Heard:
     """What came of one call so far: whether anything was shown, the remarks, and the reply if there was one."""
 
-    __slots__ = ("remarks", "reply", "shown")
+    __slots__ = ("before", "remarks", "reply", "shown")
 
     def __init__(self) -> None:
         self.shown = False
+        self.before: tuple[str, ...] = ()
         self.remarks: list[str] = []
         self.reply: ModelReply | None = None
+
+    def take(self) -> tuple[str, ...]:
+        """The remarks so far, which are journalled before the call."""
+        self.before, self.remarks = tuple(self.remarks), []
+        return self.before
 
 
 def _tell(run: Running, heard: _Heard, remark: Remark) -> None:
@@ -185,38 +199,40 @@ def _tell(run: Running, heard: _Heard, remark: Remark) -> None:
 
 
 def _with_remarks(event: TimelineEvent, heard: _Heard) -> TimelineEvent:
-    return replace(event, text="\n".join(heard.remarks)) if heard.remarks else event
+    told = (*heard.before, *heard.remarks)
+    return replace(event, text="\n".join(told)) if told else event
 
 
-async def _listen(run: Running, request: ModelRequest, heard: _Heard) -> ModelReply:
-    """The reply, its pieces published as they come. Raises ModelError."""
+async def _listen(run: Running, held: Held, watch: Stopwatch, heard: _Heard) -> ModelReply:
+    """The reply, its pieces published as they come. Raises ModelError, BudgetExceeded."""
     trace, session = run.turn.trace, run.turn.session
     publish, monotonic = run.parts.notices.publish, run.parts.clock.monotonic
-    async with _watched(run) as pulse:
-        stream = run.parts.model.stream(request)
-        try:
-            async for event in stream:
-                pulse.last = monotonic()
-                match event:
-                    case TextDelta(text):
-                        heard.shown = True
-                        publish(Delta(trace, session, text))
-                    case ReasoningDelta(text):
-                        publish(Delta(trace, session, text, reasoning=True))
-                    case ModelReply():
-                        heard.reply = event
-                    case CallStarted(name):
-                        publish(Progress(trace, session, "call", name))
-                    case Remark():
-                        _tell(run, heard, event)
-                    case _:
-                        pass
-        finally:
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                await close()
+
+    def event_of(ref: str, status: str) -> TimelineEvent:
+        return watch.event(run.turn, EventKind.MODEL, ref, status)
+
+    async with (
+        _watched(run) as pulse,
+        aclosing(stream_in_turn(run.parts.budget, run.parts.model, held, event_of)) as events,
+    ):
+        async for event in events:
+            pulse.last = monotonic()
+            match event:
+                case TextDelta(text):
+                    heard.shown = True
+                    publish(Delta(trace, session, text))
+                case ReasoningDelta(text):
+                    publish(Delta(trace, session, text, reasoning=True))
+                case ModelReply():
+                    heard.reply = event
+                case CallStarted(name):
+                    publish(Progress(trace, session, "call", name))
+                case Remark():
+                    _tell(run, heard, event)
+                case _:
+                    pass
     if heard.reply is None:
-        raise ModelError(ModelFault.CUT, f"{request.first}: the stream ended without an answer")
+        raise ModelError(ModelFault.CUT, f"{held.request.first}: the stream ended without an answer")
     return heard.reply
 
 
@@ -311,21 +327,17 @@ def _fail(run: Running, model: str, watch: Stopwatch, error: ModelError, heard: 
         if wait is None:
             wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2**record.state.waits)
         retry_at = run.parts.clock.now().timestamp() + wait
-    usage = heard.reply.usage if heard.reply is not None else None
-    cost = _cost(run, model, heard.reply) if heard.reply is not None else None
+    if heard.reply is not None:
+        usage, cost = heard.reply.usage, run.parts.budget.cost_of_reply(model, heard.reply)
+    else:
+        usage, cost = error.usage, error.cost
+        if usage is not None and cost is None:
+            cost = run.parts.budget.cost_of(model, usage)
     fault, told = error.fault.value, tuple(heard.remarks)
     step = ModelFailed(fault, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost, told)
     record.add(step, _with_remarks(watch.event(turn, EventKind.MODEL, model, fault, usage, cost), heard))
     if run.seconds_left <= 0:
         record.add(out_of_time(run))
-
-
-def _cost(run: Running, model: str, reply: ModelReply) -> int | None:
-    if reply.cost is not None:
-        return reply.cost
-    # The name that was asked for is the one with a price; servers answer with dated names.
-    cost = run.parts.budget.cost_of(reply.ref or model, reply.usage)
-    return run.parts.budget.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
 
 
 def out_of_time(run: Running) -> Stopped:

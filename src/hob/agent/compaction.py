@@ -9,8 +9,10 @@ A summary is trusted no more than what it was made from.
 """
 
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from hob.agent.accounting import stream_outside
 from hob.agent.context_room import ContextRoom
 from hob.agent.naming import real_name
 from hob.agent.prompt.cutting import shorten
@@ -19,7 +21,7 @@ from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.tokens import estimate_tokens
 from hob.agent.remarks import render
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget
+from hob.agent.spending import Budget, Held
 from hob.agent.summaries import INSTRUCTIONS, Draft, finish_text, judge_draft, read_draft
 from hob.agent.window import back_to_safe
 from hob.core.clock import Clock
@@ -27,7 +29,7 @@ from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
 from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
-from hob.core.ports.journal import Ledger, Transcript
+from hob.core.ports.journal import Transcript
 from hob.core.ports.memory import Remember
 from hob.core.ports.model import Model, Routes
 from hob.core.timeline import EventKind, TimelineEvent
@@ -79,7 +81,6 @@ class Compactor:
         *,
         model: Model,
         transcript: Transcript,
-        ledger: Ledger,
         budget: Budget,
         clock: Clock,
         remember: Remember | None = None,
@@ -89,7 +90,6 @@ class Compactor:
         self._settings = settings
         self._model = model
         self._transcript = transcript
-        self._ledger = ledger
         self._clock = clock
         self._remember = remember
         self._budget = budget
@@ -223,35 +223,28 @@ class Compactor:
         async with self._budget.held(
             spending.session, spending.sender, request, estimate_tokens(INSTRUCTIONS + question)
         ) as held:
-            return await self._hear(held.request, question, spending, remarks)
+            return await self._hear(held, question, spending, remarks)
 
-    async def _hear(
-        self, request: ModelRequest, question: str, spending: _Spending, remarks: list[Remark]
-    ) -> ModelReply:
+    async def _hear(self, held: Held, question: str, spending: _Spending, remarks: list[Remark]) -> ModelReply:
         began = self._clock.monotonic()
-        reply: ModelReply | None = None
-        status = "ok"
-        try:
-            async for event in self._model.stream(request):
-                if isinstance(event, ModelReply):
-                    reply = event
-                elif isinstance(event, Remark):
-                    remarks.append(event)
-        except ModelError as error:
-            status = error.fault
-            if error.fault is ModelFault.CONTEXT_OVERFLOW:
-                self._context_room.learn(request.first, estimate_tokens(INSTRUCTIONS + question))
-            raise
-        finally:
-            name = reply.ref if reply and reply.ref else request.first
+        reply = ModelReply("")
+
+        def event_of(name: str, status: str) -> TimelineEvent:
             told = "\n".join(dict.fromkeys(render(remark, self._settings.language) for remark in remarks))
-            ended = self._event(spending, EventKind.MODEL, name, status, began)
-            ended = replace(ended, classification=f"{spending.sender}/{_TASK}", text=told)
-            if reply is not None:
-                cost = self._budget.cost_of(name, reply.usage) if reply.cost is None else reply.cost
-                ended = replace(ended, usage=reply.usage, cost=cost)
-            await self._ledger.record(ended)
-        return reply or ModelReply("")
+            return replace(self._event(spending, EventKind.MODEL, name, status, began), text=told)
+
+        try:
+            async with aclosing(stream_outside(self._budget, self._model, held, event_of)) as events:
+                async for event in events:
+                    if isinstance(event, ModelReply):
+                        reply = event
+                    elif isinstance(event, Remark):
+                        remarks.append(event)
+        except ModelError as error:
+            if error.fault is ModelFault.CONTEXT_OVERFLOW:
+                self._context_room.learn(held.request.first, estimate_tokens(INSTRUCTIONS + question))
+            raise
+        return reply
 
     def _event(self, spending: _Spending, kind: EventKind, name: str, status: str, began: float) -> TimelineEvent:
         seconds = self._clock.monotonic() - began

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from hob.core.models import Remark
 from hob.core.sentences import Sentence, say
-from hob.core.steps import ModelFailed, ModelReplied, Step
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step
 
 _MOST_CHARS = 500  # names in it may come from a server
 
@@ -26,5 +26,5 @@ def render(remark: Remark, language: str) -> str:
 
 def remarks_of(steps: Iterable[Step]) -> tuple[str, ...]:
     """What the journal holds of them, each once, in order."""
-    made = (step.remarks for step in steps if isinstance(step, ModelReplied | ModelFailed))
+    made = (step.remarks for step in steps if isinstance(step, ModelAsked | ModelReplied | ModelFailed))
     return tuple(dict.fromkeys(line for lines in made for line in lines))

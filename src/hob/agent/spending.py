@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from hob.agent.limits import Caller, Limit, SpendingSettings, general_limits, limits_for, session_limit
 from hob.core.clock import Clock
-from hob.core.errors import BudgetExceeded
+from hob.core.errors import MAY_COST, BudgetExceeded, ModelError
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass, least_known
 from hob.core.messages import Inbound
-from hob.core.models import NOTHING_SPENT, ModelRequest, Price, Remark, Spent, Usage
+from hob.core.models import NOTHING_SPENT, ExtraCall, ModelReply, ModelRequest, Price, Remark, Spent, Usage
 from hob.core.money import dollars
 from hob.core.ports.journal import Ledger
 from hob.core.ports.model import Prices
@@ -30,11 +30,13 @@ _LOOK_SECONDS = 0.5
 class Held:
     """What is held back for a call, in micro-dollars, None where no price is known; and what its reader is told.
 
-    `request` is what may be asked: without the models for which a limit has no room.
+    `request` is what may be asked: without the models for which a limit has no room. `tokens` is its input, guessed.
     """
 
     worst: int | None
     request: ModelRequest
+    caller: Caller
+    tokens: int
     remarks: tuple[Remark, ...] = ()
 
 
@@ -57,6 +59,12 @@ class Standing:
     def may_have_room(self, worst: int | None) -> bool:
         """Whether it may be once those have ended for whom something is held back."""
         return self._fits(self.settled, worst)
+
+    def without(self, held: int | None) -> "Standing":
+        """As if this much were not held back."""
+        given_back = min(held or 0, self.spent.reserved)
+        spent = replace(self.spent, cost=self.spent.cost - given_back, reserved=self.spent.reserved - given_back)
+        return replace(self, spent=spent)
 
     def _fits(self, used: int, worst: int | None) -> bool:
         return used < self.limit.most if worst is None else used + worst <= self.limit.most
@@ -105,6 +113,25 @@ class Budget:
             return 0 if price == _FREE else None
         return price.cost(usage)
 
+    def cost_of_reply(self, asked: str, reply: ModelReply) -> int | None:
+        """What an answer did cost; None if it is not known."""
+        if reply.cost is not None:
+            return reply.cost
+        # The name that was asked for is the one with a price; servers answer with dated names.
+        cost = self.cost_of(reply.ref or asked, reply.usage)
+        return self.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
+
+    def cost_of_failure(self, held: Held, error: ModelError) -> int | None:
+        """What a call did cost that ended so: nothing where it was turned away, the most where nobody knows."""
+        if error.cost is not None or error.usage is not None:
+            return self.cost_of(held.request.first, error.usage) if error.cost is None else error.cost
+        return held.worst if error.fault in MAY_COST else None
+
+    def cost_of_extra(self, held: Held, call: ExtraCall) -> int | None:
+        """What a call beside the answer did cost; the most it may have cost where nobody knows."""
+        cost = self.cost_of(call.ref, call.usage) if call.cost is None else call.cost
+        return self._worst_cost(call.ref, held.request, held.tokens) if cost is None and call.usage is None else cost
+
     @asynccontextmanager
     async def reserved(
         self, turn: Turn, request: ModelRequest, input_estimate: int, joined: Collection[Inbound] = ()
@@ -135,6 +162,23 @@ class Budget:
         finally:
             self._outside.remove(mine)
 
+    async def renew(self, held: Held) -> Held:
+        """The same where all its models still have room, else without those that have none.
+
+        Raises BudgetExceeded where none is left.
+        """
+        models = _models(held.request)
+        caller = replace(held.caller, models=models)
+        limits = limits_for(self._settings, caller, self._clock.now())
+        worst = {model: self._worst_cost(model, held.request, held.tokens) for model in models}
+        async with self._gate:
+            standings = [(await self._stand(limit)).without(held.worst) for limit in limits]
+        refusals = list(self._refusals(caller, worst, standings))
+        if not refusals:
+            return held
+        left = await self._hold(caller, held.request, held.tokens, worst, standings, refusals)
+        return replace(left, worst=held.worst)  # as much as before is held back for it
+
     async def standings(self, session: SessionKey | None = None) -> list[Standing]:
         """Each limit of days and months, and the session's, with what is spent of it."""
         limits = list(general_limits(self._settings, self._clock.now()))
@@ -148,7 +192,7 @@ class Budget:
         worst = {model: self._worst_cost(model, request, input_estimate) for model in caller.models}
         limits = limits_for(self._settings, caller, self._clock.now())
         if not limits:
-            yield Held(_most(worst.values()), request, await self._remarks(caller, ()))
+            yield Held(_most(worst.values()), request, caller, input_estimate, await self._remarks(caller, ()))
             return
         give_up = self._clock.monotonic() + request.patience
         while True:
@@ -157,7 +201,7 @@ class Budget:
                 refusals = list(self._refusals(caller, worst, standings))
                 waits = bool(refusals) and refusals[0].model == caller.models[0] and refusals[0].may_pass
                 if not waits or self._clock.monotonic() >= give_up:
-                    yield await self._hold(caller, request, worst, standings, refusals)
+                    yield await self._hold(caller, request, input_estimate, worst, standings, refusals)
                     return
             await self._clock.sleep(_LOOK_SECONDS)
 
@@ -165,6 +209,7 @@ class Budget:
         self,
         caller: Caller,
         request: ModelRequest,
+        tokens: int,
         worst: Mapping[str, int | None],
         standings: Sequence[Standing],
         refusals: Sequence[_Refusal],
@@ -176,7 +221,7 @@ class Budget:
             raise BudgetExceeded(self._explain(refusals[0]))
         remarks = (*await self._left_out(caller, refusals), *await self._remarks(caller, standings))
         narrowed = replace(request, models=left) if refusals else request
-        return Held(_most(worst[model] for model in left), narrowed, remarks)
+        return Held(_most(worst[model] for model in left), narrowed, caller, tokens, remarks)
 
     def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
         price = self._prices.find_price(model)

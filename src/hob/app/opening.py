@@ -160,7 +160,6 @@ async def _open_peers(
         settings,
         model=model,
         transcript=store.transcript,
-        ledger=store.ledger,
         budget=budget,
         clock=clock,
         salt=salt,

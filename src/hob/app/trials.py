@@ -5,9 +5,11 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from hob.agent import Budget
+from hob.agent.accounting import stream_outside
 from hob.app.sections import choose_models
 from hob.config import Config
 from hob.core.clock import Clock
@@ -119,33 +121,21 @@ class _Trial:
 
     async def _ask(self, request: ModelRequest) -> _Answered:
         """Raises ModelError and BudgetExceeded."""
-        async with self.budget.held(_SESSION, SenderClass.OWNER, request, _MOST_INPUT) as held:
-            return await self._hear(held.request)
-
-    async def _hear(self, request: ModelRequest) -> _Answered:
-        began, first, status = self.clock.monotonic(), 0.0, "ok"
-        reply: ModelReply | None = None
-        cost: int | None = None
-        try:
-            async with aclosing(cast(Any, self.model.stream(request))) as events:
-                async for event in events:
-                    if not first and isinstance(event, (TextDelta, ReasoningDelta)):
-                        first = self.clock.monotonic() - began
-                    if isinstance(event, ModelReply):
-                        reply = event
-        except ModelError as error:
-            status = error.fault
-            raise
-        finally:
-            if reply is not None:
-                cost = self.budget.cost_of(request.first, reply.usage) if reply.cost is None else reply.cost
-            await self.budget.ledger.record(self._event(request, status, began, reply, cost))
-        assert reply is not None  # noqa: S101 - the last event of every stream that raises nothing
+        began, first = self.clock.monotonic(), 0.0
+        reply = ModelReply("")
+        async with (
+            self.budget.held(_SESSION, SenderClass.OWNER, request, _MOST_INPUT) as held,
+            aclosing(stream_outside(self.budget, self.model, held, partial(self._event, began))) as events,
+        ):
+            async for event in events:
+                if not first and isinstance(event, (TextDelta, ReasoningDelta)):
+                    first = self.clock.monotonic() - began
+                if isinstance(event, ModelReply):
+                    reply = event
+        cost = self.budget.cost_of_reply(request.first, reply)
         return _Answered(reply, cost, first, self.clock.monotonic() - began)
 
-    def _event(
-        self, request: ModelRequest, status: str, began: float, reply: ModelReply | None, cost: int | None
-    ) -> TimelineEvent:
+    def _event(self, began: float, name: str, status: str) -> TimelineEvent:
         seconds = self.clock.monotonic() - began
         return TimelineEvent(
             new_event_id(),
@@ -154,14 +144,11 @@ class _Trial:
             None,
             self.clock.now().timestamp() - seconds,
             EventKind.MODEL,
-            request.first,
+            name,
             status,
             session=_SESSION,
             label=HOB_LABEL,
-            classification=f"{SenderClass.OWNER}/{TASK}",
             seconds=seconds,
-            usage=None if reply is None else reply.usage,
-            cost=cost,
         )
 
 

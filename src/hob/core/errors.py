@@ -3,6 +3,8 @@
 import inspect
 from enum import StrEnum
 
+from hob.core.models import Usage
+
 
 class HobError(Exception):
     """Something went wrong."""
@@ -107,16 +109,29 @@ class ModelFault(StrEnum):
     BUDGET = "budget"
 
 
+MAY_COST = frozenset({ModelFault.CUT, ModelFault.TIMEOUT, ModelFault.GARBAGE, ModelFault.EMPTY, ModelFault.FILTERED})
+"""A provider charges for what it began to answer; after the other faults the request was turned away before."""
+
+
 class ModelError(HobError):
     """The model gave no answer."""
 
     def __init__(
-        self, fault: ModelFault, detail: str = "", *, retry_after: float | None = None, attempts: int = 1
+        self,
+        fault: ModelFault,
+        detail: str = "",
+        *,
+        retry_after: float | None = None,
+        attempts: int = 1,
+        usage: Usage | None = None,
+        cost: int | None = None,
     ) -> None:
         super().__init__(detail)
         self.fault = fault
         self.retry_after = retry_after
         self.attempts = attempts
+        self.usage = usage  # what the request took all the same, as far as that was heard
+        self.cost = cost  # in micro-dollars
 
 
 class BudgetExceeded(HobError):

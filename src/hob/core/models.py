@@ -249,6 +249,22 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtraCall:
+    """A call beside the one that answers, which is over and has to be paid for: it failed, or it described a picture.
+
+    `status` is `ok` or a `ModelFault`; `usage` and `cost` (micro-dollars) are what is known of it. Whoever hears this
+    counts it. Where `goes_on`, another request follows, but not before the next event is asked for: who may not spend
+    more closes the stream instead.
+    """
+
+    ref: str
+    status: str
+    usage: Usage | None = None
+    cost: int | None = None
+    goes_on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """Where a request goes: as it will be sent, with the references that may answer it in `request.models`."""
 
@@ -286,7 +302,7 @@ class ModelReply:
     continuation: Continuation | None = None
 
 
-ModelEvent = TextDelta | ReasoningDelta | CallStarted | Beat | Remark | ModelReply
+ModelEvent = TextDelta | ReasoningDelta | CallStarted | Beat | Remark | ExtraCall | ModelReply
 
 
 @dataclass(frozen=True, slots=True)

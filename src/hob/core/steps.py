@@ -22,7 +22,8 @@ class ModelAsked:
     """The model is about to be asked. `reserved` is the worst-case cost in micro-dollars, None if unknown.
 
     `trust` is that of everything in the request: what the model writes next is trusted no more than that. `models` are
-    the references that may answer, best first, where they are known.
+    the references that may answer, best first, where they are known. `remarks` are what is told beside whatever comes
+    of it, one line each, in the owner's language.
     """
 
     model: str
@@ -31,6 +32,7 @@ class ModelAsked:
     reserved: int | None = None
     trust: Trust = Trust.UNTRUSTED
     models: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

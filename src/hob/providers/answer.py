@@ -108,6 +108,11 @@ class Answer:
         pending = "".join(self._pending) if self._pending_reasoning else ""
         return "".join(self._reasoning) + pending
 
+    @property
+    def size(self) -> int:
+        """Characters so far, of text, reasoning and calls."""
+        return self._kept
+
     def keep(self, size: int) -> None:
         """So many characters more are kept."""
         self._kept += size
@@ -199,7 +204,8 @@ class Answer:
         """The answer is whole: its reply is the last event. Raises ModelError where it is none."""
         self.flush()
         if stop is Stop.FILTER:
-            raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, "", self._secrets))
+            said = describe(ModelFault.FILTERED, self._host, "", self._secrets)
+            raise ModelError(ModelFault.FILTERED, said, usage=self.usage, cost=self.cost)
         text = "".join(self._text)
         calls = self._finished_calls()
         if not text.strip() and not calls:
@@ -238,8 +244,7 @@ class Answer:
         raise ModelError(ModelFault.GARBAGE, said)
 
     def _raise_empty(self, stop: Stop) -> NoReturn:
+        said = f"the model at {self._host} gave an empty answer"
         if stop is Stop.LENGTH:
-            raise ModelError(
-                ModelFault.EMPTY, "the model used up its limit before it wrote an answer; raise agent.max_tokens"
-            )
-        raise ModelError(ModelFault.EMPTY, f"the model at {self._host} gave an empty answer")
+            said = "the model used up its limit before it wrote an answer; raise agent.max_tokens"
+        raise ModelError(ModelFault.EMPTY, said, usage=self.usage, cost=self.cost)

@@ -15,10 +15,11 @@ Formats: https://html.spec.whatwg.org/multipage/server-sent-events.html, https:/
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import Beat, ModelEvent, Stop
+from hob.core.models import Beat, ModelEvent, Stop, Usage
 from hob.providers.answer import Answer
 from hob.providers.faults import describe, hide_keys, read_stream_error
 from hob.providers.nesting import is_deep
@@ -28,6 +29,7 @@ MOST_LINE = 8 * 1024 * 1024
 MOST_TOKENS = 10**9
 """Tokens that a server can have counted; the sums of many answers must still fit into 64 bits."""
 _BEAT = Beat()
+_AT_THE_END = frozenset({ModelFault.EMPTY, ModelFault.FILTERED})
 _load = json.JSONDecoder(strict=False).decode
 
 
@@ -76,7 +78,11 @@ class Decoder(ABC):
         """What these bytes mean. Bytes that mean nothing by themselves give a `Beat`. Raises ModelError."""
         if not data or self.done:
             return []
-        self._feed(data)
+        try:
+            self._feed(data)
+        except ModelError as error:
+            self._count_in(error)
+            raise
         return self._answer.take_events() or [_BEAT]
 
     def finish(self, *, broken: bool = False) -> list[ModelEvent]:
@@ -87,6 +93,14 @@ class Decoder(ABC):
         if self.done:
             return []
         self._broken = broken
+        try:
+            self._finish_feed()
+        except ModelError as error:
+            self._count_in(error)
+            raise
+        return self._answer.take_events()
+
+    def _finish_feed(self) -> None:
         if self._feed == self._feed_json:
             self._read_whole()
         elif self._feed == self._feed_lines:
@@ -96,7 +110,6 @@ class Decoder(ABC):
             if stop is None:
                 self._raise_cut()
             self._complete(stop)
-        return self._answer.take_events()
 
     def _complete(self, stop: Stop) -> None:
         self._answer.complete(stop)
@@ -234,6 +247,22 @@ class Decoder(ABC):
             self._complete(self._ended() or Stop.END)
 
     # -- failures
+
+    def _counted(self) -> Usage | None:
+        """What the server has counted so far."""
+        return self._answer.usage
+
+    def _count_in(self, error: ModelError) -> None:
+        """Let the error tell what the answer took, as far as that was heard.
+
+        Where it was not heard to its end nobody counted its output: two characters a token are rather too many.
+        """
+        usage, error.cost = self._counted(), self._answer.cost
+        if usage is not None and error.fault not in _AT_THE_END:
+            usage = replace(usage, output=max(usage.output, (self._answer.size + 1) // 2))
+        error.usage = usage
+        if error.fault is ModelFault.GARBAGE and not self._any:  # a web page, say: this was no model
+            error.cost = 0
 
     def _raise_error(self, error: Any) -> NoReturn:
         """An error that the server sent inside its answer."""

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
 from hob.core.clock import Clock
-from hob.core.errors import ModelError, ModelFault, StoreError
-from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark
+from hob.core.errors import MAY_COST, ModelError, ModelFault, StoreError
+from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
 from hob.core.sentences import OF_STAND_IN
 from hob.providers.failover import MOST_ATTEMPTS, Walk
@@ -21,6 +21,7 @@ from hob.providers.told import Told
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _BEAT = Beat()
+_UNSHOWN = frozenset({Beat, Remark, ExtraCall})
 _NAMING_PATIENCE = 8.0  # seconds; what a person who waits has for an answer
 
 
@@ -67,7 +68,8 @@ class Failover:
 
         The reply says who gave it and how many requests it took. Where it is not the first model of the chain that
         answers, a `Remark` comes before the first piece, once for each session and outage; where it is, with another
-        key, nothing is said.
+        key, nothing is said. Each request that failed and may have to be paid for is told by an `ExtraCall`: the error
+        leaves nothing to pay.
         """
         monotonic = self._clock.monotonic
         walk = self._begin(request)
@@ -81,7 +83,7 @@ class Failover:
                     heard = _Heard(events, self._clock, self._silence if walk.others_left else None)
                     async for event in heard:
                         kind = type(event)
-                        if not shown and kind is not Beat and kind is not Remark:
+                        if not shown and kind not in _UNSHOWN:
                             shown, heard.silence = True, None
                             if (remark := _remark(walk, lane)) is not None and self.told.is_news(request, remark):
                                 yield remark
@@ -104,10 +106,13 @@ class Failover:
                     return
                 failure = _defect(error)
             ask = walk.failed(lane, failure, monotonic(), draw=self._draw(), shown=shown)
+            # in any case something: who watches over the silence sees that it goes on
+            yield _to_pay(lane, failure, shown=shown, goes_on=ask is not None) or _BEAT
             if ask is not None:
-                yield _BEAT  # who watches over the silence sees that it goes on
                 await self._clock.sleep(ask.wait)
-        raise walk.verdict(monotonic())
+        verdict = walk.verdict(monotonic())
+        verdict.cost = 0
+        raise verdict
 
     async def patiently(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         """What `ask` gives, asked again as patiently as for an answer, e.g. for the name of a server's model.
@@ -167,6 +172,14 @@ def _defect(error: Exception) -> ModelError:
     """An odd answer, or a plug-in, met a defect. It may hold anything at all, so that only its kind is told."""
     kind = type(error).__name__
     return ModelError(ModelFault.GARBAGE, f"its answer could not be understood ({kind}); Hob's log says where")
+
+
+def _to_pay(lane: Lane, error: ModelError, *, shown: bool, goes_on: bool) -> ExtraCall | None:
+    """The request that failed, unless it was turned away."""
+    known = error.usage is not None or error.cost is not None
+    if error.cost == 0 or not (known or shown or error.fault in MAY_COST):
+        return None
+    return ExtraCall(lane.ref, error.fault, error.usage, error.cost, goes_on)
 
 
 def _remark(walk: Walk, lane: Lane) -> Remark | None:

@@ -73,7 +73,7 @@ class StoredLedger:
         self._readers = readers
 
     async def record(self, event: TimelineEvent) -> None:
-        """Write a model call made outside any turn with its usage and cost, and the event itself."""
+        """Write a model call made outside any turn or beside its answer, and the event itself."""
 
         def job(connection: apsw.Connection) -> None:
             record(connection, event)

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from hob.core.errors import ModelFault
+from hob.core.errors import MAY_COST, ModelFault
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
 from hob.core.labels import SenderClass, least_known
 from hob.core.models import Usage
@@ -45,14 +45,8 @@ _ADD = (
     " reasoning = reasoning + excluded.reasoning, calls = calls + 1"
 )
 _SENDERS = "SELECT DISTINCT sender_class FROM inbox WHERE turn = ?"
-# A provider charges for what it began to answer; these were turned away before.
-_FREE_FAULTS = frozenset(ModelFault) - {
-    ModelFault.CUT,
-    ModelFault.TIMEOUT,
-    ModelFault.GARBAGE,
-    ModelFault.EMPTY,
-    ModelFault.FILTERED,
-}
+_FAULTS = frozenset(ModelFault)
+_FREE_FAULTS = _FAULTS - MAY_COST
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +62,14 @@ class Call:
 
 
 def was_turned_away(status: str, usage: Usage | None, cost: int | None) -> bool:
-    """Whether the fault came before anything was done: then nothing was called, and nothing is owed."""
-    return usage is None and cost is None and status in _FREE_FAULTS
+    """Whether nothing is owed for a call that failed: it does not count as one."""
+    return usage is None and (status in _FAULTS if cost == 0 else cost is None and status in _FREE_FAULTS)
+
+
+def is_extra(classification: str) -> bool:
+    """Whether a call of a turn was made beside the one that the journal tells of. It names its task, as those outside
+    any turn do."""
+    return "/" in classification
 
 
 def whose(classification: str) -> tuple[str, str]:
@@ -106,10 +106,12 @@ def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | Model
     if row is None:
         return Call(model, status, step.usage, step.cost, None, "")
     id, session, sender, at, asked, reserved = row
-    if was_turned_away(status, step.usage, step.cost):
+    cost = step.cost
+    if cost is None and step.usage is None and status not in _FREE_FAULTS:
+        cost = reserved
+    if was_turned_away(status, step.usage, cost):
         connection.execute("DELETE FROM usage WHERE id = ?", (id,))
-        return Call(model or asked, status, None, None, at, sender)
-    cost = reserved if step.cost is None and step.usage is None else step.cost
+        return Call(model or asked, status, None, cost, at, sender)
     call = Call(model or asked, status, step.usage, cost, at, sender)
     _settle(connection, id, session, call)
     return call
@@ -125,7 +127,7 @@ def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
 
 
 def record(connection: apsw.Connection, event: TimelineEvent) -> None:
-    """A call made outside any turn, whose end the event tells."""
+    """A call made outside any turn or beside its answer, whose end the event tells."""
     if was_turned_away(event.status, event.usage, event.cost):
         return
     usage, session, (sender, task) = event.usage or Usage(), event.session or "", whose(event.classification)

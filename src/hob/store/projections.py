@@ -20,7 +20,7 @@ from hob.core.labels import SenderClass, least_known
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TASK_OF_TURN, TaskState, TurnState
 from hob.core.timeline import EventKind
-from hob.store.model_calls import CHAT, HOUR, chain_of, tokens_of, was_turned_away, whose
+from hob.store.model_calls import CHAT, HOUR, chain_of, is_extra, tokens_of, was_turned_away, whose
 from hob.store.rows import Row
 
 _NO_USAGE = Usage()
@@ -175,8 +175,8 @@ class _Fold:
                 self._accept(event)
             case EventKind.TURN | EventKind.COMMAND | EventKind.STEER if event.value in _STATES:
                 self._move(event)
-            case EventKind.MODEL if event.turn is None:
-                call = _Call(None, event.session or "", event.name, event.at, None, "")
+            case EventKind.MODEL if event.turn is None or is_extra(event.value):
+                call = _Call(event.turn, event.session or "", event.name, event.at, None, "")
                 call.settle(event)
                 self._calls_outside.append(call)
             case EventKind.MODEL if event.turn is not None:

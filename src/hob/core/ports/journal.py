@@ -81,7 +81,7 @@ class Ledger(Protocol):
     """Spending."""
 
     async def record(self, event: TimelineEvent) -> None:
-        """Write a model call made outside any turn with its usage and cost, and the event itself.
+        """Write a model call made outside any turn, or beside a turn's answer, with its cost, and the event itself.
 
         The event's classification is the sender class it counts for and its task: `owner/summary`.
         """

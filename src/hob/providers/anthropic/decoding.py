@@ -59,6 +59,9 @@ class Decoder(decoding.Decoder):
     def _ended(self) -> Stop | None:
         return _STOPS.get(self._finish, Stop.END) if self._finish else None
 
+    def _counted(self) -> Usage | None:
+        return read_usage(self._usage)
+
     def _complete(self, stop: Stop) -> None:
         answer = self._answer
         for call, arguments in self._given:
@@ -66,7 +69,7 @@ class Decoder(decoding.Decoder):
                 answer.write(call, arguments)
         if self._layout.sealed:
             answer.continuation = Continuation(WIRE, self._layout.data(self._said))
-        answer.usage = read_usage(self._usage)
+        answer.usage = self._counted()
         if stop is Stop.FILTER:
             raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, self._why, self._secrets))
         if self._finish == "model_context_window_exceeded" and not answer.begun:

@@ -301,7 +301,10 @@ class _Heard:
         if self._facts.exits_with_status and returncode is not None and 144 <= returncode <= 255:
             fault = fault_of(failed.said, returncode + 256)
         wait = None if failed.resets_at is None else max(0.0, failed.resets_at - self._clock.now().timestamp())
-        return self._failure(fault, said, wait)
+        error = self._failure(fault, said, wait)
+        if isinstance(error, ModelError):
+            error.cost = failed.cost
+        return error
 
     def _ended(self, returncode: int | None, complaints: str) -> Exception:
         """It ended, or was ended, without saying how it went."""

@@ -205,12 +205,10 @@ class ClaudeDecoder:
         if line.get("is_error") or text_in(line, "subtype").startswith("error"):
             errors = line.get("errors")
             said = result or "; ".join(map(str, errors)) if isinstance(errors, list) else result
-            return (Failed(self._fault(line, said), said or text_in(line, "subtype"), self._resets_at),)
+            return (Failed(self._fault(line, said), said or text_in(line, "subtype"), self._resets_at, _cost(line)),)
         denied = [Refused(text_in(denial, "tool_name")) for denial in objects_in(line, "permission_denials")]
         last = () if self._said else self._say(result)
-        dollars = number_in(line, "total_cost_usd")
-        cost = None if dollars is None else math.ceil(round(dollars * 1_000_000, 3))
-        return (*last, *denied, Finished(_usage(object_in(line, "usage")), cost))
+        return (*last, *denied, Finished(_usage(object_in(line, "usage")), _cost(line)))
 
     def _fault(self, line: Object, said: str) -> ModelFault:
         if line.get("stop_reason") == "refusal" or self._refused_answer:
@@ -221,6 +219,11 @@ class ClaudeDecoder:
         if self._resets_at is not None:
             return ModelFault.RATE_LIMIT
         return fault_of(said, status, ModelFault.GARBAGE)
+
+
+def _cost(line: Object) -> int | None:
+    dollars = number_in(line, "total_cost_usd")
+    return None if dollars is None else math.ceil(round(dollars * 1_000_000, 3))
 
 
 def _usage(usage: Object) -> Usage:

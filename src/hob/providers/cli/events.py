@@ -46,11 +46,15 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The run failed; `resets_at` (seconds since 1970) is when it may work again, where the CLI tells."""
+    """The run failed; `resets_at` (seconds since 1970) is when it may work again, where the CLI tells.
+
+    `cost` (micro-dollars) is what it took all the same.
+    """
 
     fault: ModelFault
     said: str = ""
     resets_at: float | None = None
+    cost: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,13 @@ class Decoder(decoding.Decoder):
             self._raise_withheld(words)
         raise ModelError(ModelFault.EMPTY, describe(ModelFault.EMPTY, self._host, words, self._secrets))
 
+    def _counted(self) -> Usage | None:
+        return read_usage(self._usage)
+
     def _complete(self, stop: Stop) -> None:
         if self._layout.signed:
             self._answer.continuation = Continuation(WIRE, self._layout.data(self._said))
-        self._answer.usage = read_usage(self._usage)
+        self._answer.usage = self._counted()
         super()._complete(stop)
 
     def _take(self, chunk: Any) -> None:

@@ -160,11 +160,11 @@ class Decoder(decoding.Decoder):
             self._answer.model = response["model"]
         if kind not in _ENDS:
             return
+        usage = response.get("usage")
+        self._answer.usage = read_usage(usage) if isinstance(usage, dict) else None
         if kind in ("response.failed", "response.cancelled"):
             self._raise_failed(response.get("error"))
         self._hear_unheard(response)
-        usage = response.get("usage")
-        self._answer.usage = read_usage(usage) if isinstance(usage, dict) else None
         self._complete(Stop.END if kind == "response.completed" else _why(response))
 
     def _hear_unheard(self, response: Item) -> None:

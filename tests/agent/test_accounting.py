@@ -1,0 +1,219 @@
+"""What a call took is counted when it is over, whatever came of it, before the next one is made."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.agent.accounting import stream_outside
+from hob.agent.driver import Driver
+from hob.agent.limits import PeriodLimits, SpendingSettings
+from hob.agent.parts import Parts
+from hob.agent.spending import Budget
+from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.ids import new_event_id, new_span_id, new_trace_id
+from hob.core.labels import SenderClass
+from hob.core.models import ExtraCall, ModelEvent, ModelReply, ModelRequest, Thinking, Usage
+from hob.core.ports.model import Model
+from hob.core.states import TurnState
+from hob.core.steps import ModelAsked, ModelFailed
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Finished, Turn
+from hob.providers.health import Lane
+from hob.providers.walking import Failover
+from hob.store import StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.model import ScriptedModel, Silence
+from hob.testing.turns import SESSION, make_turn
+
+from .test_driver import Desk, Known, until_asked
+from .test_routes import Router, owed
+
+CUT = ModelError(ModelFault.CUT, "broke off")
+ANSWER = ModelReply("Hello.", usage=Usage(10, 5), ref="priced")
+ASKED = ModelRequest("priced", "", (), max_tokens=1_000, thinking=Thinking.OFF)
+WORST = 2_000  # a thousand tokens of answer
+
+
+class Stumbling(Router):
+    """Every request is preceded by these calls; `asked` counts those that came so far that they were answered."""
+
+    def __init__(self, *extra: ExtraCall, chain: tuple[str, ...] = ("priced",)) -> None:
+        super().__init__(ANSWER, ANSWER, chains={"chat": chain})
+        self.extra = extra
+        self.answered = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        extra, self.extra = self.extra, ()
+        for call in extra:
+            yield call
+        self.answered += 1
+        async for event in super().stream(request):
+            yield event
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        yield Desk(store, clock)
+
+
+async def run(desk: Desk, model: Model, spending: SpendingSettings | None = None) -> tuple[Turn, TurnState]:
+    turn = await make_turn(desk.store, message("hi"))
+    parts: Parts = replace(desk.parts(spending=spending), model=model)
+    outcome = await Driver(parts).run(turn, desk.control)
+    assert isinstance(outcome, Finished)
+    return turn, outcome.state
+
+
+def failed(usage: Usage | None = None, cost: int | None = None, ref: str = "priced") -> ExtraCall:
+    return ExtraCall(ref, ModelFault.CUT, usage, cost)
+
+
+async def test_a_failed_attempt_costs_what_it_took_beside_the_answer(desk: Desk) -> None:
+    turn, _ = await run(desk, Stumbling(failed(Usage(1_000, 500)), failed(cost=7, ref="other")))
+    sums = {model: spent.cost for model, spent in await desk.store.ledger.sums("model")}
+    assert sums == {"priced": 2_000 + 20, "other": 7}
+    spent = await desk.store.ledger.spent(turn=turn.id)
+    assert (spent.cost, spent.calls, spent.reserved, spent.unknown_calls) == (2_027, 3, 0, 0)
+
+
+async def test_a_failed_attempt_that_nobody_counted_costs_the_most_it_may(desk: Desk) -> None:
+    turn, _ = await run(desk, Stumbling(failed()))
+    (asked, *_) = await desk.store.journal.load_steps(turn.id)
+    assert isinstance(asked, ModelAsked)
+    assert (await desk.store.ledger.spent(turn=turn.id)).cost == (asked.reserved or 0) + 20
+
+
+async def test_failed_attempts_stand_in_the_timeline_of_the_turn(desk: Desk) -> None:
+    turn, _ = await run(desk, Stumbling(failed(Usage(1, 1)), failed(Usage(2, 2))))
+    made = [event for event in await desk.store.timeline.trace(turn.trace) if event.kind is EventKind.MODEL]
+    assert sorted((event.status, event.cost) for event in made) == [("cut_stream", 3), ("cut_stream", 6), ("ok", 20)]
+
+
+async def test_where_a_failed_attempt_leaves_nothing_no_other_is_made(desk: Desk) -> None:
+    model = Stumbling(failed(cost=990_000))
+    turn, state = await run(desk, model, SpendingSettings(daily=1.0))
+    assert (state, model.answered) == (TurnState.FAILED, 0)
+    assert "spending.daily" in await desk.reply(turn)
+    spent = await desk.store.ledger.spent(turn=turn.id)
+    assert (spent.cost, spent.calls, spent.reserved) == (990_000, 1, 0)
+
+
+async def test_where_it_leaves_room_for_another_model_that_one_is_asked(desk: Desk) -> None:
+    model = Stumbling(failed(cost=995_000), chain=("priced", "cheap/one"))
+    _, state = await run(desk, model, SpendingSettings(models={"priced": PeriodLimits(daily=1.0)}))
+    assert state is TurnState.DONE
+    assert [request.models for request in model.requests] == [("cheap/one",)]
+    (told,) = [out.text for out in await owed(desk) if "spending.models" in out.text]
+    assert "priced" in told
+
+
+async def test_a_last_attempt_is_told_as_what_it_was_however_little_is_left(desk: Desk) -> None:
+    def lanes(ref: str) -> tuple[Lane, ...]:
+        return (Lane(ref, "acme"),)
+
+    cut = ModelError(ModelFault.CUT, "broke off", usage=Usage(990_000, 0))
+    model = Failover(lanes, lambda _: ScriptedModel(cut), desk.clock, max_attempts=1)
+    turn, _ = await run(desk, model, SpendingSettings(daily=1.0))
+    (step,) = [step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelFailed)]
+    assert (step.fault, step.cost) == ("cut_stream", 0)
+    spent = await desk.store.ledger.spent(turn=turn.id)
+    assert (spent.cost, spent.calls, spent.reserved) == (990_000, 1, 0)
+
+
+async def test_what_a_failure_took_takes_the_place_of_what_was_held_back(desk: Desk) -> None:
+    empty = ModelError(ModelFault.EMPTY, "nothing", usage=Usage(90_000, 100))
+    turn, _ = await run(desk, ScriptedModel(empty))
+    spent = await desk.store.ledger.spent(turn=turn.id)
+    assert (spent.cost, spent.usage, spent.reserved) == (90_200, Usage(90_000, 100), 0)
+
+
+# Outside any turn
+
+
+async def outside(desk: Desk, model: Model, spending: SpendingSettings | None = None) -> None:
+    budget = Budget(spending or SpendingSettings(), desk.store.ledger, Known(), desk.clock)
+
+    def event_of(name: str, status: str) -> TimelineEvent:
+        return TimelineEvent(
+            new_event_id(), new_trace_id(), new_span_id(), None, desk.clock.now().timestamp(), EventKind.MODEL, name,
+            status, session=SESSION,
+        )  # fmt: skip
+
+    async with budget.held(SESSION, SenderClass.OWNER, replace(ASKED, task="summary"), 0) as held:
+        async for _ in stream_outside(budget, model, held, event_of):
+            pass
+
+
+async def spent_on_summaries(desk: Desk) -> int:
+    return (await desk.store.ledger.spent(task="summary")).cost
+
+
+@pytest.mark.parametrize(
+    ("line", "cost"),
+    [
+        (ANSWER, 20),
+        (replace(ANSWER, usage=None), WORST),
+        (CUT, WORST),
+        (ModelError(ModelFault.EMPTY, "", usage=Usage(100, 1)), 102),
+        (ModelError(ModelFault.FILTERED, "", cost=3), 3),
+        (ModelError(ModelFault.RATE_LIMIT), 0),
+    ],
+    ids=["answered", "not counted", "cut", "empty", "told", "turned away"],
+)
+async def test_a_call_outside_any_turn_costs_what_it_took(desk: Desk, line: ModelReply | ModelError, cost: int) -> None:
+    with suppress(ModelError):
+        await outside(desk, ScriptedModel(line))
+    assert await spent_on_summaries(desk) == cost
+
+
+async def test_a_call_outside_any_turn_that_is_stopped_costs_the_most_it_may(desk: Desk) -> None:
+    model = ScriptedModel(Silence())
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(outside(desk, model))
+        while not model.open_streams:  # noqa: ASYNC110 - the store's threads need real time
+            await asyncio.sleep(0.001)
+        task.cancel()
+    assert await spent_on_summaries(desk) == WORST
+
+
+async def test_no_other_attempt_is_made_outside_any_turn_either(desk: Desk) -> None:
+    model = Stumbling(failed(cost=999_000))
+    with pytest.raises(BudgetExceeded):
+        await outside(desk, model, SpendingSettings(daily=1.0))
+    assert (model.answered, await spent_on_summaries(desk)) == (0, 999_000)
+
+
+# Remarks
+
+
+async def test_what_was_to_be_told_with_an_answer_is_told_without_one(desk: Desk) -> None:
+    turn = await make_turn(desk.store, message("hi"))
+    await run(desk, ScriptedModel(replace(ANSWER, cost=850_000)))
+    parts = desk.parts(Silence(), spending=SpendingSettings(daily=1.0))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(parts).run(turn, desk.control))
+        await until_asked(desk)
+        desk.control.stop(task, "/stop")
+    assert any("spending.daily" in out.text for out in await owed(desk))
+    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+    assert result is not None
+    assert len(result.notes) == 1
+
+
+async def test_it_is_told_after_a_crash_in_the_middle_too(desk: Desk) -> None:
+    await run(desk, ScriptedModel(replace(ANSWER, cost=850_000)))
+    turn = await make_turn(desk.store, message("hi"))
+    driver = Driver(desk.parts(Silence(), "Here I am.", spending=SpendingSettings(daily=1.0)))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(driver.run(turn, desk.control))
+        await until_asked(desk)
+        task.cancel()
+    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert sum("spending.daily" in out.text for out in await owed(desk)) == 1
