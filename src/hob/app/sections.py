@@ -7,6 +7,7 @@ from hob.agent.settings import AgentSettings
 from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
+from hob.guard.security_audit.settings import SecuritySettings
 from hob.providers.choice import Choice
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
@@ -24,6 +25,7 @@ SECTIONS: Mapping[str, type] = {
     "gateway": GatewaySettings,
     "bus": BusSettings,
     "store": StoreSettings,
+    "security": SecuritySettings,
 }
 
 

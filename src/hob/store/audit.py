@@ -3,16 +3,22 @@
 import hashlib
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotFound
 from hob.store.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
 from hob.store.content import Keep
+from hob.store.database import NAME, connect
+from hob.store.faults import close_quietly, translate
 from hob.store.readers import Readers
 from hob.store.rows import Row, all_rows, find_row
+from hob.store.settings import StoreSettings
 from hob.store.writer import Writer
 
 HEAD_FILE = "audit.head"
@@ -102,24 +108,69 @@ class AuditLog:
 
     async def latest(self, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
         """The newest entries, of one kind if given; the newest last."""
-        where, values = ("WHERE kind = ?", (kind, limit)) if kind else ("", (limit,))
-        sql = f"{_SHOW} LEFT JOIN content c ON c.id = a.detail {where} ORDER BY seq DESC LIMIT ?"
-        rows = await self._readers.read(lambda connection: all_rows(connection, sql, values))
-        return tuple(_row(row) for row in reversed(rows))
+        return await self._readers.read(lambda connection: _latest(connection, limit, kind))
 
     async def verify(self) -> Checked:
         """Check every entry and the head. Takes about a second for 100,000 entries; others read and write meanwhile."""
+        kept = read_head(self._file)  # first: entries that come meanwhile are newer than it, which is no fault
+        return await self._readers.read(lambda connection: _verify(connection, kept))
 
-        def query(connection: apsw.Connection) -> Checked:
-            # The head is read first: entries that come meanwhile are newer than it, which is no fault.
-            check = ChainCheck(kept)
-            for seq, *facts, detail, previous, sealed, text, salt, stone in connection.execute(_WHOLE):
-                problem = _detail_problem(detail, text, salt, bool(stone))
-                check.look(Sealed(seq, tuple(facts), detail, previous, sealed), problem=problem, erased=text is None)
-            return check.finish()
 
-        kept = read_head(self._file)
-        return await self._readers.read(query)
+def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
+    """The newest entries of this home's log, whoever has it open. Raises NotFound, StoreError."""
+    with _reading(home) as connection:
+        return _latest(connection, limit, kind)
+
+
+def verify_audit(home: Path, noted: str | None = None) -> Checked:
+    """Check this home's log without asking the Hob that writes it. Raises NotFound, StoreError, InvalidRequest.
+
+    `noted` is a head that somebody kept elsewhere; it takes the place of the one beside the database.
+    """
+    if noted is None:
+        kept = read_head(home / HEAD_FILE)
+    else:
+        try:
+            kept = Head.parse(noted)
+        except ValueError:
+            raise InvalidRequest(
+                "a head is a number, a colon and hex digits, as `hob audit verify` prints it"
+            ) from None
+    with _reading(home) as connection:
+        return _verify(connection, kept)
+
+
+@contextmanager
+def _reading(home: Path) -> Iterator[apsw.Connection]:
+    path = home / NAME
+    if not path.exists():
+        raise NotFound(f"there is no Hob in {home} yet")
+    connection: apsw.Connection | None = None
+    try:
+        connection = connect(path, StoreSettings(), None, writes=False)
+        connection.execute("BEGIN")
+        if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
+            raise NotFound("this database has no audit log yet; the next start of Hob makes one")
+        yield connection
+    except apsw.Error as error:
+        raise translate(error) from error
+    finally:
+        if connection is not None:
+            close_quietly(connection)
+
+
+def _latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRow, ...]:
+    where, values = ("WHERE kind = ?", (kind, limit)) if kind else ("", (limit,))
+    sql = f"{_SHOW} LEFT JOIN content c ON c.id = a.detail {where} ORDER BY seq DESC LIMIT ?"
+    return tuple(_row(row) for row in reversed(all_rows(connection, sql, values)))
+
+
+def _verify(connection: apsw.Connection, kept: Head | None) -> Checked:
+    check = ChainCheck(kept)
+    for seq, *facts, detail, previous, sealed, text, salt, stone in connection.execute(_WHOLE):
+        problem = _detail_problem(detail, text, salt, bool(stone))
+        check.look(Sealed(seq, tuple(facts), detail, previous, sealed), problem=problem, erased=text is None)
+    return check.finish()
 
 
 def _append(connection: apsw.Connection, keep: Keep, last: Head, entry: AuditEntry, now: float) -> Head:
@@ -165,8 +216,7 @@ def _row(row: Row) -> AuditRow:
 def read_head(file: Path) -> Head | None:
     """The head that was kept; None where there is none, or none that can be read."""
     try:
-        count, sealed = file.read_text("ascii").split()
-        return Head(int(count), bytes.fromhex(sealed))
+        return Head.parse(file.read_text("ascii"))
     except (OSError, ValueError):
         return None
 
@@ -176,7 +226,7 @@ def write_head(file: Path, head: Head) -> None:
 
     It is not forced to disk. After a power failure it may name an older entry, never one that is not there.
     """
-    line = f"{head.count} {head.hash.hex()}".ljust(_HEAD_BYTES - 1) + "\n"
+    line = str(head).ljust(_HEAD_BYTES - 1) + "\n"
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:

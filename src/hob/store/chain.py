@@ -23,6 +23,15 @@ class Head:
     count: int
     hash: bytes
 
+    def __str__(self) -> str:
+        return f"{self.count}:{self.hash.hex()}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Head":
+        """From the form that `str` gives. Raises ValueError."""
+        count, _, sealed = text.strip().partition(":")
+        return cls(int(count), bytes.fromhex(sealed))
+
 
 EMPTY = Head(0, FIRST)
 

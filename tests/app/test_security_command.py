@@ -1,0 +1,131 @@
+"""`hob security audit` and `hob audit`: real processes over a real home, without a daemon."""
+
+import asyncio
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.store import AuditEntry, StoreSettings, open_store
+
+PLAIN = "sk-test-Zq8Lw2mxKt7Vb31"
+CONFIG = f"""
+[gateway]
+host = "0.0.0.0"
+auth_token = "{PLAIN}"
+
+[model]
+base_url = "http://models.example.org/v1"
+api_key = "{PLAIN}"
+
+[prompt_guard]
+secrets = "off"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "home"
+    for folder in (made, made / "secrets", made / "backups"):
+        folder.mkdir(mode=0o755)
+    (made / "config.toml").write_text(CONFIG)
+    (made / "config.toml").chmod(0o644)
+    (made / "secrets" / "key").write_text("x")
+    (made / "secrets" / "key").chmod(0o640)
+    return made
+
+
+def hob(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "HOB_HOME": str(home), "OPENAI_API_KEY": "k"}
+    command = [sys.executable, "-m", "hob", *arguments]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+
+
+def found(home: Path, *arguments: str) -> tuple[dict[str, Any], int]:
+    done = hob(home, "security", "audit", "--json", *arguments)
+    return json.loads(done.stdout), done.returncode
+
+
+def ids(report: dict[str, Any]) -> set[str]:
+    return {each["id"] for each in report["findings"]}
+
+
+def test_the_audit_tells_what_is_wrong_with_this_home(home: Path) -> None:
+    report, status = found(home)
+    assert status == 1
+    assert ids(report) >= {
+        "fs.home_mode", "fs.config_mode", "fs.secrets_mode", "fs.secret_mode", "fs.backups_mode",
+        "gateway.bind_everywhere", "gateway.bind_plain", "gateway.token_short", "secrets.plain_in_config",
+        "secrets.reused", "model.plain_http", "model.secrets_told", "model.key_in_environment", "model.no_limit",
+    }  # fmt: skip
+    assert PLAIN not in json.dumps(report)
+
+
+def test_fixing_takes_permissions_away_and_changes_nothing_else(home: Path) -> None:
+    before = (home / "config.toml").read_text()
+    report, _ = found(home, "--fix")
+    assert not [name for name in ids(report) if name.endswith("_mode")]
+    assert len(report["fixed"]) == 5
+    assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
+    assert stat.S_IMODE((home / "secrets" / "key").stat().st_mode) == 0o600
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert (home / "config.toml").read_text() == before
+
+
+def test_fixing_follows_no_link(home: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("x")
+    outside.chmod(0o644)
+    (home / "secrets" / "link").symlink_to(outside)
+    found(home, "--fix")
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o644
+
+
+def test_what_is_accepted_does_not_fail_the_audit(home: Path) -> None:
+    report, _ = found(home, "--fix")
+    critical = sorted({each["id"] for each in report["findings"] if each["severity"] == "critical"})
+    with (home / "config.toml").open("a") as file:
+        file.write(f"\n[security]\naccept = {json.dumps([*critical, 'fs.no_such_thing'])}\n")
+    report, status = found(home)
+    assert (status, report["unknown"]) == (0, ["fs.no_such_thing"])
+    shown = hob(home, "security", "audit").stdout
+    assert f"accepted  {critical[0]}" in shown
+    assert "checks: " in shown.splitlines()[-1]
+
+
+async def write(home: Path, count: int) -> None:
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        for number in range(count):
+            await store.audit.add(AuditEntry("decision", "exec", "deny", "hard.disk", "owner", detail=f"dd {number}"))
+
+
+def test_the_log_is_shown_and_checked(tmp_path: Path) -> None:
+    home = tmp_path / "fresh"
+    asyncio.run(write(home, 3))
+    shown = hob(home, "audit", "show", "--limit", "2")
+    assert ["dd 1" in shown.stdout, "dd 0" in shown.stdout, shown.returncode] == [True, False, 0]
+    told = json.loads(hob(home, "audit", "verify", "--json").stdout)
+    assert (told["whole"], told["count"]) == (True, 3)
+    noted = ("--head", told["head"])
+    asyncio.run(write(home, 1))
+    assert hob(home, "audit", "verify", *noted).returncode == 0
+    assert "are missing" in hob(home, "audit", "verify", "--head", told["head"].replace("3:", "9:")).stdout
+    assert "a head is a number" in hob(home, "audit", "verify", "--head", "x").stderr
+    connection = apsw.Connection(str(home / "hob.db"))
+    connection.execute("DROP TRIGGER audit_keeps; UPDATE audit SET outcome = 'allow' WHERE seq = 2")
+    connection.close()
+    done = hob(home, "audit", "verify")
+    assert (done.returncode, "entry 2 was changed" in done.stdout) == (1, True)
+
+
+def test_a_home_without_a_log_is_told_of_plainly(tmp_path: Path) -> None:
+    done = hob(tmp_path, "audit", "verify")
+    assert (done.returncode, done.stderr) == (1, f"hob: there is no Hob in {tmp_path} yet\n")
+    assert "no Hob in" in hob(tmp_path, "audit", "show").stderr

@@ -1,0 +1,66 @@
+"""What goes into the audit log: the fields that stay name nobody, and nothing anybody wrote is in them."""
+
+from dataclasses import astuple, replace
+
+import pytest
+
+from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
+from hob.core.labels import SenderClass
+from hob.core.people import PairingRequest, SenderAddress
+from hob.core.states import ApprovalState
+from hob.guard.admission.events import LoopEnded, PairingAsked, PassphraseTried, Scanned, SlowedDown, TurnedAway
+from hob.guard.audit import of_action, of_admission, of_approval, of_authentication, of_decision, of_rate
+from hob.store import Approval, AuditEntry, PolicyDecision
+from hob.testing.channel import message
+from hob.testing.memory_store import memory_store
+
+NUMBER = "+491701234567"
+WHO = SenderAddress("signal", NUMBER)
+ARGUMENTS = "rm -rf /srv"
+DECISION = PolicyDecision(TurnId("t_1"), CallId("c_1"), "exec", digest(ARGUMENTS), "deny", "hard.disk", NUMBER, 1.0)
+APPROVAL = Approval(
+    ApprovalId("a_1"), TurnId("t_1"), CallId("c_1"), "exec", digest(ARGUMENTS), SessionKey("signal:x"), "a reason", 1.0,
+    2.0, ARGUMENTS, state=ApprovalState.ALLOWED, by=str(WHO), rule="mode.risk", requester=str(WHO),
+)  # fmt: skip
+INBOUND = message(f"call me at {NUMBER}")
+
+ENTRIES = [
+    of_decision(DECISION, SenderClass.OWNER),
+    of_approval(APPROVAL),
+    of_approval(replace(APPROVAL, by=""), "expired"),
+    of_authentication("api", "wrong", NUMBER),
+    of_action("people.link", "done", SenderClass.OWNER, target=NUMBER),
+    of_rate("mail", "cooled_down", SenderClass.MEMBER, NUMBER),
+    of_admission(PairingAsked(PairingRequest("ABCD2345", WHO, "Jo", 1.0, 2.0))),
+    of_admission(PassphraseTried(WHO, "wrong")),
+    of_admission(SlowedDown(WHO, 3.0)),
+    of_admission(LoopEnded(WHO, 3.0)),
+    of_admission(TurnedAway(WHO, "dm_policy")),
+    of_admission(Scanned(INBOUND, "block", ("override",))),
+]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}.{entry.name}.{entry.outcome}")
+def test_what_stays_for_ever_names_nobody(entry: AuditEntry) -> None:
+    stays = " ".join(map(str, astuple(replace(entry, detail=""))))
+    assert "49170" not in stays
+    assert entry.kind
+    assert entry.outcome
+
+
+def test_an_approval_and_a_decision_hold_the_hash_of_the_arguments_only() -> None:
+    for entry in ENTRIES[:3]:
+        assert digest(ARGUMENTS) in entry.detail
+        assert ARGUMENTS not in entry.detail
+    assert "ABCD2345" not in ENTRIES[6].detail
+
+
+async def test_every_kind_of_entry_is_kept_in_one_whole_chain() -> None:
+    async with memory_store() as store:
+        await store.audit.add(*ENTRIES)
+        assert (await store.audit.verify()).whole
+        rows = await store.audit.latest(50)
+    assert [row.entry for row in rows] == [
+        replace(entry, at=row.entry.at) for entry, row in zip(ENTRIES, rows, strict=True)
+    ]
+    assert {row.entry.kind for row in rows} >= {"decision", "approval", "authentication", "rate", "action", "scan"}
