@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from hob.core.errors import NotConfigured
 from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Attachment, Quoted
 from hob.core.people import SenderAddress
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.settings import Secret
+from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.people import People, person_session
 from hob.guard.admission.settings import AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
 from hob.guard.scanner.scanner import Scanner
@@ -70,6 +72,7 @@ def test_hobs_own_messages_are_not_answered() -> None:
     at = door(dm_policy=DmPolicy.OPEN)
     at.gate.is_me(SenderAddress.of("telegram", "9"))
     assert isinstance(at.comes(sender="9"), Refused)
+    assert isinstance(at.comes(sender="9", account="second"), Refused)
     assert at.told == []
 
 
@@ -92,6 +95,7 @@ def test_the_policy_of_direct_chats(
 def test_lists_let_in_and_keep_out_and_out_wins() -> None:
     at = door(dm_policy=DmPolicy.ALLOWLIST, allow=["telegram:9", "signal:*"], deny=["signal:+49 171 5"])
     assert class_of(at.comes(sender="9")) is MEMBER
+    assert class_of(at.comes(sender="9", account="work")) is MEMBER
     assert class_of(at.comes(sender="+491712", channel="signal")) is UNKNOWN
     assert class_of(at.comes(sender="+491715", channel="signal")) is None
     assert class_of(at.comes(sender="9", channel="discord")) is None
@@ -184,12 +188,16 @@ def test_the_trigger_is_taken_off_and_needed_in_direct_chats_too() -> None:
     assert isinstance(at.comes("what is it?", sender="2"), Refused)
 
 
+def test_somebody_unknown_is_told_a_code_without_knowing_the_trigger() -> None:
+    assert line_of(door(trigger="hob").comes("hello?")) != ""
+
+
 # sessions
 
 
 def test_one_person_has_one_conversation_wherever_they_write_and_strangers_have_none() -> None:
     people = People([OWNER, ANNA])
-    at = door()
+    at = door(groups=ALLOWED)
 
     def session(sender: str, **changes: Any) -> object:
         decision = at.comes(sender=sender, **changes)
@@ -200,7 +208,10 @@ def test_one_person_has_one_conversation_wherever_they_write_and_strangers_have_
     assert session("1") == session("1", account="second") == "person:owner"
     assert session("2") == "person:anna"
     assert session("me@x.org", channel="email") is None
-    assert person_session(group("hello"), people) is None
+    in_group = at.gate.admit(group("hello", mentioned=True))
+    assert isinstance(in_group, Admitted)
+    assert in_group.inbound is not None
+    assert person_session(in_group.inbound, people) is None
 
 
 # pairing
@@ -239,7 +250,24 @@ async def test_a_code_is_good_for_an_hour_whatever_the_wall_clock_says() -> None
     assert line_of(at.comes()) != ""
 
 
+async def test_a_restart_makes_no_code_last_longer() -> None:
+    at = door()
+    code = code_in(line_of(at.comes()))
+    (request,) = at.pairing.pending()
+    await at.clock.advance(3500)
+    restarted = Pairing(at.clock, [request])
+    await at.clock.advance(99)
+    assert restarted.find(code) == request
+    await at.clock.advance(1)
+    assert restarted.find(code) is None
+
+
 # the passphrase
+
+
+def test_a_passphrase_that_is_guessed_easily_is_refused() -> None:
+    with pytest.raises(NotConfigured, match="8 characters"):
+        door(passphrase=Secret.of("1234567"))
 
 
 def test_the_passphrase_lets_in_as_a_member_for_a_while() -> None:
