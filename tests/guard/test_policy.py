@@ -336,6 +336,7 @@ def test_every_rule_has_a_sentence() -> None:
         ("config_set", {"key": "'sand' . backend"}, "hard.sandbox"),
         ("config_set", {"key": '"sand\\u0062ox".backend'}, "hard.sandbox"),
         ("config_set", {"key": "Sandbox.backend"}, "hard.sandbox"),
+        ("config_set", {"key": "gateway.auth_token"}, "hard.sandbox"),
         ("config_set", {"key": ""}, "hard.sandbox"),
     ],
 )

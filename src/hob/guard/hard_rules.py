@@ -15,7 +15,10 @@ from hob.guard.places import Places
 from hob.guard.settings import PolicySettings
 from hob.guard.shell.findings import Severity
 
-PROTECTED_SETTINGS = ("sandbox", "policy", "approvals", "guard", "admission", "gateway.auth", "store", "channels")
+PROTECTED_SETTINGS = (
+    *("sandbox", "policy", "approvals", "guard", "admission", "scanner", "masking", "audit", "security"),
+    *("gateway", "store", "channels"),
+)
 """Settings, with all below them, that only the owner changes, by hand."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", re.ASCII)
