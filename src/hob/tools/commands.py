@@ -36,6 +36,7 @@ Shown = Callable[[CallContext, ToolCall, str], None]
 """Is given what a command writes while it runs."""
 
 _LONGEST = 1800
+_LONGEST_WAIT = 50  # seconds of one poll: a call of its own has 60
 _GRACE = 30.0  # seconds for ending a command and taking note of what it changed
 _EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
 _MOST_NAMES = 10
@@ -78,17 +79,17 @@ class Commands:
     @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
     async def exec(
         self,
-        command: Annotated[str, "A line for the shell (bash)."],
+        command: str,
         call: ToolCall,
         context: CallContext,
-        cwd: Annotated[str, "The folder to run it in."] = ".",
-        stdin: Annotated[str, "What it reads."] = "",
-        timeout: Annotated[int, "Seconds after which it is stopped.", Bounds(at_least=1, at_most=_LONGEST)] = 60,
-        background: Annotated[bool, "Let it run on; `process` reads, writes to and stops it."] = False,
-        pty: Annotated[bool, "Give it a terminal."] = False,
-        network: Annotated[bool, "Let it reach the hosts the owner allows."] = False,
+        cwd: str = ".",
+        stdin: str = "",
+        timeout: Annotated[int, "Seconds", Bounds(at_least=1, at_most=_LONGEST)] = 60,
+        background: Annotated[bool, "Let it run on, see process"] = False,
+        pty: bool = False,
+        network: Annotated[bool, "Reach the hosts the owner allows"] = False,
     ) -> Output:
-        """Run a command in a sandbox that sees the workspace and the system's programs, and nothing else."""
+        """Run a bash command in a sandbox that sees the workspace and the system's programs."""
         job = await self._job(command, cwd, pty=pty, network=network)
         process = self._processes.new_id() if background else ""
         trees = [root.path for root in effective_roots(job) if root.writable]
@@ -109,12 +110,12 @@ class Commands:
         self,
         action: Literal["list", "poll", "write", "kill"],
         context: CallContext,
-        id: Annotated[str, "Which one; all but list need it."] = "",
-        data: Annotated[str, "What to write to it; a line needs its \\n."] = "",
-        eof: Annotated[bool, "Nothing more will be written."] = False,
-        timeout: Annotated[int, "Seconds to wait for its end.", Bounds(at_least=0, at_most=50)] = 0,
+        id: str = "",
+        data: Annotated[str, "A line needs its \\n"] = "",
+        eof: bool = False,
+        timeout: Annotated[int, "Seconds"] = 0,
     ) -> Output:
-        """Look after commands in the background: list, read what they wrote since the last time (poll), write, kill."""
+        """Background commands: list, poll for output, write, kill."""
         owner = context.turn.session
         if action == "list":
             return Output(self._listed(owner))
@@ -123,7 +124,9 @@ class Commands:
                 self._processes.write(id, owner, data.encode("utf-8", "replace"), end=eof)
             if action == "kill":
                 await self._processes.stop(id, owner)
-            polled = await self._processes.poll(id, owner, timeout if action == "poll" else _EARLY)
+            polled = await self._processes.poll(
+                id, owner, min(max(timeout, 0), _LONGEST_WAIT) if action == "poll" else _EARLY
+            )
         except NotFound:
             return await self._gone(id, context)
         return Output(_polled(id, polled))

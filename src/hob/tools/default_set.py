@@ -20,7 +20,7 @@ SHOWN = (
 
 _GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, where paths lead", ("list_dir", "resolve_path")),
-    "notes": ("keep track of long work, tell how far it is", ("update_working_memory", "report_progress")),
+    "notes": ("track long work, report on it", ("update_working_memory", "report_progress")),
 }
 
 

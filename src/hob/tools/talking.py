@@ -1,6 +1,6 @@
 """The tools that talk to whoever the turn is for: `ask_user`, `report_progress`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from hob.core.errors import AnswerNeeded, ToolFailed
@@ -36,13 +36,13 @@ class Talking:
         self,
         question: str,
         context: CallContext,
-        options: list[str] | None = None,
+        options: Sequence[str] = (),
     ) -> str:
         """Ask what only the user knows; waits for the answer."""
         question = question.strip()
         if not question or len(question) > _LONGEST:
             raise ToolFailed(f"a question has 1 to {_LONGEST:,} characters, not {len(question):,}.")
-        lines = [" ".join(option.split()) for option in options or ()]
+        lines = [" ".join(option.split()) for option in options]
         if len(lines) > _MOST_OPTIONS or any(not 0 < len(line) <= _LONGEST_OPTION for line in lines):
             raise ToolFailed(f"at most {_MOST_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
         if not self._can_ask(context.turn):
