@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hob.core.errors import NotConfigured
 from hob.tools.sandbox.environment import shared_environ
 from hob.tools.sandbox.job import MIB, Limits, Root
 from hob.tools.sandbox.roots import check_root, private_places
@@ -58,7 +59,7 @@ def surroundings_of(
     for folder in (home, state):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = tuple(
-        Root(Path(name.replace("~/", f"{owner}/", 1) if name.startswith("~/") else name).resolve(), writable)
+        Root(_folder(name, owner), writable)
         for names, writable in ((settings.read, False), (settings.write, True))
         for name in names
     )
@@ -79,6 +80,14 @@ def surroundings_of(
         image=settings.image,
         engine={name: outer[name] for name in _ENGINE if name in outer},
     )
+
+
+def _folder(name: str, owner: Path) -> Path:
+    """A folder of the settings, links followed; only `~` and whole paths, since what Hob was started in means nothing."""
+    path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
+    if not path.is_absolute():
+        raise NotConfigured(f"{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.")
+    return path.resolve()
 
 
 def limits_of(settings: SandboxSettings) -> Limits:

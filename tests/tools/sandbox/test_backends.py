@@ -1,0 +1,154 @@
+"""Backends that this machine may not have: what they are asked to do; and what is found where nothing works."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured, ToolFailed
+from hob.tools.sandbox import Job, Limits, Root, SandboxSettings, Window, find_backend, run, surroundings_of
+from hob.tools.sandbox.containers import Containers
+from hob.tools.sandbox.job import MIB
+from hob.tools.sandbox.seatbelt import profile
+from tests.tools.sandbox.conftest import PATH, surroundings
+
+FAKE = """#!/bin/sh
+if [ "$1" = info ]; then echo 1; exit 0; fi
+echo "$@" >> {log}
+if [ "$1" = run ]; then while [ "$1" != image ]; do shift; done; shift; exec "$@"; fi
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Path:
+    """A folder with a `docker` that writes down what it is asked, and runs the command itself."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "docker").write_text(FAKE.format(log=tmp_path / "log"))
+    (folder / "docker").chmod(0o755)
+    return folder
+
+
+def arguments(tmp_path: Path, name: str = "docker", **more: object) -> list[str]:
+    work = tmp_path.resolve() / "work"
+    work.mkdir(exist_ok=True)
+    around = surroundings(tmp_path.resolve(), image="image")
+    job = replace(Job(("true",), work, (Root(work, writable=True),)), **more)  # type: ignore[arg-type]
+    return list(Containers(name, f"/usr/bin/{name}", around).arguments(job, "hob-x"))
+
+
+def test_a_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> None:
+    words = " ".join(arguments(tmp_path))
+    work = tmp_path.resolve() / "work"
+    for part in (
+        *("--network none", "--read-only", "--cap-drop ALL", "--security-opt no-new-privileges", "--pids-limit 64"),
+        *(f"type=bind,source={work},target={work} ", f"--workdir {work}", "--entrypoint  image true"),
+    ):
+        assert part in f"{words} "
+    assert words.count("--mount") == 2  # the work and the home
+    assert "docker.sock" not in words
+    assert "--privileged" not in words
+
+
+def test_a_container_gets_a_terminal_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    assert "--tty" not in arguments(tmp_path)
+    assert "--tty" in arguments(tmp_path, window=Window())
+
+
+def test_podman_keeps_the_users_id(tmp_path: Path) -> None:
+    assert "keep-id" in arguments(tmp_path, "podman")
+
+
+def test_a_folder_with_a_comma_in_its_name_adds_no_option(tmp_path: Path) -> None:
+    odd = tmp_path.resolve() / "a,readonly"
+    odd.mkdir()
+    words = arguments(tmp_path, folder=odd, roots=(Root(odd, writable=True),))
+    assert f'type=bind,"source={odd}","target={odd}"' in words
+
+
+async def test_a_container_is_removed_however_its_command_ends(tmp_path: Path, engine: Path) -> None:
+    work = tmp_path.resolve() / "work"
+    work.mkdir()
+    backend = find_backend("docker", surroundings(tmp_path.resolve(), image="image"), str(engine)).backend
+    job = Job(("sh", "-c", "echo hello; exit 3"), work, (Root(work, writable=True),))
+    finished = await run(backend, job, SystemClock(), limits=Limits())
+    assert (finished.output, finished.status) == (b"hello\n", 3)
+    started, removed = (tmp_path / "log").read_text().splitlines()
+    name = started.split("--name ")[1].split()[0]
+    assert removed == f"rm --force {name}"
+
+
+async def test_a_container_has_no_network_to_give(tmp_path: Path, engine: Path) -> None:
+    backend = find_backend("docker", surroundings(tmp_path, image="image"), str(engine)).backend
+    job = Job(("true",), tmp_path, (Root(tmp_path),), hosts=("example.org",))
+    with pytest.raises(NotConfigured, match="have no network"):
+        await run(backend, job, SystemClock(), limits=Limits())
+
+
+def test_a_container_needs_an_image(tmp_path: Path, engine: Path) -> None:
+    with pytest.raises(NotConfigured, match=r"sandbox\.image"):
+        find_backend("docker", surroundings(tmp_path), str(engine))
+
+
+def test_the_profile_of_macos_denies_all_but_the_roots() -> None:
+    text = profile((Root(Path('/w"ork'), writable=True), Root(Path("/lent"))), (".git/hooks/",))
+    assert text.startswith("(version 1)\n(deny default)")
+    assert '(allow file-write* (subpath "/w\\"ork"))' in text
+    assert '(allow file-write* (subpath "/lent"))' not in text
+    assert '(deny file-write* (subpath "/w\\"ork/.git/hooks"))' in text
+    assert text.endswith("(deny network*)\n")
+
+
+def test_nothing_runs_unconfined_for_want_of_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.tools.sandbox.finding.landlock_version", lambda: 0)
+    with pytest.raises(NotConfigured, match=r"bubblewrap.*Or set sandbox\.backend to docker, podman, or plain"):
+        find_backend("auto", surroundings(tmp_path), "/nowhere")
+
+
+def test_plain_is_to_be_had_by_name_only(tmp_path: Path) -> None:
+    found = find_backend("plain", surroundings(tmp_path), PATH)
+    assert not found.backend.confines
+
+
+async def test_plain_commands_end_with_all_they_started_and_see_no_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary")
+    work = tmp_path.resolve() / "work"
+    work.mkdir()
+    backend = find_backend("plain", surroundings(tmp_path.resolve()), PATH).backend
+    job = Job(("sh", "-c", "env; pwd"), work, (Root(work, writable=True),))
+    said = (await run(backend, job, SystemClock(), limits=Limits())).output.decode()
+    assert "canary" not in said
+    assert said.endswith(f"{work}\n")
+
+
+def test_settings_become_limits_and_roots(tmp_path: Path) -> None:
+    tmp_path = tmp_path.resolve()
+    (tmp_path / "own" / "lib").mkdir(parents=True)
+    settings = SandboxSettings(memory_mib=100, read=["~/lib"], environment=["EDITOR"])
+    outer = {"EDITOR": "vi", "LANG": "de", "OPENAI_API_KEY": "canary"}
+    around = surroundings_of(settings, outer, home=tmp_path / "h", state=tmp_path / "s", owner=tmp_path / "own")
+    assert around.limits.memory == 100 * MIB
+    assert around.roots == (Root(tmp_path / "own" / "lib"),)
+    assert dict(around.environ) == {"EDITOR": "vi", "LANG": "de"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SandboxSettings(environment=["SSH_AUTH_SOCK"]),
+        SandboxSettings(read=["~/.ssh"]),
+        SandboxSettings(write=["~"]),
+        SandboxSettings(write=["work"]),
+        SandboxSettings(write=["/etc"]),
+        SandboxSettings(toolchains=["no-such-tool"]),
+    ],
+)
+def test_settings_that_would_open_the_sandbox_are_refused(tmp_path: Path, settings: SandboxSettings) -> None:
+    tmp_path = tmp_path.resolve()
+    owner = tmp_path / "own"
+    owner.mkdir()
+    with pytest.raises((NotConfigured, ToolFailed)):
+        surroundings_of(settings, {}, home=tmp_path / "h", state=tmp_path / "s", owner=owner)
