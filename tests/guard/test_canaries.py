@@ -1,0 +1,45 @@
+"""A masked secret is in no file of the home: not in the journal, the timeline, the outbox, the log of the database."""
+
+import base64
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from hob.core.clock import SystemClock
+from hob.core.ids import CallId
+from hob.core.steps import ToolReceived
+from hob.core.tools import ToolResult
+from hob.guard.masking.known import KnownSecrets
+from hob.store import StoreSettings, open_store
+from hob.testing.channel import message
+from hob.testing.turns import make_turn
+from tests.guard.canaries import CANARY, leaks
+from tests.samples import ASKED, event_of, finish_of
+
+MASK = KnownSecrets({"model.api_key": CANARY})
+SHOWN = json.dumps({"env": CANARY, "auth": "Basic " + base64.b64encode(f"me:{CANARY}".encode()).decode()})
+
+
+async def live(home: Path, mask: KnownSecrets) -> list[str]:
+    """A turn in which the secret comes up at every place there is; what an API would show of it."""
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        inbound = message(mask(f"my key is {CANARY}"))
+        turn = await make_turn(store, inbound)
+        received = ToolReceived(ToolResult(CallId("c"), mask(SHOWN)))
+        await store.journal.append(turn.id, [ASKED, received])
+        await store.timeline.add([replace(event_of(inbound), text=mask(SHOWN))])
+        await store.journal.finish(finish_of(turn, mask(f"it is {CANARY}")))
+        found = await store.inbox.find_result(inbound.id)
+        events = await store.timeline.trace(inbound.trace)
+        assert found is not None
+        return [found.reply, *(event.text for event in events)]
+
+
+async def test_what_was_masked_before_storage_is_nowhere(tmp_path: Path) -> None:
+    views = await live(tmp_path, MASK)
+    assert leaks(tmp_path, views) == []
+
+
+async def test_without_the_mask_the_canary_is_found(tmp_path: Path) -> None:
+    views = await live(tmp_path, KnownSecrets())
+    assert {"hob.db"} < set(leaks(tmp_path, views))
