@@ -17,7 +17,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall
 from hob.providers.catalogue import find_provider
-from hob.providers.openai_chat.decoding import Decoder
+from hob.providers.openai_chat.decoding import Decoder, read_cost
 from hob.providers.openai_chat.wire import ChatCompletions
 
 CALL = ToolCall(CallId("toolu_01ABC"), "clock", "{}")
@@ -71,6 +71,27 @@ def test_openrouters_signed_reasoning_comes_back_in_one_piece_and_its_price_is_b
     assert reply.continuation is not None
     whole = {"type": "reasoning.text", "index": 0, "text": "let me see", "signature": "sig"}
     assert json.loads(reply.continuation.data) == {"reasoning_details": [whole]}
+
+
+@pytest.mark.parametrize(
+    ("charged", "cost"),
+    [
+        ({"cost": 0, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.5}}, 500_000),
+        ({"cost": 0.025, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.5}}, 525_000),
+        ({"cost": 0.5, "is_byok": False, "cost_details": {"upstream_inference_cost": 0.5}}, 500_000),
+        ({"cost": 0, "is_byok": True, "cost_details": None}, None),
+        ({"cost": 0, "is_byok": True}, None),
+        ({"cost": 4e-7}, 1),
+        ({"cost": 0}, 0),
+        ({"cost": True}, None),
+        ({"cost": -1}, None),
+        ({"cost": float("nan")}, None),
+    ],
+)
+def test_what_openrouter_charges_holds_what_the_owners_own_key_is_charged(
+    charged: dict[str, Any], cost: int | None
+) -> None:
+    assert read_cost(charged) == cost
 
 
 def test_openrouter_is_told_what_to_cache_where_the_model_wants_to_be_told() -> None:

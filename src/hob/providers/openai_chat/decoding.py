@@ -7,6 +7,7 @@ Format: https://platform.openai.com/docs/api-reference/chat/streaming
 """
 
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -214,8 +215,22 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
 
 
 def read_cost(usage: Mapping[str, Any]) -> int | None:
-    """Micro-dollars that the server says it charged, where it says so (OpenRouter)."""
-    cost = usage.get("cost")
-    if isinstance(cost, (int, float)) and not isinstance(cost, bool) and 0 <= cost < 1e6:
-        return round(cost * 1_000_000)
-    return None
+    """Micro-dollars that the call costs, rounded up, where the server says so (OpenRouter).
+
+    With the owner's own key at the provider behind it (`is_byok`), what that one charges comes on top.
+    https://openrouter.ai/docs/use-cases/usage-accounting
+    """
+    charged = _dollars(usage.get("cost"))
+    if charged is not None and usage.get("is_byok") is True:
+        details = usage.get("cost_details")
+        behind = _dollars(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
+        charged = None if behind is None else charged + behind
+    # binary fractions: 0.000123 * 1e6 is a little more than 123
+    return None if charged is None else math.ceil(round(charged * 1_000_000, 3))
+
+
+def _dollars(value: object) -> float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if 0 <= value < 1e6 else None
