@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hob.core.errors import NotFound
 from hob.core.ids import TurnId
 from hob.tools.undo import undo_of
 from tests.tools.calling import text_of
@@ -125,6 +126,17 @@ async def test_what_runs_in_the_background_is_undone_as_far_as_it_got(bench: Ben
     assert (bench.work / "a").exists()
     await bench.undo.restore(TURN)
     assert contents(bench.work) == {}
+
+
+async def test_only_the_last_turns_are_kept(bench: Bench) -> None:
+    for turn in ("t_1", "t_2"):
+        await run(bench, f"head -c 100000 /dev/urandom > {turn}; touch x; rm x", turn=turn)
+        await run(bench, f"rm {turn}", turn=turn)
+    assert await bench.log.prune(turns=1) >= 100_000
+    await bench.undo.restore(TurnId("t_2"))
+    assert contents(bench.work) == {}
+    with pytest.raises(NotFound, match="not kept any more"):
+        await bench.undo.restore(TurnId("t_1"))
 
 
 async def test_a_turn_without_commands_is_left_to_the_file_tools(bench: Bench) -> None:

@@ -128,6 +128,18 @@ class CommandLog:
             await self._append({"what": _CHANGED, "turn": turn, "tree": str(tree), "states": [before.id, after.id]})
             self._marks[tree] = after
 
+    async def prune(self, turns: int = 100) -> int:
+        """Forget what was in the folders before the last turns that changed them, which then cannot be undone any more.
+
+        Returns the bytes that gave back.
+        """
+        async with self._lock:
+            spans = (await asyncio.to_thread(self._load)).spans
+            recent = set(tuple(dict.fromkeys(span.turn for span in reversed(spans)))[:turns])
+            needed = {name for span in spans if span.turn in recent for name in (span.before, span.after)}
+            needed |= {mark.id for mark in self._marks.values()}
+            return await asyncio.to_thread(self.snapshots.prune, needed)
+
     async def _mark(self, tree: Path) -> None:
         """Take a snapshot; what is different since the last one was done by the newest that runs in this folder."""
         last = self._marks.get(tree)

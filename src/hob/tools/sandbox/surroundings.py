@@ -83,7 +83,7 @@ def surroundings_of(
 
 
 def _folder(name: str, owner: Path) -> Path:
-    """A folder of the settings, links followed; only `~` and whole paths, since what Hob was started in means nothing."""
+    """A folder of the settings, links followed. The folder that Hob was started in means nothing."""
     path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
     if not path.is_absolute():
         raise NotConfigured(f"{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.")
