@@ -79,6 +79,28 @@ def test_the_context_counts_the_tools_too() -> None:
     assert body_of(UserMessage("hi"), tools=(large,))["options"]["num_ctx"] > 16_384
 
 
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [
+        (UserMessage("汉" * 30_000), 45_000),
+        (UserMessage("ё" * 10_000), 10_000),
+        (UserMessage("\ud800" * 30_000), 10_000),
+        (AssistantMessage("", (call("a", arguments=json.dumps({"text": "x y " * 10_000})),)), 13_000),
+        (AssistantMessage("", (call("a", arguments="not JSON " * 5_000),)), 15_000),
+        (UserMessage("look", tuple(Image(BlobId(str(n)), "image/png") for n in range(8))), 16_000),
+    ],
+    ids=["Chinese", "Russian", "half characters", "arguments", "what are none", "pictures"],
+)
+def test_the_context_holds_whatever_costs_tokens(said: ModelMessage, tokens: int) -> None:
+    images = {BlobId(str(n)): PNG for n in range(8)}
+    assert body_of(said, max_tokens=8, images=images)["options"]["num_ctx"] >= tokens
+
+
+def test_the_context_has_room_for_the_answer() -> None:
+    body = body_of(UserMessage("x" * 15_000), max_tokens=4_000, thinking=Thinking.OFF)
+    assert body["options"]["num_ctx"] == 16_384  # 5,000 of the question alone would fit into half of it
+
+
 def test_the_context_can_be_chosen() -> None:
     assert body_of(UserMessage("x" * 100_000), context_tokens=4096)["options"]["num_ctx"] == 4096
 

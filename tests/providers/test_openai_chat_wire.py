@@ -12,6 +12,7 @@ from hob.core.models import (
     AssistantMessage,
     Beat,
     CallStarted,
+    Continuation,
     Image,
     ModelEvent,
     ModelReply,
@@ -67,11 +68,23 @@ def test_calls_and_results_are_written_as_the_server_knows_them() -> None:
     assert told == {"role": "tool", "tool_call_id": "c1", "content": "Error: no clock"}
 
 
-@pytest.mark.parametrize("arguments", ['{"a": ', "[1]", "none", "[" * 100_000])
+@pytest.mark.parametrize("arguments", ['{"a": ', "[1]", "none", "[" * 100_000, '{"a": NaN}'])
 def test_malformed_arguments_of_the_past_are_sent_back_as_good_json(arguments: str) -> None:
     said = (AssistantMessage("", (ToolCall(CallId("c1"), "t", arguments),)), ToolMessage(CallId("c1"), "x"))
     sent = body_of(ModelRequest("m", "", said))["messages"][0]["tool_calls"][0]["function"]["arguments"]
     assert json.loads(sent) == {"malformed": arguments}
+
+
+@pytest.mark.parametrize("data", ["[1]", "{", "null", "[" * 100_000, '{"role": "user"}', ""], ids=range(6))
+def test_reasoning_that_cannot_be_read_is_left_out(data: str) -> None:
+    calls = (ToolCall(CallId("c1"), "t", "{}"),)
+    plain, continued = AssistantMessage("", calls), AssistantMessage("", calls, Continuation("openai_chat", data))
+    assert body_of(ModelRequest("m", "", (continued,))) == body_of(ModelRequest("m", "", (plain,)))
+
+
+def test_what_says_itself_that_it_is_an_error_is_not_told_so_twice() -> None:
+    told = body_of(ModelRequest("m", "", (ToolMessage(CallId("c1"), "error: none", is_error=True),)))
+    assert told["messages"][0]["content"] == "error: none"
 
 
 def test_images_are_sent_inside_the_message() -> None:

@@ -21,8 +21,8 @@ from hob.core.tools import ToolSpec
 from hob.providers.anthropic.caching import Block, mark
 from hob.providers.anthropic.sealing import unseal
 from hob.providers.anthropic.thinking import plan_thinking
-from hob.providers.arguments import read_arguments
 from hob.providers.images import image_type
+from hob.providers.past_calls import read_arguments
 from hob.providers.prefixes import valid_messages
 from hob.providers.schemas import SchemaDialect, normalise
 

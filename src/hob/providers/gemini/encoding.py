@@ -11,10 +11,10 @@ from typing import Any
 from hob.core.ids import BlobId, CallId
 from hob.core.models import AssistantMessage, Image, ModelMessage, ModelRequest, ToolMessage, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.arguments import read_arguments
 from hob.providers.gemini.sealing import Part, unseal
 from hob.providers.gemini.thinking import plan_thinking, signs_calls
 from hob.providers.images import image_type
+from hob.providers.past_calls import read_arguments
 from hob.providers.schemas import SchemaDialect, normalise
 
 WIRE = "gemini"

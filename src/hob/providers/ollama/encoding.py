@@ -11,12 +11,16 @@ from typing import Any
 from hob.core.ids import BlobId, CallId
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, Thinking, ToolMessage, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.arguments import read_arguments
+from hob.providers.past_calls import read_arguments, result_text
 from hob.providers.schemas import SchemaDialect, normalise
 
 CONTEXT_STEP = 4_096
 """Tokens by which the context grows: each new size makes the server load the model again."""
-_CHARACTERS_PER_TOKEN = 3
+# Rather too many tokens than too few: what does not fit is cut without a word. Code, JSON and numbers have about three
+# ASCII characters a token; any other letter has a token for two of its bytes, 1.5 for a Chinese one.
+_ASCII_PER_TOKEN = 3
+_BYTES_PER_TOKEN = 2
+_TOKENS_OF_IMAGE = 2_000
 
 
 def encode_request(
@@ -34,13 +38,12 @@ def encode_request(
     messages = [{"role": "system", "content": request.system}] if request.system else []
     messages += _messages(request.messages, images or {})
     tools = [_tool(spec) for spec in request.tools]
-    size = sum(len(str(message["content"])) for message in messages) + (len(json.dumps(tools)) if tools else 0)
     body: dict[str, Any] = {
         "model": model,
         "stream": True,
         "options": {
             "num_predict": request.most_output,
-            "num_ctx": context_tokens or _room(size // _CHARACTERS_PER_TOKEN + request.most_output),
+            "num_ctx": context_tokens or _room(_count_tokens(messages, tools) + request.most_output),
         },
     }
     if request.thinking is not None:
@@ -50,6 +53,19 @@ def encode_request(
     body["messages"] = messages
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
+
+
+def _count_tokens(messages: Iterable[Mapping[str, Any]], tools: object) -> int:
+    """About how many tokens they are."""
+    texts = [json.dumps(tools, ensure_ascii=False)]
+    images = 0
+    for message in messages:
+        texts += message["content"], json.dumps(message.get("tool_calls", ""), ensure_ascii=False)
+        images += len(message.get("images", ()))
+    text = "".join(texts)
+    narrow = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    wide = 0 if narrow == len(text) else len(text.encode("utf-8", "replace")) - narrow
+    return narrow // _ASCII_PER_TOKEN + wide // _BYTES_PER_TOKEN + images * _TOKENS_OF_IMAGE
 
 
 def _room(tokens: int) -> int:
@@ -87,8 +103,7 @@ def _messages(messages: Iterable[ModelMessage], images: Mapping[BlobId, bytes]) 
                     said["tool_calls"] = [
                         {"function": {"name": call.name, "arguments": read_arguments(call.arguments)}} for call in calls
                     ]
-            case ToolMessage(call, text, is_error):
-                # the wire has neither ids nor a flag for failure: results are told by name and order
-                words = f"Error: {text}" if is_error and text[:5].lower() != "error" else text
-                said = {"role": "tool", "tool_name": names.get(call, ""), "content": words}
+            case ToolMessage(call):
+                # the wire has no ids: results are told by name and order
+                said = {"role": "tool", "tool_name": names.get(call, ""), "content": result_text(message)}
         yield said

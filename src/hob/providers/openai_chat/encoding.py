@@ -10,13 +10,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hob.core.ids import BlobId, CallId, digest
-from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, Thinking, ToolMessage, UserMessage
+from hob.core.models import (
+    AssistantMessage,
+    Continuation,
+    ModelMessage,
+    ModelRequest,
+    Thinking,
+    ToolMessage,
+    UserMessage,
+)
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.images import image_type
 from hob.providers.openai_chat.settings import Dialect
+from hob.providers.past_calls import result_text, sound_arguments
 from hob.providers.schemas import SchemaDialect, normalise
 
 WIRE = "openai_chat"
+RETURNED = ("reasoning_details", "reasoning_content")
+"""Fields of reasoning that a server may want back."""
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
 _BETWEEN = "I see."
 """What the assistant says between a tool's result and the user, where the two may not meet."""
@@ -97,26 +108,26 @@ def _message(message: ModelMessage, dialect: Dialect, images: Mapping[BlobId, by
             said: dict[str, Any] = {"role": "assistant", "content": text or None}
             said["tool_calls"] = [_call(call, dialect) for call in calls]
             if message.continuation is not None and message.continuation.wire == WIRE:
-                said |= json.loads(message.continuation.data)
+                said |= _continued(message.continuation)
             return said
-        case ToolMessage(call, text, is_error):
-            # the wire has no flag for it
-            words = f"Error: {text}" if is_error and text[:5].lower() != "error" else text
-            return {"role": "tool", "tool_call_id": _id(call, dialect), "content": words}
+        case ToolMessage(call):
+            return {"role": "tool", "tool_call_id": _id(call, dialect), "content": result_text(message)}
+
+
+def _continued(continuation: Continuation) -> dict[str, Any]:
+    """The fields of reasoning that the server wants back, and no others."""
+    try:
+        fields = json.loads(continuation.data)
+    except (ValueError, RecursionError):
+        return {}
+    return {name: fields[name] for name in RETURNED if name in fields} if isinstance(fields, dict) else {}
 
 
 def _call(call: ToolCall, dialect: Dialect) -> dict[str, Any]:
-    arguments = call.arguments.strip() or "{}"
-    try:
-        well = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        well = False
-    if not well:  # several servers parse what they are sent back, and fail on what the model once wrote
-        arguments = json.dumps({"malformed": call.arguments}, ensure_ascii=False)
     return {
         "id": _id(call.id, dialect),
         "type": "function",
-        "function": {"name": call.name, "arguments": arguments},
+        "function": {"name": call.name, "arguments": sound_arguments(call.arguments)},
     }
 
 

@@ -14,6 +14,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.images import image_type
 from hob.providers.openai_responses.replaying import Item, message_item, replay
 from hob.providers.openai_responses.thinking import efforts_of, plan_reasoning
+from hob.providers.past_calls import result_text, sound_arguments
 from hob.providers.schemas import SchemaDialect, normalise
 
 WIRE = "openai_responses"
@@ -65,10 +66,8 @@ def _items(messages: Iterable[ModelMessage], images: Mapping[BlobId, bytes]) -> 
                     if text or not asked:
                         yield message_item(text)
                     yield from asked
-            case ToolMessage(call, text, is_error):
-                # the wire has no flag for it
-                words = f"Error: {text}" if is_error and text[:5].lower() != "error" else text
-                yield {"type": "function_call_output", "call_id": _id(call), "output": words}
+            case ToolMessage(call):
+                yield {"type": "function_call_output", "call_id": _id(call), "output": result_text(message)}
 
 
 def _content(text: str, pictures: Iterable[Image], images: Mapping[BlobId, bytes]) -> str | list[Item]:
@@ -87,13 +86,7 @@ def _image(picture: Image, data: bytes) -> Item:
 
 
 def _call(call: ToolCall) -> Item:
-    arguments = call.arguments.strip() or "{}"
-    try:
-        well = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        well = False
-    if not well:  # several servers parse what they are sent back, and fail on what the model once wrote
-        arguments = json.dumps({"malformed": call.arguments}, ensure_ascii=False)
+    arguments = sound_arguments(call.arguments)
     return {"type": "function_call", "call_id": _id(call.id), "name": call.name, "arguments": arguments}
 
 

@@ -1,10 +1,12 @@
 """Tools, calls and results as text that a small model understands."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hob.core.models import AssistantMessage, ModelMessage, ToolMessage, UserMessage
 from hob.core.tools import ToolCall, ToolSpec
+from hob.providers.past_calls import result_text
 from hob.providers.schemas import SchemaDialect, ToolNames, normalise
 from hob.providers.text_tools.json_text import read, write
 
@@ -60,8 +62,7 @@ def _call(call: ToolCall, names: ToolNames) -> str:
 def _result(message: ToolMessage, name: str) -> str:
     # what a tool brought in must not pass for the end of its own result
     text = message.text.replace("<tool_result", "(tool_result").replace("</tool_result", "(/tool_result")
-    said = f"Error: {text}" if message.is_error and text[:5].lower() != "error" else text
-    return f"<tool_result name={write(name)}>\n{said}\n</tool_result>"
+    return f"<tool_result name={write(name)}>\n{result_text(replace(message, text=text))}\n</tool_result>"
 
 
 def _signature(schema: Mapping[str, Any], depth: int = 0) -> str:
