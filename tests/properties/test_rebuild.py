@@ -38,6 +38,8 @@ choices = st.fixed_dictionaries(
         "model": st.sampled_from([None, "small"]),
         "mode": st.none() | st.sampled_from(QueueMode),
         "thinking": st.none() | st.sampled_from(Thinking),
+        "permission": st.sampled_from([None, "read-only", "full"]),
+        "autonomy": st.sampled_from([None, "supervised", "autonomous"]),
         "paused": st.booleans(),
         "archived": st.booleans(),
     },

@@ -201,8 +201,10 @@ async def test_an_export_begins_with_metadata_and_holds_everything(tmp_path: Pat
         await store.journal.finish(finish)
         await store.transcript.summarise(SESSION, Summary(2, "so far", HOB_LABEL), event_of(message("")))
         await store.transcript.hide_last_turn(SESSION)
+        await store.sessions.change(SESSION, permission="read-only", autonomy="supervised")
         head, summary, *entries = await lines(store, SESSION)
     assert (head["type"], head["version"], head["session"], head["title"]) == ("hob-export", 1, SESSION, "Hällo")
+    assert (head["permission"], head["autonomy"]) == ("read-only", "supervised")
     assert (summary["type"], summary["upto"], summary["text"]) == ("summary", 2, "so far")
     assert [entry["n"] for entry in entries] == [1, 2, 3, 4, 5]
     assert entries[0]["text"] == "Hällo\nthere"

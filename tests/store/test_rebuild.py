@@ -178,6 +178,8 @@ async def test_what_was_chosen_for_a_session_is_in_the_timeline(store: Store, cl
         model="small",
         mode=QueueMode.COLLECT,
         thinking=Thinking.LOW,
+        permission="read-only",
+        autonomy="supervised",
         paused=True,
         archived=True,
     )
@@ -189,6 +191,8 @@ async def test_what_was_chosen_for_a_session_is_in_the_timeline(store: Store, cl
         ("model", "small", ""),
         ("mode", "collect", ""),
         ("thinking", "low", ""),
+        ("permission", "read-only", ""),
+        ("autonomy", "supervised", ""),
         ("paused", "yes", ""),
         ("archived", "yes", ""),
         ("title", "", "Garden"),

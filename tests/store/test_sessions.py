@@ -31,9 +31,12 @@ async def test_a_new_session_has_defaults(store: Store) -> None:
 
 
 async def test_what_was_chosen_for_a_session_is_kept_when_it_is_used(store: Store) -> None:
-    chosen = Session(SESSION, "Title", "model", QueueMode.COLLECT, Thinking.HIGH, paused=True, archived=True)
+    chosen = Session(
+        SESSION, "Title", "model", QueueMode.COLLECT, Thinking.HIGH, "full", "cautious", paused=True, archived=True
+    )
     await store.sessions.change(SESSION, title="Title", model="model", mode=QueueMode.COLLECT)
     await store.sessions.change(SESSION, thinking=Thinking.HIGH, paused=True, archived=True)
+    await store.sessions.change(SESSION, permission="full", autonomy="cautious")
     await put_message(store, message("hello"))
     found = await store.sessions.get(SESSION)
     assert replace(found, updated=0.0) == chosen
@@ -49,6 +52,15 @@ async def test_a_choice_leaves_the_others_alone_and_none_makes_no_session(store:
     assert replace(found, updated=0.0) == Session(SESSION, "Garden", "small", QueueMode.STEER, paused=True)
     await store.sessions.change(SESSION, model=None, mode=None, title="")
     assert replace(await store.sessions.get(SESSION), updated=0.0) == Session(SESSION, paused=True)
+
+
+async def test_what_a_session_permits_is_as_configured_again(store: Store) -> None:
+    await store.sessions.change(SESSION, permission="full", autonomy="autonomous")
+    await store.sessions.change(SESSION, permission=None)
+    found = await store.sessions.get(SESSION)
+    assert (found.permission, found.autonomy) == (None, "autonomous")
+    await store.sessions.change(SESSION, autonomy=None)
+    assert (await store.sessions.get(SESSION)).autonomy is None
 
 
 async def test_a_session_that_was_switched_to_takes_its_title_from_its_first_message(store: Store) -> None:

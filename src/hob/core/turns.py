@@ -119,13 +119,18 @@ class QueueMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation's rules, as chosen by its people. None means: as configured."""
+    """One conversation's rules, as chosen by its people. None means: as configured.
+
+    `permission` and `autonomy` are words of the guard's: what may be done here, and how much of it without asking.
+    """
 
     key: SessionKey
     title: str = ""
     model: str | None = None
     mode: QueueMode | None = None
     thinking: Thinking | None = None
+    permission: str | None = None
+    autonomy: str | None = None
     paused: bool = False
     archived: bool = False
     entries: int = 0
@@ -140,5 +145,7 @@ class SessionChange(TypedDict, total=False):
     model: str | None
     mode: QueueMode | None
     thinking: Thinking | None
+    permission: str | None
+    autonomy: str | None
     paused: bool
     archived: bool

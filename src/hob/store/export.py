@@ -17,7 +17,8 @@ VERSION = 1
 _BATCH = 200
 
 _SESSION = (
-    "SELECT key, chat, c.text, c.erased, model, mode, thinking, archived, entries, since, created, updated"
+    "SELECT key, chat, c.text, c.erased, model, mode, thinking, permission, autonomy, archived, entries, since,"
+    " created, updated"
     " FROM sessions s LEFT JOIN content c ON c.id = s.title WHERE key = ?"
 )
 _ENTRIES = (
@@ -59,13 +60,16 @@ class Export:
                 yield line
 
     def _metadata(self, row: Sequence[Any]) -> str:
-        key, chat, title, erased, model, mode, thinking, archived, entries, since, created, updated = row
+        (
+            key, chat, title, erased, model, mode, thinking, permission, autonomy, archived, entries, since, created,
+            updated,
+        ) = row  # fmt: skip
         return dump_json(
             {
                 "type": "hob-export", "version": VERSION, "session": key, "chat": chat, "title": title or "",
-                "title_erased": erased, "model": model, "mode": mode, "thinking": thinking, "archived": bool(archived),
-                "entries": entries, "since": since, "created": created, "updated": updated,
-                "exported": self._clock.now().timestamp(),
+                "title_erased": erased, "model": model, "mode": mode, "thinking": thinking, "permission": permission,
+                "autonomy": autonomy, "archived": bool(archived), "entries": entries, "since": since,
+                "created": created, "updated": updated, "exported": self._clock.now().timestamp(),
             }
         )  # fmt: skip
 

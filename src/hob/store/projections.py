@@ -106,6 +106,8 @@ class _Session:
     model: str | None = None
     mode: str | None = None
     thinking: str | None = None
+    permission: str | None = None
+    autonomy: str | None = None
     paused: bool = False
     archived: bool = False
     since: int = 0
@@ -222,12 +224,8 @@ class _Fold:
                 session.since, session.updated = int(event.value or 0), event.at
             case "title":
                 session.title = event.content
-            case "model":
-                session.model = event.value or None
-            case "mode":
-                session.mode = event.value or None
-            case "thinking":
-                session.thinking = event.value or None
+            case "model" | "mode" | "thinking" | "permission" | "autonomy":
+                setattr(session, event.name, event.value or None)
             case "paused":
                 session.paused = event.value == "yes"
             case "archived":
@@ -290,8 +288,8 @@ class _Fold:
         for key, session in self._sessions.items():
             yield (
                 key, session.chat, session.title, session.model, session.mode, session.thinking,
-                int(session.paused), int(session.archived), places.get(key, 0), session.since, session.created,
-                session.updated,
+                session.permission, session.autonomy, int(session.paused), int(session.archived), places.get(key, 0),
+                session.since, session.created, session.updated,
             )  # fmt: skip
 
 

@@ -31,8 +31,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "spending": ("hour", "session", "model", "sender", "task", "cost", "unknown", *_TOKENS, "calls"),
     "sessions": (
-        "key", "chat", "title", "model", "mode", "thinking", "paused", "archived", "entries", "since", "created",
-        "updated",
+        "key", "chat", "title", "model", "mode", "thinking", "permission", "autonomy", "paused", "archived",
+        "entries", "since", "created", "updated",
     ),
     "chats": ("chat", "session"),
 }  # fmt: skip

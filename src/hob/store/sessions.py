@@ -21,10 +21,13 @@ from hob.store.writer import Writer
 
 _INSERT = "INSERT INTO sessions (key, chat, title, created, updated) VALUES (?, ?, ?, ?, ?)"
 _SELECT = (
-    "SELECT key, c.text, model, mode, thinking, paused, archived, entries, since, updated"
+    "SELECT key, c.text, model, mode, thinking, permission, autonomy, paused, archived, entries, since, updated"
     " FROM sessions s LEFT JOIN content c ON c.id = s.title"
 )
-_CHANGE = "UPDATE sessions SET title = ?, model = ?, mode = ?, thinking = ?, paused = ?, archived = ? WHERE key = ?"
+_CHANGE = (
+    "UPDATE sessions SET title = ?, model = ?, mode = ?, thinking = ?, permission = ?, autonomy = ?, paused = ?,"
+    " archived = ? WHERE key = ?"
+)
 
 
 def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: SessionKey) -> SessionKey:
@@ -93,6 +96,8 @@ def _changes(old: Session, new: Session, at: float) -> tuple[TimelineEvent, ...]
         "model": (old.model or "", new.model or ""),
         "mode": (old.mode or "", new.mode or ""),
         "thinking": (old.thinking or "", new.thinking or ""),
+        "permission": (old.permission or "", new.permission or ""),
+        "autonomy": (old.autonomy or "", new.autonomy or ""),
         "paused": (_yes(old.paused), _yes(new.paused)),
         "archived": (_yes(old.archived), _yes(new.archived)),
     }
@@ -107,13 +112,15 @@ def _yes(value: bool) -> str:
 
 
 def _load(row: Sequence[Any]) -> Session:
-    key, title, model, mode, thinking, paused, archived, entries, since, updated = row
+    key, title, model, mode, thinking, permission, autonomy, paused, archived, entries, since, updated = row
     return Session(
         SessionKey(key),
         title or "",
         model,
         None if mode is None else QueueMode(mode),
         None if thinking is None else Thinking(thinking),
+        permission,
+        autonomy,
         paused=bool(paused),
         archived=bool(archived),
         entries=entries,
@@ -156,8 +163,8 @@ class StoredSessions:
             title = all_rows(connection, sql, (key,))[0][0] if old.title == new.title else keep.maybe(new.title)
             mode = None if new.mode is None else new.mode.value
             thinking = None if new.thinking is None else new.thinking.value
-            values = (title, new.model or None, mode, thinking, new.paused, new.archived)
-            connection.execute(_CHANGE, (*values, key))
+            words = (new.model or None, mode, thinking, new.permission or None, new.autonomy or None)
+            connection.execute(_CHANGE, (title, *words, new.paused, new.archived, key))
             write_events(connection, keep, _changes(old, new, at))
 
         await self._writer.write(job)
