@@ -2,13 +2,26 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.ids import SessionKey
-from hob.core.models import ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, Thinking, UserMessage
+from hob.core.ids import BlobId, SessionKey
+from hob.core.models import (
+    Image,
+    ModelEvent,
+    ModelProfile,
+    ModelReply,
+    ModelRequest,
+    Remark,
+    TextDelta,
+    Thinking,
+    UserMessage,
+)
+from hob.core.ports.model import Profiles
+from hob.core.ports.tools import Blobs
 from hob.core.settings import Secret
 from hob.providers.opening import open_model
 from hob.providers.routing import Routing
@@ -38,6 +51,8 @@ async def opened(
     guard: PromptGuardSettings | None = None,
     classifier: ClassifierSettings | None = None,
     away: str = "http://127.0.0.1:1",
+    blobs: Blobs | None = None,
+    profiles: Profiles | None = None,
     **fields: Any,
 ) -> AsyncIterator[Routing]:
     """`far/…` is somebody else's machine, `near/…` one's own, `away/…` is not there."""
@@ -50,7 +65,8 @@ async def opened(
     screening = Screening(
         guard or PromptGuardSettings(), SanitizerSettings(), classifier or ClassifierSettings(), b"key of this home"
     )
-    async with open_model(settings, ManualClock(jump=True), screening=screening) as model:
+    clock = ManualClock(jump=True)
+    async with open_model(settings, clock, screening=screening, blobs=blobs, profiles=profiles) as model:
         yield model
 
 
@@ -131,6 +147,34 @@ async def test_what_must_stay_here_goes_to_the_local_model_or_to_nobody() -> Non
         assert caught.value.fault is ModelFault.FILTERED
         assert KEY not in str(caught.value)
         assert not server.requests
+
+
+class Blind:
+    """Implements `Profiles` and `Blobs`: no model sees, and every picture is a red dot."""
+
+    def find_profile(self, model: str) -> ModelProfile:
+        return ModelProfile(images=False)
+
+    async def put(self, data: bytes, media_type: str) -> BlobId:
+        raise NotImplementedError
+
+    async def load(self, blob: BlobId) -> bytes:
+        return b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize(("text", "asked"), [(f"what is {KEY} for?", ["two"]), ("what is it?", ["eyes", "two"])])
+async def test_what_must_stay_here_shows_its_pictures_to_nobody_elsewhere(text: str, asked: list[str]) -> None:
+    stays = PromptGuardSettings(secrets=Action.LOCAL, local_model="near/two")
+    picture = UserMessage(text, (Image(BlobId("b"), "image/png"),))
+    # asked of the far one first, so that it is screened
+    wanted = ModelRequest("", "", (picture,), models=("far/one", "near/two"))
+    async with (
+        ModelServer() as server,
+        opened(server, guard=stays, vision="far/eyes", blobs=Blind(), profiles=Blind()) as model,
+    ):
+        route = await model.route(wanted)
+        await heard(model, replace(route.request, models=("near/two",)))
+        assert asked_of(server) == asked
 
 
 async def test_a_local_model_that_is_none_gets_nothing() -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 
 import pytest
 
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.media import Description
-from hob.core.models import Beat, Image, ModelEvent, ModelReply, ModelRequest, Price, Usage, UserMessage
+from hob.core.models import Beat, ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.providers.seeing import Seeing, Sight
 from hob.testing import ScriptedModel
 
@@ -34,19 +35,23 @@ class Eyes:
 
     def __init__(self, words: str = "It is a {}.") -> None:
         self.looked: list[bytes] = []
-        self.fails = False
+        self.fails: ModelError | None = None
         self._words = words
 
     async def describe(self, image: bytes, media_type: str, question: str = "") -> Description:
         self.looked.append(image)
         await asyncio.sleep(0)
-        if self.fails:
-            raise ModelError(ModelFault.NETWORK, "the network is away")
+        if self.fails is not None:
+            raise self.fails
         return Description(self._words.format(image.decode()), "eyes-1", Usage(100, 10))
 
 
 async def answer(model: ScriptedModel, sight: Sight, request: ModelRequest = ASKED) -> list[ModelEvent]:
     return [event async for event in Seeing(model, sight).stream(request)]
+
+
+def calls(events: Sequence[ModelEvent]) -> list[ExtraCall]:
+    return [event for event in events if isinstance(event, ExtraCall)]
 
 
 def told(model: ScriptedModel) -> str:
@@ -85,21 +90,46 @@ async def test_a_picture_is_looked_at_once() -> None:
     assert len({request.messages for request in model.requests}) == 1
 
 
-async def test_what_looking_cost_is_counted_once() -> None:
-    sight = Sight(Eyes(), Pictures())
-    said = ModelReply("A cat.", usage=Usage(7, 3))
+async def test_looking_is_told_once_as_a_call_of_the_model_that_looks() -> None:
+    sight, said = Sight(Eyes(), Pictures(), "eyes/1"), ModelReply("A cat.", usage=Usage(7, 3))
     model = ScriptedModel(said, said)
-    usages = [event.usage for _ in range(2) for event in await answer(model, sight) if isinstance(event, ModelReply)]
-    assert usages == [Usage(207, 23), Usage(7, 3)]
+    first, second = await answer(model, sight), await answer(model, sight)
+    assert calls(first) == [ExtraCall("eyes/1", "ok", Usage(100, 10))] * 2
+    assert calls(second) == []
+    assert first[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("error", "made"),
+    [
+        (ModelError(ModelFault.CUT, usage=Usage(100, 3)), [ExtraCall("eyes/1", "cut_stream", Usage(100, 3))] * 2),
+        (ModelError(ModelFault.EMPTY), [ExtraCall("eyes/1", "empty_answer")] * 2),
+        (ModelError(ModelFault.AUTH), []),
+    ],
+    ids=["cut", "empty", "turned away"],
+)
+async def test_looking_in_vain_is_told_where_it_may_have_to_be_paid(error: ModelError, made: list[ExtraCall]) -> None:
+    eyes = Eyes()
+    eyes.fails = error
+    assert calls(await answer(ScriptedModel("Hm."), Sight(eyes, Pictures(), "eyes/1"))) == made
+
+
+@pytest.mark.parametrize("local", [False, True])
+async def test_a_picture_that_must_stay_is_shown_to_nobody_elsewhere(local: bool) -> None:
+    eyes, model = Eyes(), ScriptedModel("Hm.")
+    events = await answer(model, Sight(eyes, Pictures(), "eyes/1", local=local), replace(ASKED, stays=True))
+    assert len(eyes.looked) == (2 if local else 0)
+    assert ("may not leave the owner's machines" in told(model)) is not local
+    assert len(calls(events)) == len(eyes.looked)
 
 
 async def test_what_could_not_be_looked_at_is_said_and_tried_again() -> None:
     eyes, model = Eyes(), ScriptedModel("one", "two")
     sight = Sight(eyes, Pictures())
-    eyes.fails = True
+    eyes.fails = ModelError(ModelFault.NETWORK, "the network is away")
     await answer(model, sight)
     assert "could not be described: the network is away" in told(model)
-    eyes.fails = False
+    eyes.fails = None
     await answer(model, sight)
     assert "It is a cat." in told(model)
 
@@ -150,22 +180,3 @@ async def test_what_is_remembered_has_an_end(count: int) -> None:
     await sight.tell(Image(BlobId(str(count - 1)), "image/png"))
     await sight.tell(Image(BlobId("0"), "image/png"))
     assert len(eyes.looked) == count + 1
-
-
-class TwoPrices:
-    """Implements `Prices`: looking is dear, answering is free."""
-
-    async def prepare(self, models: Sequence[str]) -> None:
-        pass
-
-    def find_price(self, model: str) -> Price | None:
-        return {"eyes/1": Price(1_000_000, 1_000_000, 0, 0), "home/m": Price(0, 0, 0, 0)}.get(model)
-
-
-@pytest.mark.parametrize(("ref", "cost"), [("home/m", 220), ("nobody/knows", None)])
-async def test_looking_costs_what_the_model_that_looks_costs(ref: str, cost: int | None) -> None:
-    sight = Sight(Eyes(), Pictures(), "eyes/1", TwoPrices())
-    model = ScriptedModel(ModelReply("A cat.", usage=Usage(7, 3)))
-    events = [event async for event in Seeing(model, sight, ref).stream(ASKED)]
-    assert isinstance(events[-1], ModelReply)
-    assert events[-1].cost == cost

@@ -210,7 +210,6 @@ async def _open_models(
         choice=choice,
         blobs=store.blobs,
         profiles=profiles,
-        prices=prices,
         screening=screening,
         folder=config.home / CACHE,
         silence=config[AgentSettings].idle_seconds * 0.75,  # before the turn itself gives up

@@ -133,6 +133,13 @@ class ModelError(HobError):
         self.usage = usage  # what the request took all the same, as far as that was heard
         self.cost = cost  # in micro-dollars
 
+    @property
+    def may_owe(self) -> bool:
+        """Whether the request may have to be paid for."""
+        if self.usage is None and self.cost is None:
+            return self.fault in MAY_COST
+        return self.cost != 0
+
 
 class BudgetExceeded(HobError):
     """The spending limit is reached; nothing was spent."""

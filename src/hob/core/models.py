@@ -185,7 +185,8 @@ class ModelRequest:
     it is not empty, are the references that may answer, best first: a route was chosen (`Routes`). `thinking` is None
     where nothing was chosen. `patience` is the seconds the whole call may spend on retries before it must give up:
     short for a person who waits, long for background work. `withheld` are marks in the request with the values they
-    stand for: put back in the answer, sent to nobody.
+    stand for: put back in the answer, sent to nobody. Where it `stays`, nothing of it may leave the owner's machines,
+    pictures included.
     """
 
     model: str
@@ -199,6 +200,7 @@ class ModelRequest:
     thinking: Thinking | None = None
     models: tuple[str, ...] = ()
     withheld: tuple[tuple[str, str], ...] = ()
+    stays: bool = False
 
     @property
     def first(self) -> str:

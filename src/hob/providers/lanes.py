@@ -70,7 +70,7 @@ class Lanes:
             profile = self._profiles.find_profile(lane.ref) if self._profiles is not None else ModelProfile()
             served: Model = Adapting(self._provider(ref.provider, lane.key), Unthinking, lacks_thinking)
             served = self._with_tools(connected, profile, served)
-            model = self._named[lane] = _Named(self._with_sight(lane.ref, connected, profile, served), ref.model)
+            model = self._named[lane] = _Named(self._with_sight(connected, profile, served), ref.model)
         return model
 
     async def list_models(self, id: str) -> tuple[Listed, ...]:
@@ -103,13 +103,13 @@ class Lanes:
             return in_text(model)
         return _Without(model) if how == "none" else model
 
-    def _with_sight(self, ref: str, connected: Connected, profile: ModelProfile, model: Model) -> Model:
+    def _with_sight(self, connected: Connected, profile: ModelProfile, model: Model) -> Model:
         sight = self._sight
         if sight is None or profile.images is True:
             return model
 
         def seeing(model: Model) -> Model:
-            return Seeing(model, sight(), ref)
+            return Seeing(model, sight())
 
         if profile.images is False or connected.provider.wire in CLI_WIRES:
             return seeing(model)

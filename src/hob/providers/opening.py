@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError
-from hob.core.ports.model import Prices, Profiles
+from hob.core.ports.model import Profiles
 from hob.core.ports.tools import Blobs
 from hob.providers.choice import Choice
 from hob.providers.lanes import Lanes
@@ -31,7 +31,6 @@ async def open_model(
     environ: Mapping[str, str] | None = None,
     blobs: Blobs | None = None,
     profiles: Profiles | None = None,
-    prices: Prices | None = None,
     screening: Screening | None = None,
     folder: Path | None = None,
     silence: float = 90.0,
@@ -46,7 +45,7 @@ async def open_model(
     choice = choice or Choice(settings, environ or {})
     await asyncio.to_thread(choice.line)  # who is asked may have to be looked for, and is known from now on
     async with open_media(settings, choice, clock, draw=draw) as media:
-        sight = None if blobs is None else cache(partial(_open_sight, media, blobs, prices))
+        sight = None if blobs is None else cache(partial(_open_sight, media, blobs, choice))
         lanes = Lanes(choice, settings, clock, blobs, profiles, folder, sight)
         failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
         try:
@@ -55,9 +54,11 @@ async def open_model(
             await lanes.aclose()
 
 
-def _open_sight(media: Media, blobs: Blobs, prices: Prices | None) -> Sight:
+def _open_sight(media: Media, blobs: Blobs, choice: Choice) -> Sight:
     found = media.find(VISION)
-    return Sight(media.describer, blobs, "" if isinstance(found, ModelError) else str(found), prices)
+    if isinstance(found, ModelError):
+        return Sight(None, blobs)
+    return Sight(media.describer, blobs, str(found), local=choice.is_local(found))
 
 
 def load_libraries(choice: Choice) -> None:

@@ -166,7 +166,7 @@ class Routing:
             if not local:
                 raise screening.refusal(screened)
             chain = tuple(dict.fromkeys(local))
-            request = replace(request, model=chain[0], models=chain)
+            request = replace(request, model=chain[0], models=chain, stays=True)
             return Route(request, (*remarks, *screened.remarks))
         withheld = tuple(screened.restore.items())
         return Route(replace(screened.request, withheld=withheld), (*remarks, *screened.remarks))

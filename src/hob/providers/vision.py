@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from itertools import count
 from typing import cast
 
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.media import Description
-from hob.core.models import Image, ModelEvent, ModelReply, ModelRequest, UserMessage
+from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.core.ports.model import Model
 from hob.providers.images import image_type
 
@@ -72,7 +73,21 @@ class VisionDescriber:
             self._ref, _SYSTEM, (message,), max_tokens=_MOST_TOKENS, patience=_PATIENCE, task="vision"
         )
         async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(request))) as events:
-            async for event in events:
-                if isinstance(event, ModelReply):
-                    return event
+            failed: list[ExtraCall] = []
+            try:
+                async for event in events:
+                    if isinstance(event, ExtraCall):
+                        failed.append(event)
+                    elif isinstance(event, ModelReply):
+                        return replace(event, usage=_sum(event, *failed))
+            except ModelError as error:
+                if failed:
+                    error.usage, error.cost = _sum(*failed), None
+                raise
         raise ModelError(ModelFault.CUT, "the stream ended without an answer")
+
+
+def _sum(*calls: ModelReply | ExtraCall) -> Usage | None:
+    """What all of these took; None where one did not tell."""
+    usages = [call.usage for call in calls if call.usage is not None]
+    return sum(usages, Usage()) if len(usages) == len(calls) else None

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
 from hob.core.clock import Clock
-from hob.core.errors import MAY_COST, ModelError, ModelFault, StoreError
+from hob.core.errors import ModelError, ModelFault, StoreError
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
 from hob.core.sentences import OF_STAND_IN
@@ -176,8 +176,7 @@ def _defect(error: Exception) -> ModelError:
 
 def _to_pay(lane: Lane, error: ModelError, *, shown: bool, goes_on: bool) -> ExtraCall | None:
     """The request that failed, unless it was turned away."""
-    known = error.usage is not None or error.cost is not None
-    if error.cost == 0 or not (known or shown or error.fault in MAY_COST):
+    if not error.may_owe and (error.cost == 0 or not shown):
         return None
     return ExtraCall(lane.ref, error.fault, error.usage, error.cost, goes_on)
 

@@ -230,7 +230,6 @@ def read_cost(usage: Mapping[str, Any]) -> int | None:
 
 
 def _dollars(value: object) -> float | None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return value if 0 <= value < 1e6 else None

@@ -1,0 +1,45 @@
+"""Describing pictures: what it took is told, failed attempts included."""
+
+import pytest
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelReply, Usage
+from hob.providers.health import Lane
+from hob.providers.vision import HeldPictures, VisionDescriber
+from hob.providers.walking import Failover
+from hob.testing.clock import ManualClock
+from hob.testing.model import Line, ScriptedModel
+
+PICTURE = b"\x89PNG\r\n\x1a\n"
+SEEN = ModelReply("A cat.", usage=Usage(100, 10))
+
+
+def describer(*script: Line) -> VisionDescriber:
+    model = ScriptedModel(*script)
+    clock = ManualClock(jump=True)
+    failover = Failover(lambda ref: (Lane(ref, "acme"),), lambda _: model, clock, max_attempts=2, draw=lambda: 0.0)
+    return VisionDescriber(failover, "acme/eyes", HeldPictures())
+
+
+def cut(usage: Usage | None) -> ModelError:
+    return ModelError(ModelFault.CUT, "broke off", usage=usage)
+
+
+@pytest.mark.parametrize(("failed", "whole"), [(Usage(90, 1), Usage(190, 11)), (None, None)])
+async def test_a_description_took_what_its_failed_attempts_took(failed: Usage | None, whole: Usage | None) -> None:
+    assert (await describer(cut(failed), SEEN).describe(PICTURE, "image/png")).usage == whole
+
+
+@pytest.mark.parametrize(("last", "whole"), [(Usage(1, 2), Usage(91, 3)), (None, None)])
+async def test_a_picture_that_nobody_could_describe_took_what_all_attempts_took(
+    last: Usage | None, whole: Usage | None
+) -> None:
+    with pytest.raises(ModelError) as caught:
+        await describer(cut(Usage(90, 1)), cut(last)).describe(PICTURE, "image/png")
+    assert (caught.value.usage, caught.value.cost, caught.value.may_owe) == (whole, None, True)
+
+
+async def test_a_picture_that_was_refused_took_nothing() -> None:
+    with pytest.raises(ModelError) as caught:
+        await describer(ModelError(ModelFault.AUTH)).describe(PICTURE, "image/png")
+    assert not caught.value.may_owe
