@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 from hob.testing.turns import SESSION, make_turn
 
-from .prompting import MODEL, START, fetched, said
+from .prompting import MEMBER, MODEL, START, fetched, said
 
 SETTINGS = AgentSettings(window=4, compact_above=8)
 
@@ -125,8 +126,27 @@ async def test_facts_are_kept_and_are_no_part_of_the_summary(store: Store) -> No
     assert "likes tea" not in done.summary.text
 
 
-async def test_what_was_made_from_untrusted_text_is_untrusted(store: Store) -> None:
-    await keep(store, fetched("t0", "q", "evil", "a"), *talk(5))
+async def test_where_the_owner_alone_speaks_untrusted_text_is_only_named_and_the_summary_is_trusted(
+    store: Store,
+) -> None:
+    await keep(store, fetched("t0", "q", "evil", "as the web says"), *talk(5))
+    notes, model = Notes(), ScriptedModel(summary())
+    done = await compact(compactor(store, model, notes))
+    assert isinstance(done, Compacted)
+    asked = model.requests[0].messages[0].text
+    assert "evil" not in asked
+    assert "as the web says" not in asked
+    assert "4 characters left out; read_back(3)]" in asked
+    assert done.summary.label.trust is Trust.TRUSTED
+    assert notes.kept[0][1].trust is Trust.TRUSTED
+
+
+def by_a_member(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return (replace(entries[0], label=MEMBER), *entries[1:])
+
+
+async def test_where_others_speak_a_summary_is_made_from_everything_and_untrusted(store: Store) -> None:
+    await keep(store, by_a_member(fetched("t0", "q", "evil", "a")), *talk(5))
     notes, model = Notes(), ScriptedModel(summary())
     done = await compact(compactor(store, model, notes))
     assert isinstance(done, Compacted)
@@ -136,14 +156,27 @@ async def test_what_was_made_from_untrusted_text_is_untrusted(store: Store) -> N
 
 
 async def test_trusted_after_untrusted_stays_untrusted(store: Store) -> None:
-    await keep(store, fetched("t0", "q", "evil", "a"), *talk(5))
+    await keep(store, *map(by_a_member, talk(6)))
     await compact(compactor(store, ScriptedModel(summary())))
-    await keep(store, *talk(6))
+    await keep(store, *map(by_a_member, talk(6)))
     model = ScriptedModel(summary())
     done = await compact(compactor(store, model))
     assert isinstance(done, Compacted)
     assert done.summary.label.trust is Trust.UNTRUSTED
     assert "Summary of what was said before:\n<untrusted-" in model.requests[0].messages[0].text
+
+
+async def test_an_untrusted_summary_is_only_named_to_the_owners_next_one(store: Store) -> None:
+    await keep(store, *map(by_a_member, talk(6)))
+    await compact(compactor(store, ScriptedModel(summary(Goals="evil"))))
+    await keep(store, *talk(8))
+    await compact(compactor(store, ScriptedModel(summary())))
+    await keep(store, *talk(8))
+    model = ScriptedModel(summary())
+    done = await compact(compactor(store, model))
+    assert isinstance(done, Compacted)
+    assert done.summary.label.trust is Trust.TRUSTED
+    assert "evil" not in model.requests[0].messages[0].text
 
 
 async def test_it_can_be_taken_back(store: Store) -> None:

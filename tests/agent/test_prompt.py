@@ -164,7 +164,7 @@ async def test_untrusted_text_grows_old_and_the_session_comes_clean() -> None:
     prompt = await builder().build(turn(inbound("hi")), (), View(history, None, len(history)), (), "m", patience=8)
     assert "evil" not in texts(prompt.request)
     assert "from the web" not in texts(prompt.request)
-    assert "[#13, 2026-01-01: untrusted text (web), 250 characters, no longer shown]" in texts(prompt.request)
+    assert "[untrusted, web, 2026-01-01 00:00, 250 characters left out; read_back(13)]" in texts(prompt.request)
     assert prompt.trust is Trust.TRUSTED
 
 
@@ -200,6 +200,45 @@ async def test_a_summary_stands_first_and_an_untrusted_one_between_marks() -> No
         assert first.startswith("Summary of the conversation so far:\n\n")
         assert ("\n\nwe spoke of tea\n\na" in first) is bare
         assert (prompt.trust is Trust.TRUSTED) is bare
+
+
+async def test_an_untrusted_summary_grows_old_as_well() -> None:
+    told = Summary(40, "the web said: evil", Label(Origin.MODEL, Trust.UNTRUSTED))
+    history = tuple(entry for number in range(6) for entry in said(f"t{number}", "a", "b", n=41 + 2 * number))
+    prompt = await builder().build(turn(inbound("hi")), (), View(history, told, 12), (), "m", patience=8)
+    assert "evil" not in texts(prompt.request)
+    assert "[made from untrusted text and left out, 18 characters; read_back(0)]" in texts(prompt.request)
+    assert prompt.trust is Trust.TRUSTED
+    asking = turn(inbound("hi", label=MEMBER, cls=SenderClass.MEMBER))
+    prompt = await builder().build(asking, (), View(history, told, 12), (), "m", patience=8)
+    assert "evil" in texts(prompt.request)
+
+
+async def test_a_round_that_untrusted_text_led_to_grows_old_with_its_arguments_and_results() -> None:
+    history = fetched("t1", "q", "page", "from the web", n=11)
+    led = dataclasses.replace(history[1], label=Label(Origin.MODEL, Trust.UNTRUSTED))
+    history = (history[0], led, *history[2:])
+    for number in range(2, 8):
+        history += said(f"t{number}", "a", "b", n=20 + 2 * number)
+    prompt = await builder().build(turn(inbound("hi")), (), View(history, None, len(history)), (), "m", patience=8)
+    assert "example.org" not in repr(prompt.request.messages)
+    assert not [message for message in prompt.request.messages if isinstance(message, ToolMessage)]
+    assert "read_back(12)" in texts(prompt.request)
+    assert prompt.trust is Trust.TRUSTED
+
+
+async def test_growing_old_changes_what_was_sent_only_every_few_turns() -> None:
+    changes, before = [], ""
+    for count in range(1, 13):
+        history = tuple(e for n in range(count) for e in fetched(f"t{n}", "q", "page", "from the web", n=10 * n + 1))
+        settings = AgentSettings(compact_above=400)
+        prompt = await builder(settings).build(
+            turn(inbound("hi")), (), View(history, None, len(history)), (), "m", patience=8
+        )
+        shown = "\n".join(message.text for message in prompt.request.messages[:-1])
+        changes.append(not shown.startswith(before))
+        before = shown
+    assert [count for count, changed in enumerate(changes, 1) if changed] == [6, 9, 12]
 
 
 class Remembers:

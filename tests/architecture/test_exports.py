@@ -7,7 +7,7 @@ import pytest
 EXPORTS = {
     "hob.agent": """
         AgentSettings Budget Compacted Compactor ContextRoom Driver Hooks Inspector NotCompacted Parts Prompt
-        PromptBuilder Section SlashCommands SpendingSettings named_key reset_due session_of thread_session
+        PromptBuilder ReadingBack Section SlashCommands SpendingSettings named_key reset_due session_of thread_session
     """,
     "hob.bus": """
         Acceptor Bus BusSettings Children Courier Hub Lanes Questions Subscription open_bus

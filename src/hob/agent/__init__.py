@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.prompt import Prompt as Prompt
     from hob.agent.prompt import PromptBuilder as PromptBuilder
     from hob.agent.prompt import Section as Section
+    from hob.agent.reading_back import ReadingBack as ReadingBack
     from hob.agent.sessions import named_key as named_key
     from hob.agent.sessions import reset_due as reset_due
     from hob.agent.sessions import session_of as session_of
@@ -34,6 +35,7 @@ _HOMES = {
     "limits": ("SpendingSettings",),
     "parts": ("Parts",),
     "prompt": ("Prompt", "PromptBuilder", "Section"),
+    "reading_back": ("ReadingBack",),
     "sessions": ("named_key", "reset_due", "session_of", "thread_session"),
     "settings": ("AgentSettings",),
     "spending": ("Budget",),

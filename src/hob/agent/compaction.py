@@ -5,7 +5,10 @@ go to long-term memory; asking twice would cost the same long input twice. A his
 piece by piece, each piece together with the summary of those before it. Nothing is changed before all of it has
 succeeded, and the messages stay stored: taking the summary back shows them again.
 
-A summary is trusted no more than what it was made from.
+A summary is trusted no more than what it was made from. It stands for days, so one made from untrusted text would taint
+all that comes after it. Where the owner alone speaks, it is therefore made from trusted words only: what is untrusted
+goes in as the stub that the prompt would show once it is old, by which it can be read back. Where others speak it is
+made from everything, and untrusted.
 """
 
 from collections.abc import Sequence
@@ -15,11 +18,13 @@ from dataclasses import dataclass, replace
 from hob.agent.accounting import stream_outside
 from hob.agent.context_room import ContextRoom
 from hob.agent.naming import real_name
+from hob.agent.prompt.aging import hide, summary_stub
 from hob.agent.prompt.cutting import shorten
 from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.tokens import estimate_tokens
 from hob.agent.remarks import render
+from hob.agent.sessions import is_group
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget, Held
 from hob.agent.summaries import INSTRUCTIONS, Draft, finish_text, judge_draft, read_draft
@@ -155,8 +160,12 @@ class Compactor:
         self._note_failure(session, view.total)  # until it has succeeded
         try:
             asked = await real_name(self._model, model, _TASK)
-            spending = _Spending(new_trace_id(), session, _sender_of(head), model, asked)
-            draft = await self._summarise(view, head, spending)
+            sender = _sender_of(head)
+            spending = _Spending(new_trace_id(), session, sender, model, asked)
+            before, told = view.summary, pair(head)
+            if sender is SenderClass.OWNER and not is_group(session):
+                before, told = _hide_summary(before), hide(told)
+            draft = await self._summarise(before, told, spending)
         except ModelError as error:
             return NotCompacted(f"the model gave no summary ({error.fault}: {error})")
         except BudgetExceeded as error:
@@ -165,21 +174,21 @@ class Compactor:
             return NotCompacted(draft)
         if not await self._is_unchanged(session, view, head):
             return NotCompacted("the session changed meanwhile")
-        label = Label(Origin.MODEL, _trust_of(view, head))
+        label = Label(Origin.MODEL, _trust_of(before, told))
         if self._remember is not None:
             for fact in draft.facts:
                 await self._remember.remember(fact, session, label, "compaction")
         missing = view.total - len(entries)
-        summary = Summary(head[-1].n, finish_text(draft, head, missing), label, asked)
+        summary = Summary(head[-1].n, finish_text(draft, told, missing), label, asked)
         event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
         await self._transcript.summarise(session, summary, event)
         self._failed_at.pop(session, None)
         return Compacted(summary, len(head), len(draft.facts))
 
-    async def _summarise(self, view: View, head: Sequence[Entry], spending: _Spending) -> Draft | str:
+    async def _summarise(self, summary: Summary | None, head: Sequence[Entry], spending: _Spending) -> Draft | str:
         """The draft over all pieces with all their facts, or why there is none."""
-        before = view.summary.text if view.summary else ""
-        trust = view.summary.label.trust if view.summary else Trust.TRUSTED
+        before = summary.text if summary else ""
+        trust = summary.label.trust if summary else Trust.TRUSTED
         facts: tuple[str, ...] = ()
         draft: Draft | str = "nothing to summarise"
         room = self._limit(spending.asked) // 2
@@ -316,8 +325,14 @@ def _sender_of(entries: Sequence[Entry]) -> SenderClass:
     return least_known(classes[origin] for origin in origins if origin in classes)
 
 
-def _trust_of(view: View, head: Sequence[Entry]) -> Trust:
-    labels = [entry.label for entry in head]
-    if view.summary:
-        labels.append(view.summary.label)
+def _hide_summary(summary: Summary | None) -> Summary | None:
+    if summary is None or summary.label.trusted:
+        return summary
+    return replace(summary, text=summary_stub(summary), label=HOB_LABEL)
+
+
+def _trust_of(summary: Summary | None, entries: Sequence[Entry]) -> Trust:
+    labels = [entry.label for entry in entries]
+    if summary:
+        labels.append(summary.label)
     return join(labels)

@@ -7,7 +7,7 @@ from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Address
-from hob.core.models import ModelRequest, Remark
+from hob.core.models import Entry, ModelRequest, Remark
 from hob.core.steps import ApprovalAnswered, ApprovalAsked, Step
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn, View
@@ -81,6 +81,18 @@ class Approvals(Protocol):
 
     async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
         """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
+        ...
+
+
+class Past(Protocol):
+    """What was said in a session, also what its prompt only names."""
+
+    async def load_view(self, session: SessionKey, at_most: int) -> View:
+        """The newest summary and the last entries after it."""
+        ...
+
+    async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
+        """The entry at this place, with the results of its calls; nothing where none is to be shown."""
         ...
 
 

@@ -1,6 +1,7 @@
 """What was said."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 import apsw
@@ -30,6 +31,11 @@ _ENTRIES = (
     f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND t.hidden = 0"  # noqa: S608
     " ORDER BY t.n DESC LIMIT ?"
 )
+_ROUND = (
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n >= ? AND t.hidden = 0"  # noqa: S608
+    " AND t.n > (SELECT since FROM sessions WHERE key = t.session) AND c.text IS NOT NULL ORDER BY t.n LIMIT ?"
+)
+_MOST_RESULTS = 100
 _HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidden = 1"
 # The index is named since SQLite prefers the one over all turns of the session, and reads every one of them.
 _PARKED = (
@@ -149,6 +155,18 @@ class StoredTranscript:
             return tuple(load_entry(row) for row in rows)
 
         return await self._writer.write(job)
+
+    async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
+        """The entry at this place, with the results of its calls where it has any.
+
+        Nothing where there is none, or where it was taken back, erased, or said before the last reset.
+        """
+        values = (session, n, 1 + _MOST_RESULTS)
+        entries = [load_entry(row) for row in await self._readers.read(lambda c: all_rows(c, _ROUND, values))]
+        if not entries or entries[0].n != n:
+            return ()
+        rest = takewhile(lambda entry: entry.role != "assistant", entries[1:] if entries[0].calls else ())
+        return (entries[0], *(entry for entry in rest if entry.role == "tool"))
 
     async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[Entry, ...]:
         """The raw log after a place, everything in it that was not erased."""

@@ -5,6 +5,9 @@ changes the prompt from there on, so it is done in steps: turns in groups of `ta
 `taint_minutes`. Text may therefore stay a little longer than the limits say, never shorter; while it stays it taints,
 which is the safe side. Within one turn nothing grows old.
 
+A stub is Hob's own words: where the text came from, when, how long it is, and the place by which it can be read back
+(`hob.agent.reading_back`), which taints again.
+
 Where the message being answered is itself untrusted (a member's, a stranger's), nothing is hidden: the context is
 tainted anyway, and hiding what was said would only make Hob forget who it talks to.
 """
@@ -16,24 +19,48 @@ from datetime import UTC, datetime
 from hob.agent.settings import AgentSettings
 from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
+from hob.core.turns import Summary
+
+READ_BACK = "read_back"
+"""The tool that stubs name."""
+
+THE_SUMMARY = 0
+"""The place by which the summary is read back: entries are counted from 1."""
 
 
 def age(entries: Sequence[Entry], now: float, settings: AgentSettings) -> list[Entry]:
     """The paired entries, old untrusted ones as stubs. `now` is when the turn began, in Unix seconds."""
-    fresh = _first_fresh(entries, now, settings)
-    aged: list[Entry] = []
+    return hide(entries, _first_fresh(entries, now, settings))
+
+
+def age_summary(summary: Summary | None, since: Sequence[Entry], now: float, settings: AgentSettings) -> Summary | None:
+    """The summary, an untrusted one as a stub as soon as a turn `since` is old: what it tells of is older."""
+    if summary is None or summary.label.trusted or not _first_fresh(since, now, settings):
+        return summary
+    return replace(summary, text=summary_stub(summary), label=HOB_LABEL)
+
+
+def hide(entries: Sequence[Entry], end: int | None = None) -> list[Entry]:
+    """The paired entries, with a stub in place of each untrusted one before `end` (all of them if not given)."""
+    end = len(entries) if end is None else end
+    shown: list[Entry] = []
     dropping = False
     for place, entry in enumerate(entries):
         if dropping and entry.role == "tool":
             continue
         dropping = False
-        if place >= fresh or entry.label.trusted:
-            aged.append(entry)
+        if place >= end or entry.label.trusted:
+            shown.append(entry)
         else:
             # A model's arguments are as untrusted as its words, so a round goes with all its results.
             dropping = entry.role == "assistant"
-            aged.append(replace(entry, text=_stub(entry), label=HOB_LABEL, calls=(), images=()))
-    return aged
+            shown.append(replace(entry, text=_stub(entry), label=HOB_LABEL, calls=(), images=(), continuation=None))
+    return shown
+
+
+def summary_stub(summary: Summary) -> str:
+    """What stands for an untrusted summary."""
+    return f"[made from untrusted text and left out, {len(summary.text):,} characters; {READ_BACK}({THE_SUMMARY})]"
 
 
 def _first_fresh(entries: Sequence[Entry], now: float, settings: AgentSettings) -> int:
@@ -52,7 +79,6 @@ def _first_fresh(entries: Sequence[Entry], now: float, settings: AgentSettings) 
 
 
 def _stub(entry: Entry) -> str:
-    day = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d")
-    own = entry.role == "assistant"
-    what = "own reply made from untrusted text" if own else f"untrusted text ({entry.label.origin})"
-    return f"[#{entry.n}, {day}: {what}, {len(entry.text)} characters, no longer shown]"
+    when = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M")
+    what = "own words, from untrusted text" if entry.role == "assistant" else f"untrusted, {entry.label.origin}"
+    return f"[{what}, {when}, {len(entry.text):,} characters left out; {READ_BACK}({entry.n})]"

@@ -19,7 +19,7 @@ from hob.agent.context_room import ContextRoom
 from hob.agent.entries import opening_entries, step_entries
 from hob.agent.ports import Bootstrap
 from hob.agent.prompt import context
-from hob.agent.prompt.aging import age
+from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.cutting import begin, shorten
 from hob.agent.prompt.few_tools import choose_tools, estimate_tool, write_tool
 from hob.agent.prompt.fitting import cost, fit
@@ -128,8 +128,8 @@ class PromptBuilder:
 
         opening, later = opening_entries(turn, moment.at), step_entries(turn, steps, moment.at)
         own = pair([*opening, *later])
-        history = self._history(turn, view, keep, moment.at)
-        summary = _summary_entry(view.summary, budget // shares.summary)
+        past, history = self._past(turn, view, keep, moment.at)
+        summary = _summary_entry(past, budget // shares.summary)
 
         volatile = _limited(moment.text, budget // shares.volatile)
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
@@ -194,11 +194,12 @@ class PromptBuilder:
         )
         return _Moment(parts, context.block([part for _, part in parts]), now.timestamp())
 
-    def _history(self, turn: Turn, view: View, keep: int | None, at: float) -> list[Entry]:
+    def _past(self, turn: Turn, view: View, keep: int | None, at: float) -> tuple[Summary | None, list[Entry]]:
+        """The summary and what was said since, as the sender of this turn is to see them."""
         history = pair(select(view, self._settings, keep))
-        if all(inbound.label.trusted for inbound in turn.inbounds):
-            history = age(history, at, self._settings)
-        return history
+        if not all(inbound.label.trusted for inbound in turn.inbounds):
+            return view.summary, history
+        return age_summary(view.summary, history, at, self._settings), age(history, at, self._settings)
 
     def _system(self, audience: Audience, room: int, small: bool) -> SystemText:
         files = self._bootstrap.load()
