@@ -11,6 +11,7 @@ from hob.providers.walking import Failover
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 from hob.testing.model_server import Fault, ModelServer, Reply
+from tests.providers.canned import saying_forever
 
 
 def client_of(server: ModelServer, keys: int) -> Client:
@@ -39,3 +40,9 @@ async def test_a_server_in_trouble_is_not_asked_with_every_key_all_over_again() 
     async with ModelServer(by_key=trouble) as server:
         assert (await ask(client_of(server, 4))).fault is ModelFault.OVERLOAD
         assert len(server.requests) <= 5
+
+
+@pytest.mark.parametrize(("status", "fault"), [(200, ModelFault.GARBAGE), (400, ModelFault.BAD_REQUEST)])
+async def test_an_answer_and_an_error_without_end_are_given_up(status: int, fault: ModelFault) -> None:
+    async with saying_forever(status) as client:
+        assert (await ask(client)).fault is fault

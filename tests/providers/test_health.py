@@ -116,3 +116,9 @@ def test_memory_stays_bounded_whatever_models_are_asked_for() -> None:
         health.note_failure(Lane(f"acme/{number}", "acme"), ModelError(ModelFault.NOT_FOUND), float(number))
     assert len(health._rests) <= 1000
     assert health.find_rest(Lane("acme/4999", "acme"), 5000.0) is not None
+
+
+def test_a_failure_that_names_no_time_does_not_shorten_a_rest() -> None:
+    health = health_after((ModelFault.RATE_LIMIT, 0.0), wait=600.0)
+    health.note_failure(ONE, ModelError(ModelFault.RATE_LIMIT), 10.0)
+    assert health.seconds_left(ONE, 10.0) == 590.0

@@ -87,6 +87,28 @@ def test_what_says_itself_that_it_is_an_error_is_not_told_so_twice() -> None:
     assert told["messages"][0]["content"] == "error: none"
 
 
+def test_an_event_of_two_lines_may_be_cut_between_the_two_halves_of_a_line_end() -> None:
+    chunk = b'data: {"choices": [{"index": 0, "delta": {"content": "hi"},\r\ndata:  "finish_reason": "stop"}]}\r\n\r\n'
+    for cut in range(len(chunk)):
+        decoder = Decoder()
+        decoder.feed(chunk[:cut])
+        decoder.feed(chunk[cut:])
+        reply = decoder.finish()[-1]
+        assert isinstance(reply, ModelReply)
+        assert reply.text == "hi"
+
+
+def test_a_whole_message_at_the_end_of_the_pieces_is_not_said_again() -> None:
+    pieces = ({"index": 0, "delta": {"content": "one "}}, {"index": 0, "delta": {"content": "two"}})
+    end = {"index": 0, "message": {"role": "assistant", "content": "one two"}, "finish_reason": "stop"}
+    decoder = Decoder()
+    for choice in (*pieces, end):
+        decoder.feed(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
+    reply = decoder.finish()[-1]
+    assert isinstance(reply, ModelReply)
+    assert reply.text == "one two"
+
+
 def test_images_are_sent_inside_the_message() -> None:
     picture = Image(BlobId("b1"), "image/png")
     request = ModelRequest("m", "", (UserMessage("look", (picture,)),))

@@ -3,6 +3,7 @@
 import pytest
 
 from hob.providers.addresses import endpoint, is_loopback
+from hob.providers.headers import secrets_of
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 
@@ -44,6 +45,11 @@ def test_a_header_that_cannot_be_sent_is_refused_by_its_name_alone(section: type
     with pytest.raises(ValueError, match=f"headers.{name} cannot be sent") as caught:
         section(headers={name: value})
     assert value not in str(caught.value).split()
+
+
+def test_words_in_headers_are_no_secrets() -> None:
+    headers = {"x-title": "Hob", "x-env": "prod", "authorization": "Token a-long-secret"}
+    assert secrets_of(headers) == ("Token a-long-secret", "a-long-secret")
 
 
 def test_headers_may_hold_what_can_be_sent() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.providers.openai_media.speech import MOST_BYTES, OpenAISpeaker
 from hob.testing import Fault, ModelServer, Reply
-from tests.providers.canned import client_of, saying
+from tests.providers.canned import client_of, saying, saying_forever
 
 
 async def spoken(speaker: OpenAISpeaker, text: str, voice: str = "") -> bytes:
@@ -98,3 +98,11 @@ async def test_an_address_that_is_none_says_where_it_is_set() -> None:
         with pytest.raises(ModelError, match=r"model\.base_url") as caught:
             await spoken(OpenAISpeaker(client, "m"), "Hallo.")
     assert caught.value.fault is ModelFault.SETTINGS
+
+
+async def test_sound_without_end_is_given_up() -> None:
+    async with saying_forever(kind="audio/mpeg") as client:
+        with pytest.raises(ModelError, match="sound without end") as caught:
+            async for _ in OpenAISpeaker(client, "m").speak("Hello."):
+                pass
+    assert caught.value.fault is ModelFault.GARBAGE

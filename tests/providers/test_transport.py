@@ -1,5 +1,6 @@
 """What a wire and a connection make together, whatever the wire."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from hob.providers.server import Server
 from hob.providers.transport import HttpModel
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ModelServer, Reply
-from tests.providers.canned import serving
+from tests.providers.canned import listening, read_request, serving
 
 HI = ModelRequest("m", "", (UserMessage("hi"),))
 TOOL = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
@@ -79,3 +80,39 @@ async def test_a_header_that_cannot_be_sent_is_told_by_its_name(value: str) -> N
     assert caught.value.fault is ModelFault.SETTINGS
     assert "hush" not in str(caught.value)
     await model.aclose()
+
+
+async def test_a_server_on_this_machine_is_not_asked_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    async with ModelServer() as server:
+        model = HttpModel(ChatCompletions(), Server(server.url), ManualClock())
+        assert [event async for event in model.stream(HI)]
+        await model.aclose()
+
+
+async def test_a_connection_serves_again_though_its_end_came_after_the_answer() -> None:
+    answered, connections = asyncio.Event(), 0
+    body = b'data: {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        while True:
+            await read_request(reader)
+            writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+            writer.write(b"%x\r\n%s\r\n" % (len(body), body))
+            await answered.wait()
+            answered.clear()
+            writer.write(b"0\r\n\r\n")
+
+    async with listening(serve) as address:
+        model = HttpModel(ChatCompletions(), Server(address), ManualClock())
+        for _ in range(3):
+            async for event in model.stream(HI):
+                if isinstance(event, ModelReply):
+                    answered.set()
+        await model.aclose()
+    assert connections == 1
