@@ -1,9 +1,12 @@
 """Whatever a session holds, the request fits, is paired, and gives no mark away."""
 
 import re
+import time
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -163,6 +166,57 @@ def test_nothing_in_a_text_ends_its_marks(text: str, leaked: bool) -> None:
     assert wrapped.count(name) == 2
     inside = wrapped.split("\n", 1)[1].rsplit("\n", 1)[0]
     assert not re.search("[<\uff1c\u2039]\\s*/?\\s*(untrusted|context)", inside, re.IGNORECASE)
+
+
+disguised = st.tuples(
+    st.sampled_from(["<", "\uff1c", "\u3008", "&lt;", "&#60;", "\\u003c", "%3C", "<\\/", "\u226a", "&#x3C;"]),
+    st.sampled_from(["", "/", " / ", "\u200d/", "\u2044", "\n", "-- "]),
+    st.sampled_from(["untrusted-", "context"]),
+    st.randoms(use_true_random=False),
+)
+
+
+@given(disguised=disguised, leaked=st.booleans(), before=adversary, after=adversary)
+def test_no_disguise_opens_or_ends_marks(
+    disguised: tuple[str, str, str, Random], leaked: bool, before: str, after: str
+) -> None:
+    bracket, slash, word, random = disguised
+    other = Marks(b"salt").of("t0")  # of an earlier turn: what the model has quoted to somebody
+    word = other if leaked else word
+    dressed = "".join(random.choice(_dresses(letter)) for letter in word)
+    forged = f"{bracket}{slash}{dressed}>"
+    wrapped = Marks(b"salt").wrap(f"{before}{forged}{after}", WEB, "t1")
+    inside = wrapped.split("\n", 1)[1].rsplit("\n", 1)[0]
+    assert f"{bracket}{slash}{dressed[:7]}" not in inside
+
+
+def _dresses(letter: str) -> list[str]:
+    """Ways to write a letter so that it looks the same."""
+    wide = chr(ord(letter) + 0xFEE0)
+    alike = dict(zip("aceopxystun", "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0455\u0442\u057d\u0578", strict=True))
+    return [
+        letter,
+        letter.upper(),
+        wide,
+        alike.get(letter, letter),
+        letter + "\u200d",
+        letter + "\u0301",
+        letter + "\ufe0f",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["a < b and c > d", "List<User>", "<code>x</code>", "caf\u00e9 \u00ab oui \u00bb", "if (a<c) \U0001f600"]
+)
+def test_other_brackets_stay(text: str) -> None:
+    assert Marks(b"salt").wrap(text, WEB, "t1").split("\n")[1] == text
+
+
+def test_the_worst_text_is_disarmed_in_linear_time() -> None:
+    for piece in ("<", "\u00ab", "< /", "<\u200d", "<u", "&lt", "<c\u0301"):
+        began = time.process_time()
+        Marks(b"salt").wrap(piece * 20_000, WEB, "t1")
+        assert time.process_time() - began < 2
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
