@@ -134,6 +134,46 @@ async def test_what_a_failure_took_takes_the_place_of_what_was_held_back(desk: D
     assert (spent.cost, spent.usage, spent.reserved) == (90_200, Usage(90_000, 100), 0)
 
 
+class Handle:
+    """Implements `Model`: a stream that ends its request only when it is closed."""
+
+    def __init__(self, error: ModelError | None) -> None:
+        self.error = error
+        self.begun = asyncio.Event()
+        self.closed = False
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        return self
+
+    def __aiter__(self) -> AsyncIterator[ModelEvent]:
+        return self
+
+    async def __anext__(self) -> ModelEvent:
+        self.begun.set()
+        if self.error is None:
+            await asyncio.Event().wait()
+        raise self.error or StopAsyncIteration
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+async def test_a_stream_that_failed_is_closed(desk: Desk) -> None:
+    model = Handle(CUT)
+    await run(desk, model)
+    assert model.closed
+
+
+async def test_a_stream_that_was_stopped_is_closed(desk: Desk) -> None:
+    model = Handle(None)
+    turn = await make_turn(desk.store, message("hi"))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(replace(desk.parts(), model=model)).run(turn, desk.control))
+        await model.begun.wait()
+        desk.control.stop(task, "/stop")
+    assert model.closed
+
+
 # Outside any turn
 
 
@@ -188,6 +228,12 @@ async def test_no_other_attempt_is_made_outside_any_turn_either(desk: Desk) -> N
     with pytest.raises(BudgetExceeded):
         await outside(desk, model, SpendingSettings(daily=1.0))
     assert (model.answered, await spent_on_summaries(desk)) == (0, 999_000)
+
+
+async def test_what_is_held_back_for_the_call_itself_takes_no_room_from_its_next_attempt(desk: Desk) -> None:
+    model = Stumbling(failed(cost=100))
+    await outside(desk, model, SpendingSettings(daily=0.0025))  # for that attempt and its worst, not twice its worst
+    assert (model.answered, await spent_on_summaries(desk)) == (1, 120)
 
 
 # Remarks

@@ -3,21 +3,25 @@
 import asyncio
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hob.agent.accounting import stream_in_turn
 from hob.agent.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
-from hob.agent.spending import Budget
+from hob.agent.spending import Budget, Held
 from hob.core.errors import BudgetExceeded
-from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import SenderClass
 from hob.core.messages import Sender
-from hob.core.models import ModelRequest, Price, Thinking, Usage
+from hob.core.models import ExtraCall, ModelEvent, ModelReply, ModelRequest, Price, Thinking, Usage
 from hob.core.money import MICRO
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
@@ -53,6 +57,8 @@ class Question:
     answers: int
     parts: tuple[float, float, float, float]
     fails: bool
+    stumbles: tuple[int, ...] = ()
+    """Models that fail before, each after as much as an answer takes."""
 
     def request(self) -> ModelRequest:
         return ModelRequest(
@@ -69,6 +75,7 @@ questions = st.builds(
     st.integers(0, 2),
     st.tuples(parts, parts, parts, parts),
     st.sampled_from([False, False, False, True]),
+    st.lists(st.integers(0, 2), max_size=2).map(tuple),
 )
 
 
@@ -136,32 +143,49 @@ class World:
             chain = held.request.models
             asked = ModelAsked(chain[0], "h", question.estimate, held.worst, models=chain)
             await self.store.journal.append(turn.id, [asked])
-        await self._think()
-        if question.fails:
-            await self.store.journal.append(turn.id, [ModelFailed("auth", "no")])
+        await self.think()
+        reply = await self._hear(work, question, held, turn.id)
+        if reply is None:
+            await self.store.journal.append(turn.id, [ModelFailed("auth", "no", cost=0)])
             return
-        model, usage, cost = self._answer(question, chain)
-        self._count(work, model, cost, turn.id)
+        model, usage, cost = reply.ref, reply.usage, reply.cost
         await self.store.journal.append(turn.id, [ModelReplied("yes", usage=usage, cost=cost, ref=model)])
 
     async def _summarise(self, work: Work, question: Question) -> None:
         request = question.request()
         async with self.budget.held(work.session, work.sender, request, question.estimate) as held:
-            await self._think()
-            model, usage, cost = self._answer(question, held.request.models)
-            self._count(work, model, cost, "")
-            event = TimelineEvent(
-                new_event_id(), new_trace_id(), new_span_id(), None, self.clock.now().timestamp(), EventKind.MODEL,
-                model, session=work.session, classification=f"{work.sender}/summary", usage=usage, cost=cost,
-            )  # fmt: skip
-            await self.store.ledger.record(event)
+            await self.think()
+            reply = await self._hear(work, question, held, "")
+            if reply is None:
+                return
+            event = replace(self._event(work, "", reply.ref, "ok"), usage=reply.usage, cost=reply.cost)
+            await self.store.ledger.record(replace(event, classification=f"{work.sender}/summary"))
 
-    async def _think(self) -> None:
+    async def _hear(self, work: Work, question: Question, held: Held, turn: str) -> ModelReply | None:
+        """The answer, unless there is none or no room for it is left."""
+        model = Stumbling(self, work, question, turn)
+        reply: ModelReply | None = None
+        try:
+            stream = stream_in_turn(self.budget, model, held, partial(self._event, work, turn))
+            async with aclosing(stream) as events:
+                async for event in events:
+                    reply = event if isinstance(event, ModelReply) else reply
+        except BudgetExceeded:
+            return None
+        return reply
+
+    def _event(self, work: Work, turn: str, model: str, status: str) -> TimelineEvent:
+        return TimelineEvent(
+            new_event_id(), new_trace_id(), new_span_id(), None, self.clock.now().timestamp(), EventKind.MODEL,
+            model, status, session=work.session, turn=TurnId(turn) if turn else None,
+        )  # fmt: skip
+
+    async def think(self) -> None:
         """Time in which the others go on."""
         for _ in range(3):
             await self.store.ledger.spent()
 
-    def _answer(self, question: Question, chain: tuple[str, ...]) -> tuple[str, Usage, int]:
+    def answer(self, question: Question, chain: tuple[str, ...]) -> tuple[str, Usage, int]:
         """Any answer that stays within the estimate and the request's most tokens."""
         model = chain[question.answers % len(chain)]
         plain, output, read, written = question.parts
@@ -170,7 +194,7 @@ class World:
         usage = Usage(tokens, int(question.most * output), cached, int((tokens - cached) * written))
         return model, usage, self.prices[model].cost(usage)
 
-    def _count(self, work: Work, model: str, cost: int, turn: str) -> None:
+    def count(self, work: Work, model: str, cost: int, turn: str) -> None:
         self.asked += 1
         day = str(self.clock.now().astimezone().date())
         for period in (day, day[:7]):
@@ -211,6 +235,32 @@ def _limits_of(limits: SpendingSettings, key: tuple[str, ...]) -> Sequence[float
     return [most for most in found if most is not None]
 
 
+@dataclass
+class Stumbling:
+    """Implements `Model`: attempts fail, each is paid, and then one answers."""
+
+    world: World
+    work: Work
+    question: Question
+    turn: str
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        question = self.question
+        stumbles, self.question = question.stumbles, replace(question, stumbles=())
+        for place in stumbles:
+            model, usage, cost = self._pay(replace(question, answers=place), request.models)
+            yield ExtraCall(model, "cut_stream", usage, cost)
+            await self.world.think()
+        if not question.fails:
+            model, usage, cost = self._pay(question, request.models)
+            yield ModelReply("yes", usage=usage, cost=cost, ref=model)
+
+    def _pay(self, question: Question, chain: tuple[str, ...]) -> tuple[str, Usage, int]:
+        model, usage, cost = self.world.answer(question, chain)
+        self.world.count(self.work, model, cost, self.turn)
+        return model, usage, cost
+
+
 class Listed:
     """Implements `Prices`."""
 
@@ -248,11 +298,12 @@ def test_no_limit_is_exceeded(days: list[list[Work]], limits: SpendingSettings, 
     assert world.broken(limits) == []
 
 
-def test_the_limits_are_used_up_and_not_shunned() -> None:
+@pytest.mark.parametrize(("stumbles", "at_once"), [((), 3), ((0,), 1)])
+def test_the_limits_are_used_up_and_not_shunned(stumbles: tuple[int, ...], at_once: int) -> None:
     """The property would hold for a budget that refuses everything."""
-    question = Question(("a/one",), 1000, 1000, 0, (1.0, 1.0, 0.0, 0.0), fails=False)
+    question = Question(("a/one",), 1000, 1000, 0, (1.0, 1.0, 0.0, 0.0), fails=False, stumbles=stumbles)
     work = Work(SESSIONS[0], SenderClass.OWNER, (question,) * 4, is_turn=True)
     price = Price(100 * MICRO, 100 * MICRO, 0, 0)  # each call costs 0.2 dollars
     with tempfile.TemporaryDirectory(prefix="hob-", dir=MEMORY) as home:
-        world = asyncio.run(play([[work] * 3], SpendingSettings(daily=1.0), {"a/one": price}, Path(home)))
+        world = asyncio.run(play([[work] * at_once], SpendingSettings(daily=1.0), {"a/one": price}, Path(home)))
     assert (world.asked, world.spent["session", SESSIONS[0]]) == (5, MICRO)

@@ -264,6 +264,15 @@ async def test_values_come_back_in_text_reasoning_and_calls() -> None:
     assert last.continuation == sealed
 
 
+async def test_what_only_began_like_a_placeholder_is_told_at_the_end() -> None:
+    reply = ModelReply("list[INT", reasoning="see [A")
+    came = stream(ReasoningDelta("see [A"), TextDelta("list[INT"), reply)
+    events = [event async for event in restored(came, {"[EMAIL-abcdefghij]": "x"})]
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "list[INT"
+    assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == "see [A"
+    assert events[-1] == reply
+
+
 def test_plain_text_is_not_held_back() -> None:
     restorer = Restorer({"[EMAIL-abcdefghij]": "x"})
     assert restorer.feed("see [the page](http://") == "see [the page](http://"
