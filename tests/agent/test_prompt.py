@@ -309,6 +309,15 @@ async def test_sections_account_for_what_is_sent() -> None:
     assert abs(sum(section.tokens for section in prompt.sections) - prompt.input_estimate) < 40
 
 
+async def test_tools_count_as_input() -> None:
+    spec = ToolSpec("clock", "Tells the time. " * 500, {"type": "object"})
+    without, with_it = [
+        (await builder().build(turn(inbound("hi")), (), View(), tools, "m", patience=8)).input_estimate
+        for tools in ((), (spec,))
+    ]
+    assert with_it - without >= estimate_tokens(spec.description)
+
+
 async def test_a_preview_needs_no_message() -> None:
     prompt = await builder().preview(SessionKey("local:main"), View(said("t1", "a", "b"), None, 2), (), "m")
     assert [message.text for message in prompt.request.messages][:2] == ["a", "b"]
