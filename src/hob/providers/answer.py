@@ -246,5 +246,5 @@ class Answer:
     def _raise_empty(self, stop: Stop) -> NoReturn:
         said = f"the model at {self._host} gave an empty answer"
         if stop is Stop.LENGTH:
-            said = "the model used up its limit before it wrote an answer; raise agent.max_tokens"
+            said = "the model wrote as much as it may before it came to an answer; a chat's limit is agent.max_tokens"
         raise ModelError(ModelFault.EMPTY, said, usage=self.usage, cost=self.cost)

@@ -36,9 +36,9 @@ _load = json.JSONDecoder(strict=False).decode
 class Decoder(ABC):
     """One answer's decoder: `feed` it, then `finish` it.
 
-    A wire implements `_take` (one JSON value of the stream), `_take_whole` (a whole JSON answer) and, once it has seen
-    the end, calls `_complete`. `_ended` says whether enough was seen for the answer to count where the stream stops
-    without saying so.
+    A wire implements `_take_object` (one JSON object of the stream), `_take_whole` (a whole JSON answer) and, once it
+    has seen the end, calls `_complete`. `_take_text` is its short way for what comes most. `_ended` says whether enough
+    was seen for the answer to count where the stream stops without saying so.
     """
 
     lines_of_json = False
@@ -62,9 +62,27 @@ class Decoder(ABC):
         self._any = False
         self._broken = False
 
-    @abstractmethod
     def _take(self, chunk: Any) -> None:
         """One JSON value of the stream. Raises ModelError."""
+        try:
+            if self._take_text(chunk):
+                return
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            pass  # whatever else it is
+        if not isinstance(chunk, dict):
+            self._raise_garbage("data that is no object")
+        self._take_object(chunk)
+
+    @abstractmethod
+    def _take_text(self, chunk: Any) -> bool:
+        """Whether this was one more piece of text and nothing else; then it is said.
+
+        May stumble over anything (KeyError, TypeError, ...) as long as nothing was said yet.
+        """
+
+    @abstractmethod
+    def _take_object(self, chunk: dict[str, Any]) -> None:
+        """One JSON object of the stream. Raises ModelError."""
 
     @abstractmethod
     def _take_whole(self, answer: Any) -> bool:

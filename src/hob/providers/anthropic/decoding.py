@@ -76,22 +76,17 @@ class Decoder(decoding.Decoder):
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, describe(ModelFault.CONTEXT_OVERFLOW, self._host, ""))
         super()._complete(stop)
 
-    def _take(self, chunk: Any) -> None:
-        try:  # the fast path: one more piece of text
-            delta = chunk["delta"]
-            text = delta["text"]
-            if delta["type"] == "text_delta" and type(text) is str:
-                if text:
-                    self._said += len(text)
-                    self._answer.say(text)
-                return
-        except (KeyError, TypeError):
-            pass
-        if not isinstance(chunk, dict):
-            self._raise_garbage("data that is no object")
-        self._take_event(chunk)
+    def _take_text(self, chunk: Any) -> bool:
+        delta = chunk["delta"]
+        text = delta["text"]
+        if delta["type"] != "text_delta" or type(text) is not str:
+            return False
+        if text:
+            self._said += len(text)
+            self._answer.say(text)
+        return True
 
-    def _take_event(self, event: Block) -> None:
+    def _take_object(self, event: Block) -> None:
         match event:
             case {"type": "content_block_delta", "delta": dict(delta)}:
                 self._take_delta(self._blocks.get(_index(event)), delta)

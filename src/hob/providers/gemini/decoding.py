@@ -75,31 +75,26 @@ class Decoder(decoding.Decoder):
         super()._complete(stop)
 
     def _take(self, chunk: Any) -> None:
-        try:  # the fast path: one more piece of text
-            candidate = chunk["candidates"][0]
-            (part,) = candidate["content"]["parts"]
-            text = part["text"]
-            if self._begun and len(part) == 1 and type(text) is str and "finishReason" not in candidate:
-                self._count(chunk.get("usageMetadata", ()))
-                if text and not candidate.get("index"):
-                    self._said += len(text)
-                    self._answer.say(text)
-                return
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-            pass
-        if isinstance(chunk, list):
-            for response in chunk:
-                self._take(response)
-        elif isinstance(chunk, dict):
-            self._take_response(chunk)
-        else:
-            self._raise_garbage("data that is no object")
+        for response in chunk if isinstance(chunk, list) else (chunk,):
+            super()._take(response)
+
+    def _take_text(self, chunk: Any) -> bool:
+        candidate = chunk["candidates"][0]
+        (part,) = candidate["content"]["parts"]
+        text = part["text"]
+        if not self._begun or len(part) != 1 or type(text) is not str or "finishReason" in candidate:
+            return False
+        self._count(chunk.get("usageMetadata", ()))
+        if text and not candidate.get("index"):
+            self._said += len(text)
+            self._answer.say(text)
+        return True
 
     def _take_whole(self, answer: Any) -> bool:
         self._take(answer)
         return self._begun
 
-    def _take_response(self, response: Part) -> None:
+    def _take_object(self, response: Part) -> None:
         if response.get("error"):
             self._raise_error(response["error"])
         if isinstance(response.get("modelVersion"), str):

@@ -27,16 +27,14 @@ class Decoder(decoding.Decoder):
         self._take(answer)
         return self.done
 
-    def _take(self, chunk: Any) -> None:
-        try:  # the fast path: one more piece of text and nothing else
-            message = chunk["message"]
-            if len(message) == 2 and not chunk["done"] and type(text := message["content"]) is str and text:
-                self._answer.say(text)
-                return
-        except (KeyError, TypeError):
-            pass
-        if not isinstance(chunk, dict):
-            self._raise_garbage("data that is no object")
+    def _take_text(self, chunk: Any) -> bool:
+        message = chunk["message"]
+        if len(message) != 2 or chunk["done"] or type(text := message["content"]) is not str or not text:
+            return False
+        self._answer.say(text)
+        return True
+
+    def _take_object(self, chunk: dict[str, Any]) -> None:
         if chunk.get("error"):
             self._raise_error(chunk["error"])
         message = chunk.get("message")

@@ -67,26 +67,15 @@ class Decoder(decoding.Decoder):
         self._take(answer)
         return isinstance(answer, dict) and isinstance(answer.get("choices"), list)
 
-    def _take(self, chunk: Any) -> None:
-        try:  # the fast path: one more piece of text and nothing else
-            choice = chunk["choices"][0]
-            delta = choice["delta"]
-            text = delta["content"]
-            if (
-                len(delta) == 1
-                and type(text) is str
-                and text
-                and not choice["index"]
-                and not choice.get("finish_reason")
-                and not chunk.get("usage")
-            ):
-                self._answer.say(text)
-                return
-        except (KeyError, IndexError, TypeError, AttributeError):
-            pass
-        if not isinstance(chunk, dict):
-            self._raise_garbage("data that is no object")
-        self._take_object(chunk)
+    def _take_text(self, chunk: Any) -> bool:
+        choice = chunk["choices"][0]
+        delta = choice["delta"]
+        text = delta["content"]
+        plain = len(delta) == 1 and type(text) is str and text and not choice["index"]
+        if not plain or choice.get("finish_reason") or chunk.get("usage"):
+            return False
+        self._answer.say(text)
+        return True
 
     def _take_object(self, chunk: dict[str, Any]) -> None:
         error = chunk.get("error")

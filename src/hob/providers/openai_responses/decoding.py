@@ -55,18 +55,13 @@ class Decoder(decoding.Decoder):
             self._answer.continuation = Continuation(WIRE, self._layout.data(self._said))
         super()._complete(stop)
 
-    def _take(self, chunk: Any) -> None:
-        try:  # the fast path: one more piece of text
-            if chunk["type"] == "response.output_text.delta" and type(text := chunk["delta"]) is str:
-                self._say(text)
-                return
-        except (KeyError, TypeError):
-            pass
-        if not isinstance(chunk, dict):
-            self._raise_garbage("data that is no object")
-        self._take_event(chunk)
+    def _take_text(self, chunk: Any) -> bool:
+        if chunk["type"] != "response.output_text.delta" or type(text := chunk["delta"]) is not str:
+            return False
+        self._say(text)
+        return True
 
-    def _take_event(self, event: Item) -> None:
+    def _take_object(self, event: Item) -> None:
         match event:
             case {"type": "response.function_call_arguments.delta", "delta": str(piece)}:
                 if call := self._calls.get(_place(event)):
