@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.driver import Driver as Driver
     from hob.agent.hooks import Hooks as Hooks
     from hob.agent.inspection import Inspector as Inspector
+    from hob.agent.leeway import Leeway as Leeway
+    from hob.agent.leeway import Scale as Scale
     from hob.agent.limits import SpendingSettings as SpendingSettings
     from hob.agent.parts import Parts as Parts
     from hob.agent.prompt import Prompt as Prompt
@@ -32,6 +34,7 @@ _HOMES = {
     "driver": ("Driver",),
     "hooks": ("Hooks",),
     "inspection": ("Inspector",),
+    "leeway": ("Leeway", "Scale"),
     "limits": ("SpendingSettings",),
     "parts": ("Parts",),
     "prompt": ("Prompt", "PromptBuilder", "Section"),

@@ -79,6 +79,22 @@ COMMANDS: tuple[Command, ...] = (
         "zeigen oder wählen, wie lange das Modell nachdenkt",
         owner=True,
     ),
+    Command(
+        "permission",
+        Moment.LANE,
+        "/permission [MODE|default]",
+        "show or choose what this session permits",
+        "zeigen oder wählen, was diese Sitzung erlaubt",
+        owner=True,
+    ),
+    Command(
+        "autonomy",
+        Moment.LANE,
+        "/autonomy [LEVEL|default]",
+        "show or choose how much it does without asking",
+        "zeigen oder wählen, wie viel sie tut, ohne zu fragen",
+        owner=True,
+    ),
 )
 BY_NAME = {command.name: command for command in COMMANDS}
 

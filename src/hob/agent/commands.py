@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hob.agent.command_table import BY_NAME, COMMANDS, Moment, parse
+from hob.agent.leeway import AS_CONFIGURED, USUAL, Leeway, is_typed_alone
 from hob.agent.naming import chain_of, chosen_name
 from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import thread_session
@@ -93,6 +94,7 @@ class SlashCommands:
         settings: AgentSettings,
         default_model: Callable[[], str],
         model: Model,
+        leeway: Leeway = USUAL,
     ) -> None:
         self._desk = desk
         self._sessions = sessions
@@ -101,6 +103,7 @@ class SlashCommands:
         self._language = settings.language
         self._default_model = default_model
         self._model_behind = model
+        self._leeway = leeway
 
     def when(self, text: str) -> str | None:
         parsed = parse(text)
@@ -360,6 +363,28 @@ class SlashCommands:
         if wanted == "default":
             return answer(Answer.THINKING_DEFAULT, call.language)
         return answer(Answer.THINKING_SET, call.language, level=wanted)
+
+    async def _permission(self, call: Call) -> str:
+        scale, wanted = self._leeway.modes, call.rest.lower()
+        if wanted == scale.words[-1] and not is_typed_alone(call.inbound, call.session):
+            return answer(Answer.PERMISSION_ALONE, call.language, word=wanted)
+        if wanted in (*scale.words, AS_CONFIGURED):
+            chosen = None if wanted == AS_CONFIGURED else wanted
+            await self._sessions.change(call.session, permission=chosen)
+            return answer(Answer.PERMISSION_SET, call.language, word=scale.told(chosen, call.language))
+        word = scale.told((await self._sessions.get(call.session)).permission, call.language)
+        which = Answer.PERMISSION_UNKNOWN if wanted else Answer.PERMISSION
+        return answer(which, call.language, wanted=call.rest, word=word, lines=scale.lines(call.language))
+
+    async def _autonomy(self, call: Call) -> str:
+        scale, wanted = self._leeway.autonomies, call.rest.lower()
+        if wanted in (*scale.words, AS_CONFIGURED):
+            chosen = None if wanted == AS_CONFIGURED else wanted
+            await self._sessions.change(call.session, autonomy=chosen)
+            return answer(Answer.AUTONOMY_SET, call.language, word=scale.told(chosen, call.language))
+        word = scale.told((await self._sessions.get(call.session)).autonomy, call.language)
+        which = Answer.AUTONOMY_UNKNOWN if wanted else Answer.AUTONOMY
+        return answer(which, call.language, wanted=call.rest, word=word, lines=scale.lines(call.language))
 
 
 def _limit_line(standing: Standing, language: str) -> str:

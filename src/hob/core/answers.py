@@ -32,6 +32,21 @@ class Answer(StrEnum):
     THINKING_SET = auto()
     THINKING_DEFAULT = auto()
     THINKING_UNKNOWN = auto()
+    PERMISSION = auto()
+    PERMISSION_SET = auto()
+    PERMISSION_UNKNOWN = auto()
+    PERMISSION_ALONE = auto()
+    MEANS_READ_ONLY = auto()
+    MEANS_GUARDED = auto()
+    MEANS_WORKSPACE = auto()
+    MEANS_FULL = auto()
+    AUTONOMY = auto()
+    AUTONOMY_SET = auto()
+    AUTONOMY_UNKNOWN = auto()
+    MEANS_SUPERVISED = auto()
+    MEANS_CAUTIOUS = auto()
+    MEANS_AUTONOMOUS = auto()
+    AS_CONFIGURED = auto()
     USAGE = auto()
     USAGE_LINE = auto()
     LIMIT_LINE = auto()
@@ -120,6 +135,59 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
         "There is no level {wanted}; it stays {level}. Choose {levels} or default.",
         "Eine Stufe {wanted} gibt es nicht, es bleibt bei {level}. Zur Wahl: {levels}, default.",
     ),
+    Answer.PERMISSION: ("This session permits: {word}.\n{lines}", "Diese Sitzung erlaubt: {word}.\n{lines}"),
+    Answer.PERMISSION_SET: ("From now on this session permits: {word}.", "Ab jetzt erlaubt diese Sitzung: {word}."),
+    Answer.PERMISSION_UNKNOWN: (
+        "There is no mode {wanted}; it stays: {word}.\n{lines}",
+        "Einen Modus {wanted} gibt es nicht, es bleibt bei: {word}.\n{lines}",
+    ),
+    Answer.PERMISSION_ALONE: (
+        "Nothing changed: `/permission {word}` counts only where you type it yourself, in a chat with me alone.",
+        "Nichts geändert: `/permission {word}` gilt nur, wo du es selbst schreibst, in einem Chat mit mir allein.",
+    ),
+    Answer.MEANS_READ_ONLY: (
+        "reads and looks things up; changes, runs and sends nothing",
+        "liest und schlägt nach; ändert, startet und verschickt nichts",
+    ),
+    Answer.MEANS_GUARDED: (
+        "also does what can be undone and runs in the sandbox; asks before risky commands, and before what is final or "
+        "goes to somebody unless you named it",
+        "tut auch, was rückgängig zu machen ist und in der Sandbox läuft; fragt vor riskanten Befehlen und, wenn du es "
+        "nicht genannt hast, vor Endgültigem und dem Verschicken",
+    ),
+    Answer.MEANS_WORKSPACE: (
+        "as guarded; where autonomous, what is final or risky needs no asking",
+        "wie guarded; bei autonomous auch Endgültiges und Riskantes, ohne zu fragen",
+    ),
+    Answer.MEANS_FULL: (
+        "what is final or risky needs no asking, and where autonomous nor does sending",
+        "Endgültiges und Riskantes, ohne zu fragen, und bei autonomous auch das Verschicken",
+    ),
+    Answer.AUTONOMY: (
+        "How much this session does without asking: {word}.\n{lines}",
+        "Wie viel diese Sitzung tut, ohne zu fragen: {word}.\n{lines}",
+    ),
+    Answer.AUTONOMY_SET: (
+        "How much this session does without asking, from now on: {word}.",
+        "Wie viel diese Sitzung ab jetzt tut, ohne zu fragen: {word}.",
+    ),
+    Answer.AUTONOMY_UNKNOWN: (
+        "There is no level {wanted}; it stays: {word}.\n{lines}",
+        "Eine Stufe {wanted} gibt es nicht, es bleibt bei: {word}.\n{lines}",
+    ),
+    Answer.MEANS_SUPERVISED: (
+        "asks before all but reading and looking up",
+        "fragt vor allem außer Lesen und Nachschlagen",
+    ),
+    Answer.MEANS_CAUTIOUS: (
+        "does what can be undone; the rest as the mode says, see `/permission`",
+        "tut, was rückgängig zu machen ist; alles andere je nach Modus, siehe `/permission`",
+    ),
+    Answer.MEANS_AUTONOMOUS: (
+        "asks as little as the mode lets it, see `/permission`",
+        "fragt so wenig, wie der Modus es zulässt, siehe `/permission`",
+    ),
+    Answer.AS_CONFIGURED: ("as the settings say", "wie in den Einstellungen"),
     Answer.USAGE: ("Spent:\n{lines}", "Verbraucht:\n{lines}"),
     Answer.USAGE_LINE: (
         "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",
