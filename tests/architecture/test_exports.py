@@ -34,7 +34,7 @@ EXPORTS = {
         check_toolset check_transcriber memory_store message tool
     """,
     "hob.workspace": """
-        BootstrapFiles WorkspaceSettings seed
+        AcceptedFiles BootstrapFiles WorkspaceSettings seed
     """,
 }
 

@@ -8,7 +8,7 @@ import pytest
 
 from hob.core.ids import digest
 from hob.core.labels import Trust
-from hob.workspace import BootstrapFiles, seed
+from hob.workspace import AcceptedFiles, BootstrapFiles, seed
 from hob.workspace.bootstrap import MOST_BYTES
 from hob.workspace.seeding import TEMPLATES
 
@@ -92,8 +92,9 @@ def test_what_is_no_plain_file_is_named_and_does_not_block(tmp_path: Path, kind:
 def test_a_file_whose_hash_was_not_accepted_is_untrusted(tmp_path: Path) -> None:
     write(tmp_path / "SOUL.md", "calm")
     write(tmp_path / "USER.md", "me")
-    accepted = {("SOUL.md", digest("calm"))}
-    files = BootstrapFiles(tmp_path, lambda name, hash_: (name, hash_) in accepted).load()
+    accepted = AcceptedFiles(tmp_path / "state" / "accepted.json")
+    accepted.accept({"SOUL.md": digest("calm")})
+    files = BootstrapFiles(tmp_path, accepted).load()
     assert [file.label.trust for file in files] == [Trust.TRUSTED, Trust.UNTRUSTED]
 
 

@@ -22,6 +22,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("retry", "retry:retry", "Bring back what failed or was set aside."),
     ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
     ("models", "models:app", "What there is to ask, and which model is asked."),
+    ("accept", "accept:accept", "Let changed identity files be obeyed again."),
     ("config", "config:app", "Show, check and change settings."),
     ("people", "people:app", "Who may talk to Hob, and where they write from."),
     ("pairing", "pairing:app", "Who asks to be let in."),

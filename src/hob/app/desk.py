@@ -31,6 +31,7 @@ class Desk:
         trials: Trials,
         models: Routing,
         on_hand_over: Callable[[], None] | None,
+        unaccepted: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._store = store
         self._compactor = compactor
@@ -39,6 +40,7 @@ class Desk:
         self._trials = trials
         self._models = models
         self._on_hand_over = on_hand_over
+        self._unaccepted = unaccepted
         self._bus: Bus | None = None
 
     def bind(self, bus: Bus) -> None:
@@ -71,6 +73,7 @@ class Desk:
             "oldest_owed_seconds": outbox.oldest_age,
             "model": self._models.choice.line(),
             "resting": [_resting(lane, until) for lane in self._models.resting() if (until := lane.until) is not None],
+            "unaccepted": list(self._unaccepted()),
             "store": health.problem or "ok",
             "store_health": asdict(health),
         }

@@ -3,7 +3,6 @@
 `open_app` opens everything in dependency order and closes it backwards. Nothing else sees two peers at once.
 """
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from hob.app.accounts import Accounts
 from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
 from hob.app.afterwards import open_afterwards
 from hob.app.desk import Desk
+from hob.app.identity import open_files
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.trials import Trials
@@ -50,12 +50,10 @@ from hob.providers import Choice, ModelProfiles, ModelSettings, Routing, open_mo
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.store import Store, StoreSettings, open_store
-from hob.workspace import BootstrapFiles, WorkspaceSettings, seed
+from hob.workspace import WorkspaceSettings
 
 CACHE = "cache"
 """The folder in the home for what can be made anew at any time."""
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +120,6 @@ async def open_app(
         gateway = config[GatewaySettings]
         token = ensure_token(home, gateway.auth_token)
         choice = choose_models(config)
-        if config[WorkspaceSettings].seed and not own_only:
-            seed_workspace(config[WorkspaceSettings].path)
         peers = await _open_peers(stack, config, choice, store, hub, extras, token, own_only, on_hand_over)
         bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
         peers.desk.bind(bus)
@@ -152,7 +148,7 @@ async def _open_peers(
     models = await _open_models(stack, config, choice, store, clock, salt)
     model, prices = extras.wrap_model(models.model), models.prices
     default_model = partial(_usual_model, choice)
-    files = BootstrapFiles(config[WorkspaceSettings].path)
+    files = open_files(config.home, config[WorkspaceSettings], may_seed=not own_only)
     context_room = ContextRoom(models.profiles)
     prompts = PromptBuilder(settings, clock, files, salt=salt, context_room=context_room)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
@@ -192,7 +188,8 @@ async def _open_peers(
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model, model)
     trials = Trials(budget, clock, (lambda: config) if own_only else read_config)  # a daemon's file may have changed
-    desk = Desk(store, compactor, inspector, Accounts(store.ledger, budget, clock), trials, models.model, on_hand_over)
+    accounts = Accounts(store.ledger, budget, clock)
+    desk = Desk(store, compactor, inspector, accounts, trials, models.model, on_hand_over, files.unaccepted)
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model)
     return _Peers(driver, desk, commands)
 
@@ -256,11 +253,3 @@ def _usual_model(choice: Choice) -> str:
     except ModelError:
         return ""
     return str(ref) if ref is not None and ref.model else ""
-
-
-def seed_workspace(path: Path) -> None:
-    """The templates at the first start. A folder that cannot be written is no reason not to start."""
-    try:
-        seed(path)
-    except OSError as error:
-        log.warning("the workspace %s cannot be made: %s; see workspace.path", path, error)

@@ -4,16 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # names are loaded when first used, so that settings cost no file access
+    from hob.workspace.acceptance import AcceptedFiles as AcceptedFiles
     from hob.workspace.bootstrap import BootstrapFiles as BootstrapFiles
     from hob.workspace.seeding import seed as seed
     from hob.workspace.settings import WorkspaceSettings as WorkspaceSettings
 
 _HOMES = {
+    "AcceptedFiles": "hob.workspace.acceptance",
     "BootstrapFiles": "hob.workspace.bootstrap",
     "WorkspaceSettings": "hob.workspace.settings",
     "seed": "hob.workspace.seeding",
 }
-__all__ = ["BootstrapFiles", "WorkspaceSettings", "seed"]
+__all__ = ["AcceptedFiles", "BootstrapFiles", "WorkspaceSettings", "seed"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,46 +1,57 @@
-"""The identity files: read when they change, refused when they lead out of the workspace."""
+"""The identity files: read when they change, refused when they lead out of the workspace, trusted when accepted."""
 
+import logging
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 from hob.core.files import IDENTITY_LABEL, BootstrapFile
 from hob.core.ids import digest
 from hob.core.labels import Label, Origin, Trust
+from hob.workspace.acceptance import AcceptedFiles
+
+log = logging.getLogger(__name__)
 
 NAMES = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "MEMORY.md")
 MOST_BYTES = 1_000_000
 _UNACCEPTED = Label(Origin.IDENTITY, Trust.UNTRUSTED)
 
-Accepted = Callable[[str, str], bool]
-"""Whether the owner has accepted this file (by name) with this content (by SHA-256)."""
-
 _Stamp = tuple[int, int, int, int]
-
-
-def _anything(_name: str, _hash: str) -> bool:
-    # Nobody but the owner writes here until there are tools; from then on the hashes accepted are kept.
-    return True
 
 
 class BootstrapFiles:
     """Implements the agent's `Bootstrap` over a folder. A call costs one `stat` per file while nothing changes."""
 
-    def __init__(self, path: Path, accepted: Accepted = _anything) -> None:
+    def __init__(self, path: Path, accepted: AcceptedFiles | None = None) -> None:
+        """Without `accepted` every content is."""
         self._root = path.expanduser()
         self._accepted = accepted
-        self._stamps: tuple[_Stamp | None, ...] | None = None
+        self._stamps: tuple[object, ...] | None = None
         self._files: tuple[BootstrapFile, ...] = ()
+        self._told: set[tuple[str, str]] = set()
 
     def load(self) -> tuple[BootstrapFile, ...]:
         """The files that are there; the very same tuple while none has changed. Never raises."""
         stamps = tuple(_stamp(f"{self._root}/{name}") for name in NAMES)
-        if stamps != self._stamps:
+        known = (stamps, self._accepted.stamp() if self._accepted is not None else None)
+        if known != self._stamps:
             present = [name for name, stamp in zip(NAMES, stamps, strict=True) if stamp is not None]
             self._files = tuple(self._read(name) for name in present)
-            self._stamps = stamps
+            self._stamps = known
         return self._files
+
+    def unaccepted(self) -> tuple[str, ...]:
+        """The names of those that are not trusted."""
+        return tuple(file.name for file in self.load() if not file.label.trusted)
+
+    def accept_first(self) -> None:
+        """Accept what stands there, if nothing was ever written down: the owner of an older Hob is not asked anew."""
+        if self._accepted is None or self._accepted.known:
+            return
+        try:
+            self._accepted.accept({file.name: file.hash for file in self.load()})
+        except OSError as error:
+            log.warning("what is accepted of the workspace cannot be written down: %s", error)
 
     def _read(self, name: str) -> BootstrapFile:
         path = self._root / name
@@ -56,8 +67,15 @@ class BootstrapFiles:
         if len(data) > MOST_BYTES:
             data, problem = data[:MOST_BYTES], f"only the first {MOST_BYTES} bytes were read"
         text = data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
-        label = IDENTITY_LABEL if self._accepted(name, hash_) else _UNACCEPTED
-        return BootstrapFile(name, text, hash_, label, problem)
+        return BootstrapFile(name, text, hash_, self._label_of(name, hash_), problem)
+
+    def _label_of(self, name: str, hash_: str) -> Label:
+        if self._accepted is None or self._accepted.accepts(name, hash_):
+            return IDENTITY_LABEL
+        if self._accepted.known and (name, hash_) not in self._told:
+            self._told.add((name, hash_))
+            log.warning("%s was changed and is untrusted until `hob accept %s`", self._root / name, name)
+        return _UNACCEPTED
 
 
 def _stamp(path: str) -> _Stamp | None:

@@ -6,6 +6,8 @@ volatile block. In the next turn that message is rendered without the block, so 
 within a turn every request is the one before it plus what came since. The block stays on the opening message even when
 others join the turn: moving it would change what was already sent.
 
+An identity file that the owner has not accepted stands before all of it, between marks like everything untrusted.
+
 The summary is a user message and not part of the system text: a model wrote it, perhaps from untrusted text, so it gets
 no more say than its label allows.
 """
@@ -26,7 +28,7 @@ from hob.agent.prompt.fitting import cost, fit
 from hob.agent.prompt.marks import Marks
 from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.rendering import add_user, render
-from hob.agent.prompt.system import Audience, SystemText, audience_of, build_system
+from hob.agent.prompt.system import Audience, SystemText, audience_of, build_system, unaccepted
 from hob.agent.prompt.tokens import PER_MESSAGE, count_bytes, estimate_messages, estimate_tokens
 from hob.agent.prompt.values import Prompt, Section
 from hob.agent.sessions import zone_of
@@ -44,6 +46,7 @@ from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec
 from hob.core.turns import Summary, Turn, View
 
+FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
 _MOST_SYSTEMS = 16  # an audience has one per limit of a model
 _LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
@@ -123,7 +126,9 @@ class PromptBuilder:
         if limits.small:
             tools = choose_tools(tools, steps, settings.small_tools, budget // _TOOLS)
         moment = await self._moment(turn, steps, view)
-        system = self._system(audience_of(turn), budget // shares.system, limits.small)
+        audience = audience_of(turn)
+        system = self._system(audience, budget // shares.system, limits.small)
+        foreign = _foreign_entries(unaccepted(self._bootstrap.load(), audience), settings, budget // shares.summary)
         tool_section = self._tool_section(tools, limits.small)
 
         opening, later = opening_entries(turn, moment.at), step_entries(turn, steps, moment.at)
@@ -134,7 +139,7 @@ class PromptBuilder:
         volatile = _limited(moment.text, budget // shares.volatile)
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
         fixed += _HOW_TO_CALL if limits.small and tools else 0
-        room = budget - fixed - sum(map(cost, summary))
+        room = budget - fixed - sum(map(cost, (*foreign, *summary)))
         if room < 60:  # what was learned is an estimate; what was configured is not
             room = min(_LAST_ROOM, room + limits.most - budget)
         if room < 60:
@@ -143,7 +148,7 @@ class PromptBuilder:
         history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
         remarks = _shortened(model, whole) if _length_of(own) < whole else ()
 
-        shown = [*summary, *history]
+        shown = [*foreign, *summary, *history]
         messages: list[ModelMessage] = []
         until = _opening_length(own, len(opening))
         render(messages, [*shown, *own[:until]], self._marks)
@@ -155,7 +160,7 @@ class PromptBuilder:
             model, system.text, tuple(messages), tools, limits.answer, cache_key=turn.session, patience=patience
         )
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
-        parts = (*system.sections, tool_section, *self._conversation(summary, history, own, moment))
+        parts = (*system.sections, tool_section, *self._conversation(foreign, summary, history, own, moment))
         sections = tuple(section for section in parts if section.bytes)
         return Prompt(request, sections, trust, tokens, budget, remarks)
 
@@ -219,9 +224,10 @@ class PromptBuilder:
         return known[1]
 
     def _conversation(
-        self, summary: list[Entry], history: list[Entry], own: list[Entry], moment: _Moment
+        self, foreign: list[Entry], summary: list[Entry], history: list[Entry], own: list[Entry], moment: _Moment
     ) -> list[Section]:
         return [
+            _measure("not accepted", foreign, True),
             _measure("summary", summary, True),
             _measure("history", history, True),
             _measure("this turn", own, False),
@@ -247,6 +253,17 @@ def _opening_length(own: Sequence[Entry], opening: int) -> int:
 def _measure(name: str, entries: Sequence[Entry], cached: bool) -> Section:
     size = sum(count_bytes(entry.text) + sum(count_bytes(call.arguments) for call in entry.calls) for entry in entries)
     return Section(name, size, sum(map(cost, entries)), cached)
+
+
+def _foreign_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[Entry]:
+    """Files that may not be obeyed, in at most `room` tokens. Hob's headings stand outside of the marks."""
+    entries: list[Entry] = []
+    for file in files:
+        source = f"file {file.name} {file.hash}"
+        text = _limited(shorten(file.text, settings.file_chars), room // len(files))
+        entries.append(Entry(0, "user", FOREIGN.format(name=file.name), HOB_LABEL, source, 0.0))
+        entries.append(Entry(0, "user", text, file.label, source, 0.0))
+    return entries
 
 
 def _summary_entry(summary: Summary | None, room: int) -> list[Entry]:

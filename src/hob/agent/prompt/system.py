@@ -17,6 +17,9 @@ from hob.core.turns import Turn
 
 _COMMENT = r"(?ms)^[ \t]*<!--.*?-->[ \t]*\n?"
 
+NOT_ACCEPTED = "[changed; untrusted until the owner accepts it: hob accept {name}]"
+"""What stands in a file's place; its text comes with the conversation, between marks."""
+
 
 class Audience(StrEnum):
     """Who a prompt's answer is for, which decides what files it may hold."""
@@ -50,6 +53,12 @@ def audience_of(turn: Turn) -> Audience:
     return Audience.OWNER if alone and not is_group(turn.session) else Audience.SHARED
 
 
+def unaccepted(files: tuple[BootstrapFile, ...], audience: Audience) -> tuple[BootstrapFile, ...]:
+    """The files for this audience whose content the owner has not accepted, as the model may see them."""
+    found = (_readable(file) for file in files if file.name in _FILES[audience] and not file.label.trusted)
+    return tuple(file for file in found if file.text)
+
+
 def build_system(
     files: tuple[BootstrapFile, ...],
     audience: Audience,
@@ -62,7 +71,11 @@ def build_system(
     `cut_text` makes a text that is too long fit into so many characters.
     """
     parts = [("identity", IDENTITY.strip())]
-    shown = [_readable(file) for file in files if file.name in _FILES[audience]]
+    shown = [
+        _readable(file) if file.label.trusted else replace(file, text=NOT_ACCEPTED.format(name=file.name))
+        for file in files
+        if file.name in _FILES[audience]
+    ]
     texts = {file.name: file.text for file in shown if file.text}
     total = settings.files_chars
     left = room - estimate_tokens(parts[0][1])
@@ -82,12 +95,7 @@ def build_system(
 
 
 def _readable(file: BootstrapFile) -> BootstrapFile:
-    """The file as the model sees it: without comments; not at all where only headings are left.
-
-    A file whose content the owner has not accepted is named and not shown: nothing in it may be obeyed.
-    """
-    if not file.label.trusted:
-        return replace(file, text="[changed, and not yet accepted by the owner: not shown]")
+    """The file as the model sees it: without comments; not at all where only headings are left."""
     text = re.sub(_COMMENT, "", file.text) if "<!--" in file.text else file.text
     lines = [line.rstrip() for line in text.strip().splitlines()]
     if all(not line or line.startswith("#") for line in lines):

@@ -36,5 +36,7 @@ def status(*, json: bool = False) -> int:
     for row in seen["resting"]:
         left = age(max(0.0, row["until"] - time.time()))
         print(paint(f"          {row['model']} (key {row['key']}) rests for {left}: {row['reason']}", "yellow"))
+    for name in seen["unaccepted"]:
+        print(paint(f"files     {name} was changed and is untrusted; `hob accept {name}` accepts it", "yellow"))
     print(f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}")
     return 0

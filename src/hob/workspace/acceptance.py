@@ -1,0 +1,79 @@
+"""Which content of which identity file the owner has accepted: one small file in the home, outside of the workspace.
+
+Whatever can write into the workspace (a tool, a program of the machine, a `git pull`) can write what Hob would obey. So
+a file is obeyed only as long as its SHA-256 is the one that was accepted last.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+FILE = "accepted-files.json"
+"""Its name in the home."""
+
+
+class AcceptedFiles:
+    """Names with the one hash of each that may be obeyed. Changes made by other processes are seen."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp: tuple[int, ...] | None = None
+        self._hashes: Mapping[str, str] = {}
+
+    @property
+    def known(self) -> bool:
+        """Whether anything was ever written down, be it that nothing is accepted."""
+        return self._path.exists()
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """What changes when the accepted hashes do; None while nothing was written down."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+    def accepts(self, name: str, hash_: str) -> bool:
+        """Whether this content of the file was accepted last. A record that cannot be read accepts nothing."""
+        stamp = self.stamp()
+        if stamp is not None and stamp != self._stamp:
+            self._hashes, self._stamp = self._read(), stamp
+        return self._hashes.get(name) == hash_
+
+    def accept(self, hashes: Mapping[str, str]) -> None:
+        """From now on these are accepted, and no earlier content of the same files. On disk when it returns.
+
+        Raises OSError.
+        """
+        self._hashes = {**self._read(), **hashes}
+        self._stamp = None
+        self._write()
+        self._stamp = self.stamp()
+
+    def _read(self) -> Mapping[str, str]:
+        try:
+            value = json.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            log.warning("%s cannot be read (%s): no identity file is trusted; see `hob accept`", self._path, error)
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def _write(self) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(self._hashes, file, indent=1, sort_keys=True)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self._path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
