@@ -198,8 +198,8 @@ async def test_only_the_last_two_upgrade_backups_are_kept(tmp_path: Path, newer:
         (newer / f"{number:04}_more.sql").write_text(f"CREATE TABLE more{number} (id INTEGER PRIMARY KEY) STRICT;")
     async with open_store(tmp_path, SETTINGS, clock):
         pass
-    kept = sorted(path.name.split("-")[2] for path in (tmp_path / "backups").iterdir())
-    assert kept == [str(NEWEST + 2), str(NEWEST + 3)]
+    kept = sorted(int(path.name.split("-")[2]) for path in (tmp_path / "backups").iterdir())
+    assert kept == [NEWEST + 2, NEWEST + 3]
 
 
 async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Path) -> None:
