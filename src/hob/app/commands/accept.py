@@ -1,9 +1,5 @@
 """`hob accept`."""
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from hob.app.commands.output import line, paint, print_json
 from hob.app.home import make_home
 from hob.app.identity import find_files
@@ -14,19 +10,15 @@ from hob.workspace import WorkspaceSettings
 _NOT = ("not accepted: given to the model as untrusted text", "yellow")
 
 
-def accept(
-    *names: str,
-    everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
-    json: bool = False,
-) -> int:
+def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> int:  # noqa: A002 - the option's name
     """Let identity files be obeyed as they stand now; without a name, show which are.
 
     Parameters
     ----------
-    names:
-        The files, e.g. SOUL.md. Read them first: what is in them, Hob does.
-    everything:
-        All of them.
+    file:
+        Its name, e.g. SOUL.md. Read it first: what it says, Hob does.
+    all:
+        Accept all of them.
     json:
         Print JSON.
     """
@@ -34,16 +26,14 @@ def accept(
     make_home(config.home)
     folder = config[WorkspaceSettings].path.expanduser()
     files, accepted = find_files(config.home, folder)
-    there = {file.name: file for file in files.load()}
-    if missing := [name for name in names if name not in there]:
-        known = ", ".join(there) or "none"
-        raise NotFound(f"{line(missing[0])} is no identity file in {folder}; there are: {known}")
-    chosen = list(there) if everything else list(dict.fromkeys(names))
-    if problems := [f"{name} {there[name].problem}" for name in names if there[name].problem]:
-        raise InvalidRequest(f"{problems[0]}; what is not read whole cannot be accepted")
-    if chosen:
-        accepted.accept({name: there[name].hash for name in chosen if not there[name].problem})
-    states = {file.name: file.label.trusted for file in files.load()}
+    there = {each.name: each for each in files.load()}
+    if file and file not in there:
+        raise NotFound(f"{line(file)} is no identity file in {folder}; there are: {', '.join(there) or 'none'}")
+    if file and (problem := there[file].problem):
+        raise InvalidRequest(f"{file} {problem}; what is not read whole cannot be accepted")
+    if chosen := [each for each in there.values() if (all or each.name == file) and not each.problem]:
+        accepted.accept({each.name: each.hash for each in chosen})
+    states = {each.name: each.label.trusted for each in files.load()}
     if json:
         print_json({"folder": str(folder), "files": [{"name": n, "accepted": yes} for n, yes in states.items()]})
         return 0
