@@ -155,6 +155,16 @@ async def test_where_others_speak_a_summary_is_made_from_everything_and_untruste
     assert "from=web>\nevil\n</untrusted-" in model.requests[0].messages[0].text
 
 
+async def test_a_groups_summary_is_made_from_everything_whoever_spoke(store: Store) -> None:
+    group = SessionKey("telegram:group:1")
+    for entries in (fetched("t0", "q", "evil", "a"), *talk(5)):
+        turn = await make_turn(store, message(entries[0].text))
+        await store.journal.finish(Finish(turn.id, group, TurnState.DONE, entries, (), ()))
+    done = await compactor(store, ScriptedModel(summary())).compact(group, reason="test", model="m")
+    assert isinstance(done, Compacted)
+    assert done.summary.label.trust is Trust.UNTRUSTED
+
+
 async def test_trusted_after_untrusted_stays_untrusted(store: Store) -> None:
     await keep(store, *map(by_a_member, talk(6)))
     await compact(compactor(store, ScriptedModel(summary())))
