@@ -50,7 +50,7 @@ _CASES: tuple[tuple[str, dict[str, Any], type], ...] = (
 class _Still:
     """Implements `Situations`: nothing ever changes."""
 
-    async def situation(self, turn: Turn) -> Situation:
+    async def situation(self, turn: Turn, spec: ToolSpec) -> Situation:
         return Situation()
 
 

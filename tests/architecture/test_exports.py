@@ -22,11 +22,11 @@ EXPORTS = {
         load_libraries open_media open_model open_prices
     """,
     "hob.store": """
-        Approval Approvals AuditEntry AuditLog AuditRow Bound Checked Compared Decisions Division Erasure FileBlobs Grant Health IllegalMove Inbox
-        InboxCounts InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt Recovered Result Store
-        StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople
-        StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts
-        TurnRow TurnRows Waiting check_projections open_store rebuild_projections restore
+        Approval Approvals AuditEntry AuditLog AuditRow Bound Checked Compared Decisions Division Erasure FileBlobs
+        Grant Health IllegalMove Inbox InboxCounts InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt
+        Recovered Result Store StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople StoredSessions
+        StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting check_projections
+        open_store rebuild_projections restore
     """,
     "hob.testing": """
         AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer Reply
@@ -34,7 +34,7 @@ EXPORTS = {
         check_toolset check_transcriber memory_store message tool
     """,
     "hob.workspace": """
-        AcceptedFiles BootstrapFiles WorkspaceSettings seed
+        AcceptedFiles BootstrapFiles WorkspaceSettings make_work_repository seed
     """,
 }
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from hob.app.admission import NoTools
 from hob.core.ports.tools import Toolset
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.toolset_check import check_toolset
@@ -23,7 +22,7 @@ async def functions() -> AsyncIterator[Toolset]:
 
 @asynccontextmanager
 async def none() -> AsyncIterator[Toolset]:
-    yield NoTools()
+    yield FunctionTools()
 
 
 @asynccontextmanager

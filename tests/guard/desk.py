@@ -11,7 +11,7 @@ from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL, Trust
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Verdict
-from hob.core.tools import ToolCall
+from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
 from hob.guard.approvals import ApprovalLedger
 from hob.guard.binding import Binder
@@ -36,7 +36,7 @@ class Fixed:
 
     now: Situation = field(default_factory=Situation)
 
-    async def situation(self, turn: Turn) -> Situation:
+    async def situation(self, turn: Turn, spec: ToolSpec) -> Situation:
         return self.now
 
 

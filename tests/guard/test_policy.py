@@ -264,8 +264,8 @@ def test_a_list_of_something_else_narrows_nothing() -> None:
     [
         (Sandbox(), Allow, "mode.read"),
         (Sandbox(versioned=False), Ask, "taint.final"),
-        (Sandbox(confined=False), Deny, "sandbox.missing"),
-        (Sandbox(confined=False, plain=True), Ask, "sandbox.plain"),
+        (Sandbox(confined=False), Deny, "unconfined.refused"),
+        (Sandbox(confined=False, plain=True), Ask, "unconfined.asked"),
     ],
 )
 def test_commands_are_as_harmless_as_their_sandbox(sandbox: Sandbox, kind: type, rule: str) -> None:

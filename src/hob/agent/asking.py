@@ -10,7 +10,7 @@ from hob.agent.arguments import tidy
 from hob.agent.calls import clean
 from hob.agent.naming import real_name
 from hob.agent.parts import Stopwatch
-from hob.agent.ports import BuiltPrompt
+from hob.agent.ports import BuiltPrompt, tools_of
 from hob.agent.remarks import remarks_of, render
 from hob.agent.running import Running, request_hash
 from hob.agent.sessions import reset_due, resets
@@ -107,7 +107,7 @@ async def _build(run: Running) -> BuiltPrompt:
         run.turn,
         run.record.steps,
         run.view,
-        run.parts.toolset.specs(),
+        tools_of(run.parts.toolset, run.turn.session).specs(),
         run.asked or run.model,
         keep=state.keep,
         patience=settings.background_patience_seconds if state.background else settings.patience_seconds,

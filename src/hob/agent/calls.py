@@ -8,6 +8,7 @@ from dataclasses import replace
 from hob.agent.arguments import load_arguments, nearest, problems_of, usage_of
 from hob.agent.deadline import deadline
 from hob.agent.parts import Happened, Parts, Stopwatch
+from hob.agent.ports import tools_of
 from hob.agent.turn import CallState, answer_of
 from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
 from hob.core.hooks import AfterTool, BeforeTool
@@ -31,7 +32,7 @@ class Calls:
     def __init__(self, parts: Parts, turn: Turn) -> None:
         self._parts = parts
         self._turn = turn
-        self._specs = {spec.name: spec for spec in parts.toolset.specs()}
+        self._specs = {spec.name: spec for spec in tools_of(parts.toolset, turn.session).specs()}
 
     async def prepare(self, item: CallState, trust: Trust) -> Happened:
         """What comes before the call: an intent, or a result in its place, or a question to the owner."""

@@ -12,13 +12,14 @@ from hob.agent.ending import finish_of
 from hob.agent.loops import LoopRules
 from hob.agent.naming import chosen_name
 from hob.agent.parts import Happened, Parts, Stopwatch
+from hob.agent.ports import tools_of
 from hob.agent.questions import hear, with_question
 from hob.agent.record import Record, Unsaved
 from hob.agent.running import Running
 from hob.agent.turn import AskModel, CallState, Park, Rules, RunTools, Say, Write, answer_of, decide
 from hob.core.errors import StoreError
 from hob.core.hooks import AfterTurn, BeforeTurn
-from hob.core.ids import TurnId
+from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import OutboundKind
 from hob.core.notices import Progress, Settled
 from hob.core.ports.turns import Control
@@ -86,7 +87,7 @@ class Driver:
         if run.parts.hooks:
             await self._before(run)
         while True:
-            command = decide(run.record.state, self._rules())
+            command = decide(run.record.state, self._rules(run.turn.session))
             match command:
                 case Say():
                     return await self._end(run, command)
@@ -107,14 +108,14 @@ class Driver:
                 case _:
                     assert_never(command)
 
-    def _rules(self) -> Rules:
+    def _rules(self, session: SessionKey) -> Rules:
         settings = self._parts.settings
         return Rules(
             max_rounds=settings.max_rounds,
             window=settings.window,
             wait_attempts=settings.wait_attempts,
             language=settings.language,
-            parallel=frozenset(spec.name for spec in self._parts.toolset.specs() if spec.parallel),
+            parallel=frozenset(spec.name for spec in tools_of(self._parts.toolset, session).specs() if spec.parallel),
             loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
         )
 
@@ -149,7 +150,7 @@ class Driver:
         if run.seconds_left <= 0:
             record.add(out_of_time(run))
             return
-        calls = Calls(run.parts, run.turn)
+        calls = Calls(run.parts, replace(run.turn, joined=tuple(run.joined)))  # those who joined count too
         intents: list[ToolIntended] = []
         for item in items:
             prepared = await calls.prepare(item, record.state.trust)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from hob.agent.naming import real_name
+from hob.agent.ports import tools_of
 from hob.agent.prompt import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.agent.window import load_limit
@@ -43,7 +44,7 @@ class Inspector:
             with suppress(ModelError):  # what the request would hold can be told even if nobody can be asked
                 model = await real_name(self._model, model)
         view = await self._transcript.load_view(session, load_limit(self._settings))
-        prompt = await self._prompts.preview(session, view, self._toolset.specs(), model)
+        prompt = await self._prompts.preview(session, view, tools_of(self._toolset, session).specs(), model)
         return {
             "session": session,
             "model": model,

@@ -8,6 +8,7 @@ from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Address
 from hob.core.models import Entry, ModelRequest, Remark
+from hob.core.ports.tools import Toolset
 from hob.core.steps import ApprovalAnswered, ApprovalAsked, Step
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn, View
@@ -119,3 +120,17 @@ class Bootstrap(Protocol):
     def load(self) -> tuple[BootstrapFile, ...]:
         """The files that are there, in prompt order; the very same tuple while none has changed. Never raises."""
         ...
+
+
+@runtime_checkable
+class GroupedTools(Protocol):
+    """A toolset of which sessions open more and more."""
+
+    def of(self, session: SessionKey) -> Toolset:
+        """What this session may call now."""
+        ...
+
+
+def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
+    """What this session may call now, whichever kind of toolset it is."""
+    return toolset.of(session) if isinstance(toolset, GroupedTools) else toolset

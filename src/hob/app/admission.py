@@ -2,13 +2,9 @@
 
 from dataclasses import replace
 
-from hob.core.errors import ToolFailed
-from hob.core.labels import SenderClass, Trust
+from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Inbound
-from hob.core.ports.guard import Admitted, Deny, Refused, Verdict
-from hob.core.ports.tools import CallContext
-from hob.core.tools import ToolCall, ToolResult, ToolSpec
-from hob.core.turns import Turn
+from hob.core.ports.guard import Admitted, Refused
 
 
 class OwnerOnly:
@@ -21,20 +17,3 @@ class OwnerOnly:
         if inbound.origin.channel in self._channels:
             return Admitted(replace(inbound.sender, cls=SenderClass.OWNER), classification="owner")
         return Refused(f"nobody is admitted on {inbound.origin.channel}")
-
-
-class NoGuardYet:
-    """Implements `Judge`: without a guard no tool is called."""
-
-    async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
-        return Deny("no-guard", "there is no guard that could allow this")
-
-
-class NoTools:
-    """Implements `Toolset`: there are none."""
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return ()
-
-    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        raise ToolFailed(f"there is no tool {call.name}")

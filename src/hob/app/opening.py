@@ -3,6 +3,8 @@
 `open_app` opens everything in dependency order and closes it backwards. Nothing else sees two peers at once.
 """
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,21 +19,25 @@ from hob.agent import (
     Driver,
     Hooks,
     Inspector,
+    Leeway,
     Parts,
     PromptBuilder,
+    Scale,
     SlashCommands,
     SpendingSettings,
 )
 from hob.app.accounts import Accounts
-from hob.app.admission import NoGuardYet, NoTools, OwnerOnly
+from hob.app.admission import OwnerOnly
 from hob.app.afterwards import open_afterwards
 from hob.app.desk import Desk
+from hob.app.guard_when_needed import GuardWhenNeeded, contacts_of, load_guard
+from hob.app.hands import Hands, open_hands
 from hob.app.identity import open_files
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.trials import Trials
 from hob.bus import Bus, BusSettings, Hub, open_bus
-from hob.config import Config
+from hob.config import Config, process_environment
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import ModelError
 from hob.core.hooks import Hook
@@ -46,24 +52,32 @@ from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
 from hob.guard.admission.registrar import Registrar
+from hob.guard.masking.known import KnownSecrets, values_at_hand, values_in
+from hob.guard.modes import Autonomy, Mode
+from hob.guard.settings import PolicySettings
 from hob.providers import Choice, ModelProfiles, ModelSettings, Routing, open_model, open_prices
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.store import Store, StoreSettings, open_store
-from hob.workspace import WorkspaceSettings
+from hob.workspace import BootstrapFiles, WorkspaceSettings
 
 CACHE = "cache"
 """The folder in the home for what can be made anew at any time."""
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What an embedding program or a test puts in: channels, tools and their judge, hooks, another model or clock."""
+    """What an embedding program or a test puts in: channels, hooks, another model or clock.
+
+    Tools, judge and admission stand in place of Hob's own; tools without a judge are judged by Hob's.
+    """
 
     channels: tuple[Channel, ...] = ()
-    toolset: Toolset = field(default_factory=NoTools)
-    judge: Judge = field(default_factory=NoGuardYet)
-    admission: Admission = field(default_factory=OwnerOnly)
+    toolset: Toolset | None = None
+    judge: Judge | None = None
+    admission: Admission | None = None
     hooks: tuple[Hook, ...] = ()
     clock: Clock = field(default_factory=SystemClock)
     wrap_model: Callable[[Model], Model] = lambda model: model
@@ -82,6 +96,44 @@ class App:
     desk: Desk
     api: Api
     choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What everything else is opened over."""
+
+    config: Config
+    choice: Choice
+    store: Store
+    hub: Hub
+    extras: Extras
+    token: str
+    own_only: bool
+    on_hand_over: Callable[[], None] | None
+    files: BootstrapFiles
+    registrar: Registrar
+
+    @property
+    def clock(self) -> Clock:
+        return self.extras.clock
+
+    @property
+    def salt(self) -> bytes:
+        return self.token.encode()
+
+    @property
+    def language(self) -> str:
+        return self.config[AgentSettings].language
+
+
+@dataclass(frozen=True, slots=True)
+class _Trust:
+    """The tools and the guard that stands before them."""
+
+    hands: Hands
+    guard: GuardWhenNeeded
+    toolset: Toolset
+    judge: Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,41 +168,59 @@ async def open_app(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock))
         config = config.with_stored(await store.settings.load())
-        hub = Hub()
-        gateway = config[GatewaySettings]
+        gateway, workspace = config[GatewaySettings], config[WorkspaceSettings]
         token = ensure_token(home, gateway.auth_token)
-        choice = choose_models(config)
-        peers = await _open_peers(stack, config, choice, store, hub, extras, token, own_only, on_hand_over)
-        bus = await _open_bus(stack, config, store, hub, peers, extras, own_only)
+        registrar = Registrar(store.people, extras.clock)
+        await registrar.load()
+        files = open_files(home, workspace, may_seed=not own_only)
+        base = _Base(
+            config, choose_models(config), store, Hub(), extras, token, own_only, on_hand_over, files, registrar
+        )
+        trust = await _open_trust(stack, base)
+        peers = await _open_peers(stack, base, trust)
+        bus = await _open_bus(stack, base, trust, peers)
         peers.desk.bind(bus)
+        trust.guard.bind(bus)
+        if not own_only:
+            watching = await stack.enter_async_context(asyncio.TaskGroup())
+            stack.callback(watching.create_task(trust.guard.watch()).cancel)
         accept = extras.wrap_accept(bus.accept)
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
-        registrar = Registrar(store.people, extras.clock)
-        await registrar.load()
-        api = Api(accept, store, hub, peers.desk, gateway, extras.clock, token, registrar)
-        yield App(home, config, store, bus, peers.desk, api, choice)
+        api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar)
+        yield App(home, config, store, bus, peers.desk, api, base.choice)
 
 
-async def _open_peers(
-    stack: AsyncExitStack,
-    config: Config,
-    choice: Choice,
-    store: Store,
-    hub: Hub,
-    extras: Extras,
-    token: str,
-    own_only: bool,
-    on_hand_over: Callable[[], None] | None,
-) -> _Peers:
-    settings, clock = config[AgentSettings], extras.clock
-    salt = token.encode()
-    models = await _open_models(stack, config, choice, store, clock, salt)
+async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
+    config, store, extras = base.config, base.store, base.extras
+    environ = process_environment()
+    hands = await stack.enter_async_context(open_hands(config, store, base.hub, base.clock, environ))
+    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ), "gateway.token": base.token})
+
+    guard = GuardWhenNeeded(
+        store,
+        lambda: load_guard()(
+            config,
+            store,
+            hands,
+            base.clock,
+            language=base.language,
+            secrets=lambda text: ("a known secret",) if known(text) != text else (),
+            identity=base.files.load,
+            contacts=lambda: contacts_of(base.registrar.people),
+        ),
+    )
+    return _Trust(hands, guard, extras.toolset or hands.toolset, extras.judge or guard)
+
+
+async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Peers:
+    config, store, clock, extras = base.config, base.store, base.clock, base.extras
+    settings = config[AgentSettings]
+    models = await _open_models(stack, base)
     model, prices = extras.wrap_model(models.model), models.prices
-    default_model = partial(_usual_model, choice)
-    files = open_files(config.home, config[WorkspaceSettings], may_seed=not own_only)
+    default_model = partial(_usual_model, base.choice)
     context_room = ContextRoom(models.profiles)
-    prompts = PromptBuilder(settings, clock, files, salt=salt, context_room=context_room)
+    prompts = PromptBuilder(settings, clock, base.files, salt=base.salt, context_room=context_room)
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
         settings,
@@ -158,49 +228,49 @@ async def _open_peers(
         transcript=store.transcript,
         budget=budget,
         clock=clock,
-        salt=salt,
+        salt=base.salt,
         context_room=context_room,
     )
     afterwards = await stack.enter_async_context(open_afterwards())
-    if not own_only:  # a daemon makes the list of prices before anybody waits for it
+    if not base.own_only:  # a daemon makes the list of prices before anybody waits for it
         afterwards(prices.prepare([default_model()]))
-    driver = Driver(
-        Parts(
-            model=model,
-            journal=extras.wrap_journal(store.journal),
-            transcript=store.transcript,
-            sessions=store.sessions,
-            toolset=extras.toolset,
-            judge=extras.judge,
-            prompts=prompts,
-            notices=hub,
-            budget=budget,
-            blobs=store.blobs,
-            clock=clock,
-            hooks=Hooks(extras.hooks, clock, settings.hook_seconds),
-            limit_of=_limits(extras.channels),
-            afterwards=afterwards,
-            settings=settings,
-            default_model=default_model,
-            compactor=compactor,
-            context_room=context_room,
-        )
+    parts = Parts(
+        model=model,
+        journal=extras.wrap_journal(store.journal),
+        transcript=store.transcript,
+        sessions=store.sessions,
+        toolset=trust.toolset,
+        judge=trust.judge,
+        approvals=trust.guard,
+        prompts=prompts,
+        notices=base.hub,
+        budget=budget,
+        blobs=store.blobs,
+        clock=clock,
+        hooks=Hooks(extras.hooks, clock, settings.hook_seconds),
+        limit_of=_limits(extras.channels),
+        afterwards=afterwards,
+        settings=settings,
+        default_model=default_model,
+        compactor=compactor,
+        context_room=context_room,
     )
-    inspector = Inspector(settings, prompts, store.transcript, store.sessions, extras.toolset, default_model, model)
-    trials = Trials(budget, clock, (lambda: config) if own_only else read_config)  # a daemon's file may have changed
+    inspector = Inspector(settings, prompts, store.transcript, store.sessions, trust.toolset, default_model, model)
+    trials = Trials(budget, clock, (lambda: config) if base.own_only else read_config)  # its file may have changed
     accounts = Accounts(store.ledger, budget, clock)
-    desk = Desk(store, compactor, inspector, accounts, trials, models.model, on_hand_over, files.unaccepted)
-    commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model)
-    return _Peers(driver, desk, commands)
+    desk = Desk(store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, base.files.unaccepted)
+    policy = config[PolicySettings]
+    leeway = Leeway(Scale(tuple(Mode), policy.mode), Scale(tuple(Autonomy), policy.autonomy))
+    commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway)
+    return _Peers(Driver(parts), desk, commands)
 
 
-async def _open_models(
-    stack: AsyncExitStack, config: Config, choice: Choice, store: Store, clock: Clock, salt: bytes
-) -> _Models:
+async def _open_models(stack: AsyncExitStack, base: _Base) -> _Models:
+    config, choice, store, clock = base.config, base.choice, base.store, base.clock
     settings = config[ModelSettings]
     prices, table = open_prices(settings.prices, choice, config.home / CACHE, clock)
     profiles = ModelProfiles(choice, table)
-    screening = Screening(config[PromptGuardSettings], config[SanitizerSettings], config[ClassifierSettings], salt)
+    screening = Screening(config[PromptGuardSettings], config[SanitizerSettings], config[ClassifierSettings], base.salt)
     model = open_model(
         settings,
         clock,
@@ -214,28 +284,22 @@ async def _open_models(
     return _Models(await stack.enter_async_context(model), prices, profiles)
 
 
-async def _open_bus(
-    stack: AsyncExitStack,
-    config: Config,
-    store: Store,
-    hub: Hub,
-    peers: _Peers,
-    extras: Extras,
-    own_only: bool,
-) -> Bus:
+async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _Peers) -> Bus:
+    config, extras = base.config, base.extras
     return await stack.enter_async_context(
         open_bus(
-            store,
+            base.store,
             turns=peers.driver,
             commands=peers.commands,
             routing=ChatRouting(config[BusSettings]),
-            admission=extras.admission,
+            admission=extras.admission or OwnerOnly(),
             channels=extras.channels,
             settings=config[BusSettings],
-            clock=extras.clock,
-            hub=hub,
-            language=config[AgentSettings].language,
-            own_only=own_only,
+            clock=base.clock,
+            hub=base.hub,
+            questions=trust.guard,
+            language=base.language,
+            own_only=base.own_only,
         )
     )
 

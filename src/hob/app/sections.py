@@ -7,11 +7,15 @@ from hob.agent.settings import AgentSettings
 from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
+from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.scanner.settings import ScannerSettings
 from hob.guard.security_audit.settings import SecuritySettings
+from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers.choice import Choice
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
 from hob.store.settings import StoreSettings
+from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
 SECTIONS: Mapping[str, type] = {
@@ -25,6 +29,11 @@ SECTIONS: Mapping[str, type] = {
     "gateway": GatewaySettings,
     "bus": BusSettings,
     "store": StoreSettings,
+    "policy": PolicySettings,
+    "approvals": ApprovalSettings,
+    "admission": AdmissionSettings,
+    "scanner": ScannerSettings,
+    "sandbox": SandboxSettings,
     "security": SecuritySettings,
 }
 

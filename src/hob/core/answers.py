@@ -47,6 +47,8 @@ class Answer(StrEnum):
     MEANS_CAUTIOUS = auto()
     MEANS_AUTONOMOUS = auto()
     AS_CONFIGURED = auto()
+    APPROVAL_ALLOWED = auto()
+    APPROVAL_DENIED = auto()
     USAGE = auto()
     USAGE_LINE = auto()
     LIMIT_LINE = auto()
@@ -188,6 +190,8 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
         "fragt so wenig, wie der Modus es zulässt, siehe `/permission`",
     ),
     Answer.AS_CONFIGURED: ("as the settings say", "wie in den Einstellungen"),
+    Answer.APPROVAL_ALLOWED: ("Allowed: {tool}.", "Erlaubt: {tool}."),
+    Answer.APPROVAL_DENIED: ("Not allowed: {tool}.", "Nicht erlaubt: {tool}."),
     Answer.USAGE: ("Spent:\n{lines}", "Verbraucht:\n{lines}"),
     Answer.USAGE_LINE: (
         "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",

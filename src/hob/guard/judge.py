@@ -50,8 +50,8 @@ class Situation:
 class Situations(Protocol):
     """Knows how a turn's session is set and what the turn has done so far."""
 
-    async def situation(self, turn: Turn) -> Situation:
-        """The situation now. Raises StoreErrors."""
+    async def situation(self, turn: Turn, spec: ToolSpec) -> Situation:
+        """The situation now, as far as it matters for such a tool. Raises StoreErrors."""
         ...
 
 
@@ -83,7 +83,7 @@ class PolicyJudge:
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         try:
-            situation = await self._situations.situation(turn)
+            situation = await self._situations.situation(turn, spec)
             context = self._context(turn, trust, situation)
             # a question that was answered holds although nobody could be asked any more
             verdict = self._decide(call, spec, replace(context, answerable=True)).verdict

@@ -120,8 +120,8 @@ def sandbox(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | N
         if context.sandbox.confined:
             return _listed("sandbox", policy.sandbox, deed, "in the sandbox")
         if not context.sandbox.plain:
-            return Deny("sandbox.missing", "commands run in a sandbox only, and there is none here; see `hob doctor`")
-        return Ask("sandbox.plain", "it would run without a sandbox, with all your rights")
+            return Deny("unconfined.refused", "commands run in a sandbox only, and there is none here")
+        return Ask("unconfined.asked", "it would run without a sandbox, with all your rights")
     return None
 
 

@@ -52,4 +52,4 @@ class ApprovalSettings:
     )
     use_seconds: float = setting(3_600.0, "Seconds that a leave you gave may wait for its use.", at_least=30)
     channels: list[str] = setting([], "Further channels that authenticate their senders, where you may answer.")
-    shown: int = setting(3_500, "Characters of a question in a chat; `hob approvals show` shows all.", at_least=500)
+    shown: int = setting(3_500, "Characters of a question in a chat; the command line shows all.", at_least=500)

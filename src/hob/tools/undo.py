@@ -54,7 +54,8 @@ class Undo:
     async def restore(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
         """Put every file, besides these, back to what it was before the turn, where nobody has changed it since."""
         changes = await self._of(turn, besides)
-        await asyncio.to_thread(self._tidy, changes)
+        half_done = await self._changes.of(undo_of(turn))  # an earlier undoing may have been killed
+        await asyncio.to_thread(self._tidy, (*changes, *half_done))
         planned, done = await self._plan(changes)
         restored: list[str] = []
         kept = list(done.kept)

@@ -67,9 +67,21 @@ def seed(path: Path) -> tuple[str, ...]:
     return tuple(TEMPLATES)
 
 
+def make_work_repository(path: Path) -> None:
+    """The folder where tools work, a repository of its own where git is installed. Raises OSError."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not (path / ".git").exists():
+        _run_git_init(path)
+
+
 def _init_git(root: Path) -> None:
+    if not any((folder / ".git").exists() for folder in (root, *root.resolve().parents)):
+        _run_git_init(root)
+
+
+def _run_git_init(root: Path) -> None:
     git = shutil.which("git")
-    if git is None or any((folder / ".git").exists() for folder in (root, *root.resolve().parents)):
+    if git is None:
         return
     try:
         subprocess.run([git, "init", "-q", str(root)], capture_output=True, timeout=_GIT_SECONDS, check=False)

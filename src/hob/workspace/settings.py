@@ -11,4 +11,10 @@ class WorkspaceSettings:
     """The owner's folder: identity files now; skills, hooks and notes later."""
 
     path: Path = setting(Path("~/hob"), "Folder with the files that every prompt shows (AGENTS.md, SOUL.md, …).")
+    work_repo: Path | None = setting(None, "Folder where tools work and commands run; empty: work in the workspace.")
     seed: bool = setting(True, "Write short templates into it when it is new, and make it a git repository.")
+
+    @property
+    def work(self) -> Path:
+        """Where tools work."""
+        return self.work_repo or self.path / "work"

@@ -1,0 +1,173 @@
+"""Questions to people, from asking to the answer's effect: the ledger, the bus and whoever looks, joined."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from hob.bus import Bus
+from hob.bus.commanding import command_event
+from hob.core.answers import Answer as Line
+from hob.core.answers import answer as say
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotAllowed, NotFound, StoreError
+from hob.core.ids import ApprovalId, SessionKey, TurnId
+from hob.core.messages import Inbound
+from hob.core.ports.accept import Accepted
+from hob.core.states import ApprovalState
+from hob.core.steps import ApprovalAnswered, ApprovalAsked
+from hob.core.timeline import TimelineEvent
+from hob.core.tools import ToolCall
+from hob.core.turns import Turn, WaitsFor
+from hob.guard.answers import Answer, Scope, parse_answer
+from hob.guard.approvals import Answered, ApprovalLedger, Outcome
+from hob.store import Approval, Store
+
+_NOTE_SECONDS = 60.0
+
+log = logging.getLogger(__name__)
+
+
+class Approving:
+    """Implements the agent's `Approvals` and the bus's `Questions`."""
+
+    def __init__(self, store: Store, ledger: ApprovalLedger, clock: Clock, language: str) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._language = language
+        self._bus: Bus | None = None
+        self._stands = asyncio.Event()
+
+    def bind(self, bus: Bus) -> None:
+        """The bus needs the questions, and an answer wakes a turn of the bus."""
+        self._bus = bus
+
+    # for the turn
+
+    async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
+        id = await self._ledger.ask(call, reason, turn)
+        self._stands.set()
+        return id
+
+    async def tell(self, approval: ApprovalId) -> str:
+        return await self._ledger.tell(approval)
+
+    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+        return await self._ledger.find_answer(asked)
+
+    # for the bus
+
+    async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
+        """Take a message that answers a question, whoever asked; None where it answers none. Raises StoreErrors."""
+        asking = await self._store.turns.parked((WaitsFor.ANSWER,), session)
+        said = parse_answer(inbound.text)
+        if said is not None:
+            taken = await self._decide(said, inbound, session, event, asked_else=bool(asking))
+            if taken is not None:
+                return taken
+        if not asking or not inbound.text.strip() or inbound.attachments:
+            return None
+        accepted = await self._store.inbox.join(inbound, session=session, turn=asking[0], event=event)
+        if accepted is not None and not accepted.duplicate:
+            await self._wake(asking[0])
+        return accepted
+
+    async def _decide(
+        self, said: Answer, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, asked_else: bool
+    ) -> Accepted | None:
+        origin = inbound.origin
+        earlier = await self._store.inbox.find_key(origin.channel, origin.account, inbound.key)
+        if earlier is not None:
+            return earlier
+        began = self._clock.monotonic()
+        answered = await self._ledger.answer(
+            said, inbound, await self._store.approvals.open(session), asked_else=asked_else
+        )
+        if answered.outcome is Outcome.UNCLEAR:
+            return None
+        if answered.outcome is Outcome.TAKEN:
+            await self._settled(answered)
+        text = self._line(answered)
+        reply = command_event(
+            inbound,
+            text,
+            session=session,
+            parent=event.span,
+            at=self._clock.now().timestamp(),
+            seconds=self._clock.monotonic() - began,
+        )
+        return await self._store.inbox.answered(inbound, session=session, answer=text, event=event, reply_event=reply)
+
+    # for the command line and the API
+
+    async def open(self) -> Sequence[Approval]:
+        """The questions that stand, oldest first. Raises StoreErrors."""
+        await self._expire()
+        return await self._store.approvals.open()
+
+    async def find(self, id: str) -> Approval:
+        """One question, answered or not. Raises NotFound."""
+        found = await self._store.approvals.find(id)
+        if found is None:
+            raise NotFound(f"there is no question {id}; `hob approvals` lists those that stand")
+        return found
+
+    async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
+        """Answer as the owner, who is known already; the question, and a line. Raises NotFound, NotAllowed."""
+        await self.find(id)
+        try:
+            reach = Scope(scope)
+        except ValueError:
+            raise InvalidRequest(f"{scope!r} is no reach of a leave; there is {', '.join(Scope)}") from None
+        answered = await self._ledger.settle(ApprovalId(id), Answer(allowed, ApprovalId(id), reach), by)
+        if answered.outcome is not Outcome.TAKEN or answered.approval is None:
+            raise NotAllowed(answered.line)
+        await self._settled(answered)
+        return answered.approval, self._line(answered)
+
+    def _line(self, answered: Answered) -> str:
+        approval = answered.approval
+        if answered.outcome is not Outcome.TAKEN or approval is None:
+            return answered.line
+        line = Line.APPROVAL_ALLOWED if approval.state is ApprovalState.ALLOWED else Line.APPROVAL_DENIED
+        return "\n".join(filter(None, (say(line, self._language, tool=approval.tool), answered.line)))
+
+    async def _settled(self, answered: Answered) -> None:
+        self._stands.set()
+        if answered.approval is not None:
+            await self._wake(answered.approval.turn)
+
+    async def _wake(self, turn: TurnId) -> None:
+        await self._bound().lanes.wake(turn)
+
+    # time
+
+    async def run(self) -> None:
+        """Wake turns whose questions nobody answered, for as long as it runs. At first: what was answered unheard."""
+        await self._ledger.load()
+        for turn in await self._store.turns.parked((WaitsFor.APPROVAL, WaitsFor.ANSWER)):
+            await self._wake(turn)
+        while True:
+            end = self._ledger.next_end
+            if end is None:
+                self._stands.clear()
+                await self._stands.wait()
+                continue
+            await self._clock.sleep(max(0.0, min(end - self._clock.monotonic(), _NOTE_SECONDS)))
+            try:
+                await self._expire()
+                await self._ledger.note()
+            except StoreError as error:
+                log.error("questions wait for the store: %s", error)
+                await self._clock.sleep(_NOTE_SECONDS)
+
+    async def _expire(self) -> None:
+        for id in await self._ledger.expire_due():
+            approval = await self._store.approvals.find(id)
+            if approval is not None:
+                await self._wake(approval.turn)
+
+    def _bound(self) -> Bus:
+        if self._bus is None:
+            raise RuntimeError("the bus is not open yet")
+        return self._bus

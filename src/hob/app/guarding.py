@@ -1,0 +1,111 @@
+"""The guard over this home: rules, ledger and what they need to see of the other parts. Heavy: loaded when needed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.app.approving import Approving
+from hob.app.hands import Hands
+from hob.app.situations import TurnSituations
+from hob.config import Config
+from hob.core.clock import Clock
+from hob.core.files import BootstrapFile
+from hob.core.screening.detectors import find
+from hob.core.screening.kinds import Kind
+from hob.guard.approvals import ApprovalLedger
+from hob.guard.binding import Binder
+from hob.guard.commands import command_reader
+from hob.guard.context import Sandbox
+from hob.guard.deeds import Reader
+from hob.guard.hard_rules import HardRules
+from hob.guard.judge import PolicyJudge
+from hob.guard.places import Places
+from hob.guard.policy import Policy
+from hob.guard.settings import ApprovalSettings, PolicySettings
+from hob.store import Store
+from hob.tools.sandbox.hosts import HostRules, host_name
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace import WorkspaceSettings
+
+_SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PERSONAL = frozenset(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The guard, made."""
+
+    policy: Policy
+    reader: Reader
+    judge: PolicyJudge
+    approving: Approving
+
+
+def guard(
+    config: Config,
+    store: Store,
+    hands: Hands,
+    clock: Clock,
+    *,
+    language: str,
+    secrets: Callable[[str], Sequence[str]],
+    identity: Callable[[], Sequence[BootstrapFile]],
+    contacts: Callable[[], Mapping[str, tuple[str, ...]]],
+) -> Guarded:
+    """Judge and ledger over an open store and open tools."""
+    places = places_of(config)
+    reader = Reader(places, command_reader(places), secrets=secrets, personal=_personal, resolve=hands.places_of)
+    policy = Policy(HardRules(places), config[PolicySettings])
+    ledger = ApprovalLedger(
+        store.approvals,
+        store.decisions,
+        clock,
+        config[ApprovalSettings],
+        Binder(reader, _SEARCH.split(":")),
+        hands.diff_of,
+    )
+    situations = TurnSituations(
+        config[PolicySettings],
+        store.sessions,
+        store.journal,
+        reader,
+        hands.specs,
+        _Confining(hands, config[SandboxSettings]),
+        identity,
+        contacts,
+    )
+    judge = PolicyJudge(policy, reader, situations, store.decisions, ledger)
+    return Guarded(policy, reader, judge, Approving(store, ledger, clock, language))
+
+
+def places_of(config: Config) -> Places:
+    """What lies where, by real paths."""
+    workspace = config[WorkspaceSettings]
+    return Places(
+        state=str(config.home.resolve()),
+        workspace=str(workspace.path.resolve()),
+        base=str(workspace.work.resolve()),
+        home=str(Path.home()),
+    )
+
+
+class _Confining:
+    """Implements `Confining` by the backend that works here."""
+
+    def __init__(self, hands: Hands, settings: SandboxSettings) -> None:
+        self._hands = hands
+        self._settings = settings
+
+    async def sandbox(self) -> Sandbox:
+        backend = (await self._hands.backend.find()).backend
+        rules = HostRules(self._settings.hosts)
+        return Sandbox(
+            confined=backend.confines,
+            versioned=True,
+            plain=self._settings.backend == "plain",
+            reaches=lambda host: rules.allow(host_name(host)),
+        )
+
+
+def _personal(text: str) -> Sequence[str]:
+    return [text[found.start : found.end] for found in find(text, _PERSONAL)]

@@ -1,0 +1,204 @@
+"""Opening the tools: what the model is given to act with, where it may act, and how what it did is undone."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hob.config import Config
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured, ToolFailed, ToolRefused
+from hob.core.ids import SessionKey
+from hob.core.notices import Progress
+from hob.core.ports.notices import Notices
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.store import Store
+from hob.tools.changes import FileChanges
+from hob.tools.command_log import CommandLog
+from hob.tools.commands import open_commands
+from hob.tools.default_set import default_tools
+from hob.tools.files import FileTools
+from hob.tools.grepping import find_ripgrep
+from hob.tools.groups import FileOpenGroups, Groups
+from hob.tools.memories import FileMemories
+from hob.tools.paths import Root, Roots
+from hob.tools.remembering import Remembering
+from hob.tools.sandbox.finding import Found, find_backend
+from hob.tools.sandbox.hosts import Decided
+from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.launching import Launch
+from hob.tools.sandbox.processes import Processes
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.tools.sandbox.surroundings import Surroundings, limits_of, surroundings_of
+from hob.tools.sandbox.undo.snapshots import Snapshots
+from hob.tools.talking import Talking
+from hob.tools.turn_undo import TurnUndo
+from hob.tools.working_memory import FileWorkingMemory
+from hob.workspace import WorkspaceSettings, make_work_repository
+
+FOLDER = "tools"
+"""The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """The tools, open. `groups` are all of them, `toolset` is what turns call."""
+
+    groups: Groups
+    toolset: "Working"
+    files: FileTools
+    undo: TurnUndo
+    backend: "Backends"
+    log: CommandLog
+
+    async def diff_of(self, call: ToolCall) -> str:
+        """What a call would change in files, as a unified diff; empty where it changes none, or would fail."""
+        with suppress(ToolFailed, ToolRefused, OSError):
+            return await self.files.diff_of(call)
+        return ""
+
+    def places_of(self, call: ToolCall) -> Sequence[str]:
+        """The real paths that a call of the file tools would reach."""
+        with suppress(ToolFailed, ToolRefused, OSError):
+            return [place.path for place in self.files.places(call)]
+        return ()
+
+    def specs(self) -> Mapping[str, ToolSpec]:
+        """Every tool by name, those of closed groups too."""
+        return {**{spec.name: spec for spec in self.groups.specs()}, **self.groups.grouped()}
+
+
+class Backends:
+    """Implements the sandbox's `Backend` by the one that works here, found when the first command runs."""
+
+    def __init__(self, settings: SandboxSettings, make: Callable[[], Surroundings], path: str) -> None:
+        self._settings = settings
+        self._make = make
+        self._path = path
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """What commands see of the machine. Raises NotConfigured."""
+        return self._make()
+
+    @cached_property
+    def found(self) -> Found:
+        """The backend, after some tenths of a second at first. Raises NotConfigured where nothing confines."""
+        return find_backend(self._settings.backend, self.surroundings, self._path)
+
+    async def find(self) -> Found:
+        """The same without keeping others waiting."""
+        return await asyncio.to_thread(lambda: self.found)
+
+    @property
+    def name(self) -> str:
+        return self.found.backend.name
+
+    @property
+    def confines(self) -> bool:
+        return self.found.backend.confines
+
+    @property
+    def networks(self) -> bool:
+        return self.found.backend.networks
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        return self.found.backend.prepare(job, decided, before, after)
+
+
+class Working:
+    """Implements `Toolset`: the groups' tools, in a work repository that is made when it is first needed."""
+
+    def __init__(self, groups: Groups, backend: Backends, work: Path) -> None:
+        self._groups = groups
+        self._backend = backend
+        self._work = work
+        self._ready = False
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self._groups.specs()
+
+    def of(self, session: SessionKey) -> Toolset:
+        """What this session may call now: the groups that it opened too."""
+        return _SessionTools(self, self._groups.of(session))
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        if not self._ready:
+            try:
+                await asyncio.to_thread(make_work_repository, self._work)
+            except OSError as error:
+                why = f"the work folder {self._work} cannot be made: {error.strerror}; see workspace.work_repo"
+                raise ToolFailed(why) from error
+            self._ready = True
+        if call.name in ("exec", "process"):
+            try:
+                await self._backend.find()
+            except NotConfigured as error:
+                raise ToolFailed(str(error)) from error
+        return await self._groups.call(call, context)
+
+
+class _SessionTools:
+    """Implements `Toolset` for one session."""
+
+    def __init__(self, working: Working, shown: Toolset) -> None:
+        self._working = working
+        self._shown = shown
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self._shown.specs()
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        return await self._working.call(call, context)
+
+
+@asynccontextmanager
+async def open_hands(
+    config: Config, store: Store, notices: Notices, clock: Clock, environ: Mapping[str, str]
+) -> AsyncIterator[Hands]:
+    """The tools over this home. Raises OSError where the home cannot be written."""
+    workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
+    kept, owner, path = config.home / FOLDER, Path.home(), environ.get("PATH", "")
+    forbidden = (config.home,)
+
+    def make() -> Surroundings:
+        folder = kept / "sandbox"
+        return surroundings_of(
+            settings, environ, home=folder / "home", state=folder / "state", owner=owner, forbidden=forbidden
+        )
+
+    further = [Root(str(name), Path(name).expanduser(), writable=False) for name in settings.read]
+    further += [Root(str(name), Path(name).expanduser()) for name in settings.write]
+    roots = Roots(
+        (Root("work", workspace.work), Root("workspace", workspace.path), *further),
+        base=workspace.work,
+        home=owner,
+        forbidden=forbidden,
+    )
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    backend = Backends(settings, make, path)
+    changes = FileChanges(kept / "changes.jsonl")
+    commands = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock))
+    files = FileTools(roots, store.blobs, changes, ripgrep=find_ripgrep())
+    memories = FileMemories(kept / "memories.jsonl", clock)
+    remembering = Remembering(memories, memories, FileWorkingMemory(kept / "notes"))
+
+    def shown(context: CallContext, call: ToolCall, text: str) -> None:
+        notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
+
+    processes = Processes(backend, clock, limits_of(settings))
+    async with open_commands(
+        roots, processes, store.blobs, commands, clock, hosts=tuple(settings.hosts), shown=shown
+    ) as running:
+        groups = default_tools(
+            (files.toolset, running, remembering.toolset, Talking(notices).toolset),
+            opened=FileOpenGroups(kept / "groups.jsonl"),
+        )
+        undo = TurnUndo(commands, files.undo, changes, store.blobs)
+        yield Hands(groups, Working(groups, backend, workspace.work), files, undo, backend, commands)
