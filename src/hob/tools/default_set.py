@@ -12,11 +12,10 @@ from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.tools.groups import Group, Groups, OpenGroups
 
 SHOWN = (
-    *("read", "write", "edit", "apply_patch", "glob", "grep"),
-    *("exec", "process"),
-    *("remember", "recall", "ask_user"),
+    *("read", "write", "edit", "exec", "recall"),
+    *("remember", "grep", "glob", "apply_patch", "process", "ask_user"),
 )
-"""Besides `load_tools`."""
+"""Besides `load_tools`. A small model is told of the first few only."""
 
 _GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, where paths lead", ("list_dir", "resolve_path")),
