@@ -12,6 +12,7 @@ from hob.core.clock import Clock
 from hob.core.files import BootstrapFile
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import Kind
+from hob.core.tools import ToolSpec
 from hob.guard.approvals import ApprovalLedger
 from hob.guard.binding import Binder
 from hob.guard.commands import command_reader
@@ -47,12 +48,13 @@ def guard(
     hands: Hands,
     clock: Clock,
     *,
+    specs: Callable[[], Mapping[str, ToolSpec]],
     language: str,
     secrets: Callable[[str], Sequence[str]],
     identity: Callable[[], Sequence[BootstrapFile]],
     contacts: Callable[[], Mapping[str, tuple[str, ...]]],
 ) -> Guarded:
-    """Judge and ledger over an open store and open tools."""
+    """Judge and ledger over an open store and open tools; `specs` are all that turns may call."""
     places = places_of(config)
     reader = Reader(places, command_reader(places), secrets=secrets, personal=_personal, resolve=hands.places_of)
     policy = Policy(HardRules(places), config[PolicySettings])
@@ -69,7 +71,7 @@ def guard(
         store.sessions,
         store.journal,
         reader,
-        hands.specs,
+        specs,
         _Confining(hands, config[SandboxSettings]),
         identity,
         contacts,

@@ -71,7 +71,8 @@ log = logging.getLogger(__name__)
 class Extras:
     """What an embedding program or a test puts in: channels, hooks, another model or clock.
 
-    Tools, judge and admission stand in place of Hob's own; tools without a judge are judged by Hob's.
+    Tools, judge and admission stand in place of Hob's own; tools without a judge are judged by Hob's. `wrap_tools` is
+    given the tools there are, and gives those that turns call.
     """
 
     channels: tuple[Channel, ...] = ()
@@ -80,6 +81,7 @@ class Extras:
     admission: Admission | None = None
     hooks: tuple[Hook, ...] = ()
     clock: Clock = field(default_factory=SystemClock)
+    wrap_tools: Callable[[Toolset], Toolset] = lambda toolset: toolset
     wrap_model: Callable[[Model], Model] = lambda model: model
     wrap_journal: Callable[[Journal], Journal] = lambda journal: journal
     wrap_accept: Callable[[Accept], Accept] = lambda accept: accept
@@ -195,6 +197,7 @@ async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
     config, store, extras = base.config, base.store, base.extras
     environ = process_environment()
     hands = await stack.enter_async_context(open_hands(config, store, base.hub, base.clock, environ))
+    toolset = extras.wrap_tools(extras.toolset or hands.toolset)
     known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ), "gateway.token": base.token})
 
     guard = GuardWhenNeeded(
@@ -204,13 +207,14 @@ async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
             store,
             hands,
             base.clock,
+            specs=lambda: {**hands.specs(), **{spec.name: spec for spec in toolset.specs()}},
             language=base.language,
             secrets=lambda text: ("a known secret",) if known(text) != text else (),
             identity=base.files.load,
             contacts=lambda: contacts_of(base.registrar.people),
         ),
     )
-    return _Trust(hands, guard, extras.toolset or hands.toolset, extras.judge or guard)
+    return _Trust(hands, guard, toolset, extras.judge or guard)
 
 
 async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Peers:

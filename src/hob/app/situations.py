@@ -12,6 +12,7 @@ from hob.core.tools import Effect, ToolSpec
 from hob.core.turns import Turn
 from hob.guard.context import Sandbox
 from hob.guard.deeds import Reader, read_call
+from hob.guard.exemptions import urls_in
 from hob.guard.judge import Situation
 from hob.guard.modes import Autonomy, Mode
 from hob.guard.settings import PolicySettings
@@ -66,6 +67,7 @@ class TurnSituations:
             depth=max((inbound.hops for inbound in turn.inbounds), default=0),
             sandbox=sandbox,
             private=tuple(dict.fromkeys(name for names, _ in private for name in names)),
+            searched=self._searched(steps),
             private_texts=(*files, *(text for _, text in private if text)),
             contacts=self._contacts(),
         )
@@ -85,6 +87,18 @@ class TurnSituations:
             if isinstance(step, ToolIntended) and spec is not None and Effect.READS_PRIVATE in spec.effects:
                 deed = read_call(step.call, spec, self._reader, sandbox)
                 yield (deed.paths if deed and deed.paths else (spec.name,)), told.get(step.call.id, "")
+
+    def _searched(self, steps: Sequence[Step]) -> frozenset[str]:
+        """The addresses that the search provider gave."""
+        asked = {step.call.id for step in steps if isinstance(step, ToolIntended) and self._searches(step.call.name)}
+        if not asked:
+            return frozenset()
+        gave = [step.result for step in steps if isinstance(step, ToolReceived) and step.result.call in asked]
+        return frozenset().union(*(urls_in(result.text) for result in gave if not result.is_error))
+
+    def _searches(self, tool: str) -> bool:
+        reading = self._reader.readings.get(tool)
+        return reading is not None and reading.searches
 
 
 def _word(kind: type[T], word: str) -> T:

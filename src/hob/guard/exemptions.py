@@ -34,6 +34,7 @@ _FORBIDS = re.compile(
 _NORWAY = re.compile(r"(?<=[\w-]\.)no\b")  # the end of an address, and no word
 _EDGE = re.compile(r"[\s<>\"“”„«»()\[\],;]+")
 _URL_EDGE = re.compile(r"[\s<>\"“”„«»]+")
+_HTTP = re.compile(r"https?://", re.IGNORECASE)
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,300})\"|“([^”\n]{1,300})”|„([^“”\n]{1,300})[“”]|`([^`\n]{1,300})`|«([^»\n]{1,300})»"
 )
@@ -134,6 +135,14 @@ def read_words(
         _people(words, contacts or {}, country),
         frozenset(found[0].casefold() for found in _WORD.finditer(words)),
     )
+
+
+def urls_in(text: str) -> frozenset[str]:
+    """Every address in the web that stands in a text that is nobody's words: what a search gave."""
+    found = (
+        url for start in _HTTP.finditer(text) for url in _spellings(_URL_EDGE.split(text[start.start() :][:2_000])[0])
+    )
+    return frozenset(filter(is_plain_url, found))
 
 
 def _addresses(token: str) -> Iterable[Target]:
