@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from markdown import cell, doc, fenced, field_table, signature
+from tool_page import tools
 from usage import usage_of
 from wording import ANSWER_FIELDS, CHAT_FIELDS, EVENT_KINDS, EVENTS, REASONS
 
@@ -63,6 +64,7 @@ def pages() -> dict[str, str]:
         "hooks.md": hook_values,
         "testing.md": testing,
         "providers.md": providers,
+        "tools.md": tools,
     }
     return {name: _with_note(write()) for name, write in made.items()}
 

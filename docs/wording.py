@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from hob.core.timeline import EventKind
+from hob.core.tools import Effect, Restart, Tier
 
 EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.INBOUND: "a message was accepted; `name` is its channel",
@@ -59,4 +60,21 @@ EVENTS: Mapping[str, tuple[str, str]] = {
     ),
     "result": ("last: what became of it", "as `GET /chat/{id}`"),
     "error": ("last: nothing was accepted, or it could not be followed", '`{"error": {"code", "message"}}`'),
+}
+
+EFFECTS: Mapping[Effect, str] = {
+    Effect.READS_PRIVATE: "reads what is the owner's",
+    Effect.READS_UNTRUSTED: "reads what others wrote",
+    Effect.WRITES: "changes something, so that it can be undone",
+    Effect.WRITES_FINALLY: "changes something that cannot be brought back",
+    Effect.COMMUNICATES: "sends something to somebody",
+    Effect.PERSISTS: "writes what later turns read as instruction",
+    Effect.EXECUTES: "runs a command",
+}
+
+TIERS: Mapping[Tier, str] = {Tier.READ: "reads", Tier.WRITE: "writes", Tier.HIGH_RISK: "is high risk"}
+
+RESTARTS: Mapping[Restart, str] = {
+    Restart.AGAIN: "it is made again",
+    Restart.NEVER: "it is not made again, and the model is told so",
 }

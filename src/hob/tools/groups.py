@@ -110,6 +110,11 @@ class Groups:
         opened = (self._groups[name] for name in self._opened.opened(session) if name in self._groups)
         return (*self._specs, *(spec for group in opened for spec in group.toolset.specs()))
 
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """All groups by name, open or not."""
+        return self._groups
+
     def grouped(self) -> Mapping[str, ToolSpec]:
         """The tools of all groups, open or not, by name: what a guard and a driver have to know beside `specs`."""
         return {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
