@@ -3,6 +3,7 @@
 import re
 
 from hob.guard.shell.commands import Analysis, Command
+from hob.guard.shell.second_reader import find_unseen
 from hob.guard.shell.tree import Problem
 from hob.guard.shell.values import ANY
 from hob.guard.shell.walking import TooMuch, Walker
@@ -38,12 +39,16 @@ def analyse(command: str) -> Analysis:
             if each not in seen:
                 seen.add(each)
                 others.append(each)
+    functions = tuple(first.state.functions)
+    named = {name for each in (*commands, *others) for name in (each.name, *each.argv[:1])}
+    if unseen := find_unseen(text, named.union(functions)):
+        problems.append(Problem(f"another reader finds {unseen} in it", text[:80]))
     found = dict.fromkeys(problems)
     bombs: dict[str, None] = {}
     for reading in (first, *more):
         found.update(reading.problems)
         bombs.update(reading.bombs)
-    return Analysis(command, commands, tuple(others), tuple(found), tuple(bombs), tuple(first.state.functions))
+    return Analysis(command, commands, tuple(others), tuple(found), tuple(bombs), functions)
 
 
 def _reading(text: str, choice: int, unset: str) -> Walker:
