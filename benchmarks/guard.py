@@ -25,7 +25,7 @@ from hob.guard.judge import PolicyJudge, Situation
 from hob.guard.places import Places
 from hob.guard.policy import Policy
 from hob.guard.settings import ApprovalSettings, PolicySettings
-from hob.store import PolicyDecision, StoreSettings, open_store
+from hob.store import AuditEntry, PolicyDecision, StoreSettings, open_store
 from hob.testing.channel import message
 
 _PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
@@ -57,7 +57,7 @@ class _Still:
 class _Unkept:
     """Implements `Records`: nothing is kept."""
 
-    async def add(self, decision: PolicyDecision) -> None:
+    async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
         return None
 
 

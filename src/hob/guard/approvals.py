@@ -19,6 +19,7 @@ from hob.core.steps import ApprovalAnswered, ApprovalAsked, command_hash
 from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.guard.answers import Answer, Scope, choose, may_answer
+from hob.guard.audit import of_approval
 from hob.guard.binding import Binder, requester_of
 from hob.guard.policy import may_be_granted
 from hob.guard.rules import sentence_of
@@ -101,7 +102,7 @@ class ApprovalLedger:
             bound=bound,
             remaining=seconds,
         )
-        id = await self._approvals.put(approval)
+        id = await self._approvals.put(approval, of_approval)
         self._ends.setdefault(id, self._clock.monotonic() + seconds)
         return id
 
@@ -177,7 +178,7 @@ class ApprovalLedger:
             return Answered(Outcome.NOT_OPEN, asked, _not_open(id, asked))
         scope = answer.scope if answer.allowed and answer.scope in self.scopes(asked) else Scope.ONCE
         seconds = self._settings.use_seconds
-        taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds)
+        taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds, told=of_approval)
         if taken is None:
             asked = await self._approvals.find(id)
             return Answered(Outcome.NOT_OPEN, asked, _not_open(id, asked))
@@ -218,7 +219,7 @@ class ApprovalLedger:
         if changed:
             await self._void(approval.id, changed)
             return Deny("approval.void", f"the leave does not hold any more: {changed}; ask again")
-        if not await self._approvals.use(approval.id, command_hash(call)):
+        if not await self._approvals.use(approval.id, command_hash(call), of_approval):
             return Deny("approval.void", "the leave was used already")
         return Allow(f"approval.{approval.id}")
 
@@ -262,7 +263,7 @@ class ApprovalLedger:
 
     async def _void(self, id: ApprovalId, why: str) -> None:
         try:
-            await self._approvals.expire(id, why)
+            await self._approvals.expire(id, why, of_approval)
         except IllegalMove:
             return  # answered with no, or used, in the meantime
 

@@ -15,12 +15,13 @@ from hob.core.steps import command_hash
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
 from hob.guard.approvals import ApprovalLedger
+from hob.guard.audit import of_decision
 from hob.guard.context import Context, Sandbox
 from hob.guard.deeds import Reader, read_call
 from hob.guard.exemptions import NOTHING, Named, read_words
 from hob.guard.modes import Autonomy, Mode
 from hob.guard.policy import Decided, Policy, without_anybody
-from hob.store import PolicyDecision
+from hob.store import AuditEntry, PolicyDecision
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +59,8 @@ class Situations(Protocol):
 class Records(Protocol):
     """Keeps decisions."""
 
-    async def add(self, decision: PolicyDecision) -> None:
-        """Keep one; durable when this returns. Raises StoreErrors."""
+    async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
+        """Keep one, and what the audit log tells of it; durable when this returns. Raises StoreErrors."""
         ...
 
 
@@ -91,7 +92,8 @@ class PolicyJudge:
                 verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
             if not context.answerable:
                 verdict = without_anybody(verdict)
-            await self._records.add(_record(call, turn, verdict))
+            record = _record(call, turn, verdict)
+            await self._records.add(record, of_decision(record, context.sender, turn.trace))
         except StoreError as error:
             log.warning("a decision about %s could not be made or kept: %s", spec.name, error)
             return Deny("no-record", "the database cannot be used now, and nothing is done without a record")

@@ -1,8 +1,8 @@
 """Questions whether something may be done, their answers, and leave that was given for more than one use."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
@@ -10,11 +10,12 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.states import APPROVAL_MOVES, ApprovalState
+from hob.store.audit import AuditEntry, AuditLog
 from hob.store.content import Keep
 from hob.store.moves import check_move
 from hob.store.readers import Readers
 from hob.store.rows import all_rows, find_row
-from hob.store.writer import Writer
+from hob.store.writer import Job, Writer
 
 _INSERT = (
     "INSERT INTO approvals (id, turn, call, tool, hash, session, state, reason, asked, expires, shown, rule, requester,"
@@ -83,6 +84,10 @@ class Grant:
     revoked: float | None = None
 
 
+Told = Callable[[Approval], AuditEntry]
+"""How the audit log tells a question, as it stands after a step."""
+
+
 def _load(row: Sequence[Any]) -> Approval:
     id, turn, call, tool, command, session, state, reason, asked, expires, shown, answered, by, *more = row
     rule, requester, bound, remaining, scope, note = more
@@ -110,24 +115,34 @@ def _dumped(bound: Bound | None) -> str:
 
 
 class Approvals:
-    """The questions and their answers. Each answer is used at most once."""
+    """The questions and their answers. Each answer is used at most once.
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+    Where a step is `told`, the audit log has it in the same transaction.
+    """
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
         self._writer = writer
         self._readers = readers
         self._clock = clock
+        self._audit = audit
 
-    async def put(self, approval: Approval) -> ApprovalId:
+    async def _step(self, told: Told | None, job: Job[Approval | None]) -> Approval | None:
+        return await self._audit.write(job, lambda found: () if told is None or found is None else (told(found),))
+
+    async def put(self, approval: Approval, told: Told | None = None) -> ApprovalId:
         """Ask; while a question about this call stands, or its leave is unused, this gives that one's id."""
+        standing = approval.id
 
-        def job(connection: apsw.Connection) -> ApprovalId:
+        def job(connection: apsw.Connection) -> Approval | None:
+            nonlocal standing
             sql = (
                 "SELECT id FROM approvals WHERE turn = ? AND call = ? AND hash = ? AND state IN ('open', 'allowed')"
                 " ORDER BY seq DESC"
             )
             row = find_row(connection, sql, (approval.turn, approval.call, approval.hash))
             if row is not None:
-                return ApprovalId(row[0])
+                standing = ApprovalId(row[0])
+                return None
             keep = Keep(connection)
             connection.execute(
                 _INSERT,
@@ -137,9 +152,10 @@ class Approvals:
                     approval.requester, keep(_dumped(approval.bound)), approval.remaining,
                 ),
             )  # fmt: skip
-            return approval.id
+            return approval
 
-        return await self._writer.write(job)
+        await self._step(told, job)
+        return standing
 
     async def find(self, id: str) -> Approval | None:
         """One question."""
@@ -164,7 +180,14 @@ class Approvals:
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
     async def answer(
-        self, id: ApprovalId, allowed: bool, by: str, *, scope: str = "once", remaining: float | None = None
+        self,
+        id: ApprovalId,
+        allowed: bool,
+        by: str,
+        *,
+        scope: str = "once",
+        remaining: float | None = None,
+        told: Told | None = None,
     ) -> Approval | None:
         """Answer an open question; None if it is not open (any more). Of two answers at once one counts.
 
@@ -187,28 +210,32 @@ class Approvals:
                 _grant(connection, _load(row), None if scope == "always" else row[5], at, by)
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0])
 
-        return await self._writer.write(job)
+        return await self._step(told, job)
 
-    async def use(self, id: ApprovalId, command: str) -> bool:
+    async def use(self, id: ApprovalId, command: str, told: Told | None = None) -> bool:
         """Spend the leave on exactly this command hash; False if it was not given, not for this, or spent."""
 
-        def job(connection: apsw.Connection) -> bool:
+        def job(connection: apsw.Connection) -> Approval | None:
             sql = "UPDATE approvals SET state = 'used' WHERE id = ? AND hash = ? AND state = 'allowed'"
             connection.execute(sql, (id, command))
-            return connection.changes() > 0
+            spent = connection.changes() > 0
+            return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0]) if spent else None
 
-        return await self._writer.write(job)
+        return await self._step(told, job) is not None
 
-    async def expire(self, id: ApprovalId, note: str = "") -> None:
+    async def expire(self, id: ApprovalId, note: str = "", told: Told | None = None) -> None:
         """The question or the unused leave is void. Raises IllegalMove when it was denied or used."""
 
-        def job(connection: apsw.Connection) -> None:
-            row = find_row(connection, "SELECT state FROM approvals WHERE id = ?", (id,))
-            if row is not None:
-                check_move(APPROVAL_MOVES, ApprovalState(row[0]), ApprovalState.EXPIRED, f"The approval {id}")
-                connection.execute("UPDATE approvals SET state = 'expired', note = ? WHERE id = ?", (note, id))
+        def job(connection: apsw.Connection) -> Approval | None:
+            row = find_row(connection, f"{_SELECT} WHERE a.id = ?", (id,))
+            if row is None:
+                return None
+            found = _load(row)
+            check_move(APPROVAL_MOVES, found.state, ApprovalState.EXPIRED, f"The approval {id}")
+            connection.execute("UPDATE approvals SET state = 'expired', note = ? WHERE id = ?", (note, id))
+            return replace(found, state=ApprovalState.EXPIRED, note=note)
 
-        await self._writer.write(job)
+        await self._step(told, job)
 
     async def note_remaining(self, seconds: Mapping[ApprovalId, float]) -> None:
         """Note for how much longer these stand, so that a restart neither lengthens nor shortens it."""
@@ -222,15 +249,15 @@ class Approvals:
         sql = f"{_GRANTS} WHERE revoked IS NULL{where} ORDER BY g.seq"
         return tuple(_load_grant(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
-    async def revoke(self, id: str) -> bool:
-        """Take a grant back; False if there is none such."""
+    async def revoke(self, id: str, *entries: AuditEntry) -> bool:
+        """Take a grant back, which the audit log tells in the same transaction; False if there is none such."""
         at = self._clock.now().timestamp()
 
         def job(connection: apsw.Connection) -> bool:
             connection.execute("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))
             return connection.changes() > 0
 
-        return await self._writer.write(job)
+        return await self._audit.write(job, lambda revoked: entries if revoked else ())
 
 
 def _grant(connection: apsw.Connection, asked: Approval, session: str | None, at: float, by: str) -> None:

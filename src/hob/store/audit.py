@@ -3,10 +3,11 @@
 import hashlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 
@@ -19,7 +20,9 @@ from hob.store.faults import close_quietly, translate
 from hob.store.readers import Readers
 from hob.store.rows import Row, all_rows, find_row
 from hob.store.settings import StoreSettings
-from hob.store.writer import Writer
+from hob.store.writer import Job, Writer
+
+T = TypeVar("T")
 
 HEAD_FILE = "audit.head"
 _HEAD_BYTES = 96
@@ -82,29 +85,37 @@ class AuditLog:
         self._noted = 0
 
     async def add(self, *entries: AuditEntry) -> None:
-        """Append in this order; durable when it returns.
+        """Append in this order; durable when it returns."""
+        await self.write(lambda _: None, lambda _: entries)
+
+    async def write(self, job: Job[T], entries: Callable[[T], Iterable[AuditEntry]]) -> T:
+        """Perform a job of the writer, and append what its result is told as, in the same transaction.
 
         Where the log has lost what the head names (an older backup was restored, or somebody cut it), an entry that
         says so comes first: the loss stays visible for ever.
         """
         now = self._clock.now().timestamp()
 
-        def job(connection: apsw.Connection) -> Head:
-            keep = Keep(connection)
-            last = _head(connection)
-            lost = "" if last == self._last else _lost(connection, last, read_head(self._file))
-            if lost:
-                gap = AuditEntry(*BREAK, sender="hob", detail=lost)
-                last = _append(connection, keep, last, gap, now)
-            for entry in entries:
-                last = _append(connection, keep, last, entry, now)
-            self._last = last
-            return last
+        def both(connection: apsw.Connection) -> tuple[T, Head | None]:
+            result = job(connection)
+            told = tuple(entries(result))
+            return result, self._append(connection, told, now) if told else None
 
-        head = await self._writer.write(job)
-        if head.count > self._noted:  # another writer's entries may be in it already
+        result, head = await self._writer.write(both)
+        if head is not None and head.count > self._noted:  # another writer's entries may be in it already
             self._noted = head.count
             write_head(self._file, head)
+        return result
+
+    def _append(self, connection: apsw.Connection, entries: Sequence[AuditEntry], now: float) -> Head:
+        keep = Keep(connection)
+        last = _head(connection)
+        if last != self._last:
+            last = _mend(connection, keep, last, self._file, now)
+        for entry in entries:
+            last = _append(connection, keep, last, entry, now)
+        self._last = last
+        return last
 
     async def latest(self, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
         """The newest entries, of one kind if given; the newest last."""
@@ -118,8 +129,26 @@ class AuditLog:
 
 def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
     """The newest entries of this home's log, whoever has it open. Raises NotFound, StoreError."""
-    with _reading(home) as connection:
+    with _opened(home) as connection:
         return _latest(connection, limit, kind)
+
+
+def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
+    """Append to this home's log, whoever has it open; durable when it returns.
+
+    For commands that change what no database holds. False where there is no log yet. Raises StoreErrors.
+    """
+    try:
+        with _opened(home, writes=True) as connection:
+            keep, now = Keep(connection), clock.now().timestamp()
+            last = _mend(connection, keep, _head(connection), home / HEAD_FILE, now)
+            for entry in entries:
+                last = _append(connection, keep, last, entry, now)
+            connection.execute("COMMIT")
+    except NotFound:
+        return False
+    write_head(home / HEAD_FILE, last)
+    return True
 
 
 def verify_audit(home: Path, noted: str | None = None) -> Checked:
@@ -136,19 +165,19 @@ def verify_audit(home: Path, noted: str | None = None) -> Checked:
             raise InvalidRequest(
                 "a head is a number, a colon and hex digits, as `hob audit verify` prints it"
             ) from None
-    with _reading(home) as connection:
+    with _opened(home) as connection:
         return _verify(connection, kept)
 
 
 @contextmanager
-def _reading(home: Path) -> Iterator[apsw.Connection]:
+def _opened(home: Path, *, writes: bool = False) -> Iterator[apsw.Connection]:
     path = home / NAME
     if not path.exists():
         raise NotFound(f"there is no Hob in {home} yet")
     connection: apsw.Connection | None = None
     try:
-        connection = connect(path, StoreSettings(), None, writes=False)
-        connection.execute("BEGIN")
+        connection = connect(path, StoreSettings(), None, writes=writes)
+        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
         if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
             raise NotFound("this database has no audit log yet; the next start of Hob makes one")
         yield connection
@@ -187,6 +216,12 @@ def _append(connection: apsw.Connection, keep: Keep, last: Head, entry: AuditEnt
 def _head(connection: apsw.Connection) -> Head:
     row = find_row(connection, _LAST)
     return Head(*row) if row else EMPTY
+
+
+def _mend(connection: apsw.Connection, keep: Keep, last: Head, file: Path, now: float) -> Head:
+    """Where the log has lost what the head names, the head of a log that says so."""
+    lost = _lost(connection, last, read_head(file))
+    return _append(connection, keep, last, AuditEntry(*BREAK, sender="hob", detail=lost), now) if lost else last
 
 
 def _lost(connection: apsw.Connection, last: Head, kept: Head | None) -> str:

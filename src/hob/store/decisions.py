@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.ids import CallId, TurnId
+from hob.store.audit import AuditEntry, AuditLog
 from hob.store.readers import Readers
 from hob.store.rows import all_rows
-from hob.store.writer import Writer
 
 _INSERT = (
     "INSERT INTO policy_decisions (turn, call, tool, hash, verdict, rule, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -31,17 +31,17 @@ class PolicyDecision:
 class Decisions:
     """The verdicts, in the order of their commits."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
+    def __init__(self, audit: AuditLog, readers: Readers, clock: Clock) -> None:
+        self._audit = audit
         self._readers = readers
         self._clock = clock
 
-    async def add(self, decision: PolicyDecision) -> None:
-        """Record one; a time of 0 means now."""
+    async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
+        """Record one, with what the audit log tells of it; a time of 0 means now."""
         d = decision
         at = d.at or self._clock.now().timestamp()
         values = (d.turn, d.call, d.tool, d.hash, d.verdict, d.rule, d.reason, at)
-        await self._writer.write(lambda connection: connection.execute(_INSERT, values).fetchall())
+        await self._audit.write(lambda connection: connection.execute(_INSERT, values).fetchall(), lambda _: entries)
 
     async def find(self, turn: TurnId, command: str | None = None) -> tuple[PolicyDecision, ...]:
         """The verdicts of a turn, on one command hash if given."""

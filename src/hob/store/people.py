@@ -10,6 +10,7 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.labels import SenderClass
 from hob.core.people import PairingRequest, Person, SenderAddress
+from hob.store.audit import AuditEntry, AuditLog
 from hob.store.readers import Readers
 from hob.store.rows import all_rows, find_row
 from hob.store.writer import Writer
@@ -22,10 +23,14 @@ _SETTLE = "DELETE FROM pairing_requests WHERE channel = ? AND account = ? AND ad
 
 
 class StoredPeople:
-    """Who the owner has let in. Changes are the owner's alone to ask for."""
+    """Who the owner has let in. Changes are the owner's alone to ask for.
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+    Each takes what the audit log tells of it, in the same transaction.
+    """
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
         self._writer = writer
+        self._audit = audit
         self._readers = readers
         self._clock = clock
 
@@ -33,7 +38,7 @@ class StoredPeople:
         """Everybody, the owner first."""
         return await self._readers.read(_persons)
 
-    async def link(self, address: SenderAddress, person: str, name: str = "") -> Person:
+    async def link(self, address: SenderAddress, person: str, name: str = "", *entries: AuditEntry) -> Person:
         """This address is that person's, who is made a member where nobody has that id. Its request is settled by that.
 
         Raises InvalidRequest if the address is somebody else's.
@@ -44,18 +49,18 @@ class StoredPeople:
             _link(connection, address, person, name, at)
             return _person(connection, person)
 
-        return await self._writer.write(job)
+        return await self._audit.write(job, lambda _: entries)
 
-    async def unlink(self, address: SenderAddress) -> bool:
+    async def unlink(self, address: SenderAddress, *entries: AuditEntry) -> bool:
         """This address is nobody's any more; False if it was nobody's."""
 
         def job(connection: apsw.Connection) -> bool:
             connection.execute(_UNLINK, _place(address))
             return connection.changes() > 0
 
-        return await self._writer.write(job)
+        return await self._audit.write(job, lambda done: entries if done else ())
 
-    async def forget(self, person: str) -> None:
+    async def forget(self, person: str, *entries: AuditEntry) -> None:
         """Remove the person with all addresses. What they said stays. Raises NotFound, InvalidRequest for the owner."""
 
         def job(connection: apsw.Connection) -> None:
@@ -64,7 +69,7 @@ class StoredPeople:
             connection.execute("DELETE FROM person_addresses WHERE person = ?", (person,))
             connection.execute("DELETE FROM persons WHERE id = ?", (person,))
 
-        await self._writer.write(job)
+        await self._audit.write(job, lambda _: entries)
 
     async def requests(self) -> tuple[PairingRequest, ...]:
         """Who waits for an answer and who was denied, oldest first."""
@@ -87,7 +92,7 @@ class StoredPeople:
 
         await self._writer.write(job)
 
-    async def deny(self, request: PairingRequest) -> None:
+    async def deny(self, request: PairingRequest, *entries: AuditEntry) -> None:
         """They get no further code from this address."""
 
         def job(connection: apsw.Connection) -> None:
@@ -95,7 +100,7 @@ class StoredPeople:
             if not connection.changes():
                 raise NotFound(f"nobody waits with the code {request.code}")
 
-        await self._writer.write(job)
+        await self._audit.write(job, lambda _: entries)
 
 
 def _place(address: SenderAddress) -> tuple[str, str, str]:

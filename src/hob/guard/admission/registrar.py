@@ -5,12 +5,14 @@ import unicodedata
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
+from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS
 from hob.core.people import PairingRequest, Person, SenderAddress
 from hob.guard.admission.contents import one_line
 from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.people import People
-from hob.store import StoredPeople
+from hob.guard.audit import of_action
+from hob.store import AuditEntry, StoredPeople
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _MOST_NAME = 100
@@ -39,19 +41,20 @@ class Registrar:
 
     async def link(self, address: str, person: str, name: str = "") -> Person:
         """This address is that person's from now on. Raises InvalidRequest."""
-        return await self._link(_address(address), _person_id(person), one_line(name, _MOST_NAME))
+        return await self._link(_address(address), _person_id(person), one_line(name, _MOST_NAME), "people.link")
 
     async def unlink(self, address: str) -> SenderAddress:
         """It is nobody's any more. Raises NotFound, InvalidRequest."""
         found = _address(address)
-        if not await self._store.unlink(found):
+        if not await self._store.unlink(found, _told("people.unlink", found)):
             raise NotFound(f"{found} is linked to nobody; `hob people list` tells who has which address")
         self.people.renew(await self._store.persons())
         return found
 
     async def forget(self, person: str) -> None:
         """Nobody is that person any more. Raises NotFound, InvalidRequest for the owner."""
-        await self._store.forget(_person_id(person))
+        id = _person_id(person)
+        await self._store.forget(id, _told("people.forget", id))
         self.people.renew(await self._store.persons())
 
     async def approve(self, code: str, person: str = "", name: str = "") -> Person:
@@ -59,19 +62,20 @@ class Registrar:
         request = self._request(code)
         name = one_line(name, _MOST_NAME)
         if person:
-            return await self._link(request.address, _person_id(person), name)
+            return await self._link(request.address, _person_id(person), name, "pairing.approve")
         # their own word for themselves makes nobody of them who is there already
-        return await self._link(request.address, self._free_id(name or request.name), name or request.name)
+        id, name = self._free_id(name or request.name), name or request.name
+        return await self._link(request.address, id, name, "pairing.approve")
 
     async def deny(self, code: str) -> PairingRequest:
         """Whoever was told this code gets no further one. Raises NotFound."""
         request = self._request(code)
-        await self._store.deny(request)
+        await self._store.deny(request, _told("pairing.deny", request.address))
         self.pairing.settle(request.address, denied=True)
         return request
 
-    async def _link(self, address: SenderAddress, person: str, name: str) -> Person:
-        linked = await self._store.link(address, person, name)
+    async def _link(self, address: SenderAddress, person: str, name: str, action: str) -> Person:
+        linked = await self._store.link(address, person, name, _told(action, f"{address} is {person}"))
         self.people.renew(await self._store.persons())
         self.pairing.settle(address, denied=False)
         return linked
@@ -87,6 +91,10 @@ class Registrar:
         plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
         stem = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:30] or "guest"
         return next(id for n in range(1, len(taken) + 2) if (id := stem if n == 1 else f"{stem}-{n}") not in taken)
+
+
+def _told(action: str, target: object) -> AuditEntry:
+    return of_action(action, "done", SenderClass.OWNER, target=str(target))
 
 
 def _address(text: str) -> SenderAddress:
