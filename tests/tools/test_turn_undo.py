@@ -53,7 +53,7 @@ async def test_a_preview_changes_nothing_and_tells_what_would_be(bench: Bench) -
     (bench.work / "a").write_text("one\n")
     await run(bench, "echo two > a; mkdir d")
     before = contents(bench.work)
-    text = await bench.undo.preview(TURN)
+    text = (await bench.undo.preview(TURN)).diff
     assert "-two\n+one\n" in text
     assert f"# {bench.work}/d becomes nothing again\n" in text
     assert contents(bench.work) == before

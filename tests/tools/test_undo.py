@@ -76,7 +76,7 @@ async def test_what_undoing_would_do_is_shown_first(files: FileTools, ws: Path) 
     await does(files, "write", path="b", content="new\n")
     (ws / "b").write_text("somebody else's\n")
     after = grown(ws)
-    assert await files.undo.preview(TURN) == (
+    assert (await files.undo.preview(TURN)).diff == (
         f"--- a/{ws}/a\n+++ b/{ws}/a\n@@ -1 +1 @@\n-two\n+one\n# {ws}/b is kept: it was changed since\n"
     )
     assert grown(ws) == after

@@ -49,6 +49,10 @@ class Changes(Protocol):
         """The turns that changed anything, newest first."""
         ...
 
+    async def turns(self) -> frozenset[TurnId]:
+        """All of them."""
+        ...
+
 
 class ChangesInMemory:
     """Implements `Changes` for as long as the process lives."""
@@ -64,6 +68,9 @@ class ChangesInMemory:
 
     async def recent(self, limit: int) -> tuple[TurnId, ...]:
         return tuple(dict.fromkeys(change.turn for change in reversed(self._changes)))[:limit]
+
+    async def turns(self) -> frozenset[TurnId]:
+        return frozenset(change.turn for change in self._changes)
 
 
 class FileChanges:
@@ -81,6 +88,13 @@ class FileChanges:
     async def recent(self, limit: int) -> tuple[TurnId, ...]:
         changes = await asyncio.to_thread(self._load)
         return tuple(dict.fromkeys(change.turn for change in reversed(changes)))[:limit]
+
+    async def turns(self) -> frozenset[TurnId]:
+        return frozenset(change.turn for change in await asyncio.to_thread(self._load))
+
+    async def forget(self, turns: frozenset[TurnId]) -> None:
+        """Forget what these turns changed; it cannot be undone any more. Raises OSError."""
+        await asyncio.to_thread(self._lines.keep, lambda row: row.get("turn") not in turns)
 
     def _load(self) -> list[Change]:
         return [change for line in self._lines.load() for change in _read(line)]

@@ -116,6 +116,14 @@ class CommandLog:
         read = await asyncio.to_thread(self._load)
         return tuple(span for span in read.spans if span.turn == turn)
 
+    async def turns(self) -> frozenset[TurnId]:
+        """The turns whose commands changed anything."""
+        return frozenset(span.turn for span in (await asyncio.to_thread(self._load)).spans)
+
+    def running(self, turn: TurnId) -> tuple[Begun, ...]:
+        """The commands of this turn that have not ended."""
+        return tuple(each.begun for each in self._open.values() if each.begun.turn == turn)
+
     async def find(self, process: str, session: SessionKey) -> Begun | None:
         """The command that ran in the background by this id, if it was this session's."""
         read = await asyncio.to_thread(self._load)
@@ -139,6 +147,12 @@ class CommandLog:
             needed = {name for span in spans if span.turn in recent for name in (span.before, span.after)}
             needed |= {mark.id for mark in self._marks.values()}
             return await asyncio.to_thread(self.snapshots.prune, needed)
+
+    async def forget(self, turns: frozenset[TurnId]) -> None:
+        """Forget these turns' commands, and what was in the folders before them. Raises OSError."""
+        async with self._lock:
+            await asyncio.to_thread(self._lines.keep, lambda row: row.get("turn") not in turns)
+        await self.prune()
 
     async def _mark(self, tree: Path) -> None:
         """Take a snapshot; what is different since the last one was done by the newest that runs in this folder."""

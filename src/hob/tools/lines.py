@@ -1,9 +1,9 @@
-"""Values in a file, a line of JSON each, only ever appended to. Blocking; called in threads."""
+"""Values in a file, a line of JSON each, added at its end. Blocking; called in threads."""
 
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,28 @@ class LineFile:
         except FileNotFoundError:
             return []
         return [value for value in map(_value, lines) if value is not None]
+
+    def keep(self, wanted: Callable[[dict[str, Any]], bool]) -> int:
+        """Drop all other lines, for good; how many there were. Raises OSError."""
+        with self._lock:
+            found = self.load()
+            kept = [value for value in found if wanted(value)]
+            if len(kept) < len(found):
+                lines = b"".join(json.dumps(value, separators=(",", ":")).encode() + b"\n" for value in kept)
+                replace_file(self._path, lines)
+        return len(found) - len(kept)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put this in the place of a file, all of it or nothing; durable when it returns. Raises OSError."""
+    part = path.with_name(f"{path.name}.part")
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(handle)
+    part.replace(path)
+    sync_folder(path.parent)
 
 
 def append_line(path: Path, line: bytes) -> None:

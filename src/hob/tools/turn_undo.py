@@ -13,10 +13,10 @@ from hob.core.errors import NotFound
 from hob.core.ids import BlobId, TurnId
 from hob.core.ports.tools import Blobs
 from hob.tools.changes import Changes, Version
-from hob.tools.command_log import CommandLog
+from hob.tools.command_log import Begun, CommandLog
 from hob.tools.diffs import diff
 from hob.tools.sandbox.undo.entries import Change, Entry, Kind, Snapshot, Stamp, What, changes
-from hob.tools.undo import Kept, Undo, Undone, undo_of
+from hob.tools.undo import Kept, Preview, Undo, Undone, kept_line, undo_of
 
 _SINCE = "it was changed since"
 
@@ -55,22 +55,42 @@ class TurnUndo:
         self._changed = changed
         self._blobs = blobs
 
-    async def preview(self, turn: TurnId) -> str:
-        """What `restore` would do, as a unified diff, with a line for what is no text and for what would be kept."""
+    async def turns(self) -> frozenset[TurnId]:
+        """The turns that changed any file, as far as that is still known; undoings are among them."""
+        return await self._log.turns() | await self._changed.turns()
+
+    async def paths(self, turn: TurnId) -> tuple[str, ...]:
+        """The files and folders that this turn changed, whatever became of them since. Raises NotFound."""
+        await self._log.settle()
+        found = {change.path for change in await self._changed.of(turn)}
+        for span in await self._log.spans(turn):
+            before, after = await asyncio.to_thread(self._load, span.tree, span.before, span.after)
+            found |= {str(span.tree / change.path) for change in changes(before, after)}
+        return tuple(sorted(found))
+
+    def running(self, turn: TurnId) -> tuple[Begun, ...]:
+        """Its commands that still run in the background, and may change files again."""
+        return self._log.running(turn)
+
+    async def preview(self, turn: TurnId) -> Preview:
+        """What `restore` would do. Raises NotFound where that is not known any more, ToolFailed without its folder."""
         ways = await self._ways(turn)
-        parts = [await self._files.preview(turn, besides=_touched(ways))]
+        first = await self._files.preview(turn, besides=_touched(ways))
+        parts, done = [first.diff], first.outcome
+        restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)
         for way in ways:
             told = await asyncio.to_thread(self._log.snapshots.preview, way.tree, way.wanted)
             blocked = {each.path: each.reason for each in told if not each.done}
-            parts += await asyncio.to_thread(
-                self._shown, way, [each for each in way.wanted if each.path not in blocked]
-            )
-            kept = [*way.kept, *(Kept(str(way.tree / path), reason) for path, reason in blocked.items())]
-            parts += [f"# {each.path} is kept: {each.reason}\n" for each in kept]
-        return "".join(parts)
+            wanted = [each for each in way.wanted if each.path not in blocked]
+            stays = [*way.kept, *(Kept(str(way.tree / path), reason) for path, reason in blocked.items())]
+            parts += [*await asyncio.to_thread(self._shown, way, wanted), *map(kept_line, stays)]
+            restored += [str(way.tree / each.path) for each in wanted]
+            unchanged += way.unchanged
+            kept += stays
+        return Preview("".join(parts), Undone(tuple(restored), tuple(unchanged), tuple(kept)))
 
     async def restore(self, turn: TurnId) -> Undone:
-        """Put back what was there before the turn, where nobody has changed it since."""
+        """Put back what was there before the turn, where nobody has changed it since. Raises as `preview` does."""
         ways = await self._ways(turn)
         done = await self._files.restore(turn, besides=_touched(ways))
         restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)

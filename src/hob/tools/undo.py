@@ -32,6 +32,14 @@ class Undone:
     kept: tuple[Kept, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What undoing a turn would do: the outcome, and a unified diff with a line for what is no text or is kept."""
+
+    diff: str
+    outcome: Undone
+
+
 class Undo:
     """Undoes what a turn changed in files, but never what somebody else changed since.
 
@@ -45,11 +53,11 @@ class Undo:
         self._changes = changes
         self._noted = noted
 
-    async def preview(self, turn: TurnId, *, besides: Collection[str] = ()) -> str:
-        """What `restore` would do, as a unified diff, with a line for each file that would be kept."""
+    async def preview(self, turn: TurnId, *, besides: Collection[str] = ()) -> Preview:
+        """What `restore` would do."""
         planned, done = await self._plan(await self._of(turn, besides))
-        kept = "".join(f"# {each.path} is kept: {each.reason}\n" for each in done.kept)
-        return "".join([each.diff() for each in planned]) + kept
+        outcome = Undone(tuple(each.path for each in planned), done.unchanged, done.kept)
+        return Preview("".join([*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome)
 
     async def restore(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
         """Put every file, besides these, back to what it was before the turn, where nobody has changed it since."""
@@ -110,6 +118,11 @@ class Undo:
             raise NotFound(f"what {found.place.path} was is not kept any more")
         untouched = found.data is None or (ours is not None and found.mode == ours.mode)
         return Planned(found, data, target.mode if untouched else found.mode)
+
+
+def kept_line(kept: Kept) -> str:
+    """How a preview tells of a file that would be left as it is."""
+    return f"# {kept.path} is kept: {kept.reason}\n"
 
 
 def undo_of(turn: TurnId) -> TurnId:

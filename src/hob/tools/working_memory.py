@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Protocol
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, digest
 from hob.core.labels import Label, Origin, Trust
-from hob.tools.lines import sync_folder
+from hob.tools.lines import replace_file, sync_folder
 
 _FORMAT = 1
 
@@ -65,13 +64,7 @@ class FileWorkingMemory:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not note.text:
             path.unlink(missing_ok=True)
+            sync_folder(self._folder)
         else:
             value = {"v": _FORMAT, "text": note.text, "origin": note.label.origin, "trust": note.label.trust}
-            part = path.with_suffix(".part")
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(json.dumps(value).encode())
-                file.flush()
-                os.fsync(handle)
-            part.replace(path)
-        sync_folder(self._folder)
+            replace_file(path, json.dumps(value).encode())
