@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.sessions import thread_session as thread_session
     from hob.agent.settings import AgentSettings as AgentSettings
     from hob.agent.spending import Budget as Budget
+    from hob.agent.taking_back import TakenBack as TakenBack
 
 _HOMES = {
     "commands": ("SlashCommands",),
@@ -42,6 +43,7 @@ _HOMES = {
     "sessions": ("named_key", "reset_due", "session_of", "thread_session"),
     "settings": ("AgentSettings",),
     "spending": ("Budget",),
+    "taking_back": ("TakenBack",),
 }
 _WHERE = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]

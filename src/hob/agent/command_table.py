@@ -62,7 +62,13 @@ COMMANDS: tuple[Command, ...] = (
     Command("new", Moment.LANE, "/new", "begin afresh", "neu anfangen"),
     Command("reset", Moment.LANE, "/reset", "the same as /new", "dasselbe wie /new"),
     Command("compact", Moment.LANE, "/compact [undo]", "summarise the history", "den Verlauf zusammenfassen"),
-    Command("undo", Moment.LANE, "/undo", "take the last turn back", "die letzte Runde zurücknehmen"),
+    Command(
+        "undo",
+        Moment.LANE,
+        "/undo [files [preview]]",
+        "take the last turn back, or its changes of files",
+        "die letzte Runde zurücknehmen, oder was sie an Dateien geändert hat",
+    ),
     Command(
         "model",
         Moment.LANE,

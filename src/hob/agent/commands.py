@@ -12,9 +12,10 @@ from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import thread_session
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget, Standing
+from hob.agent.taking_back import TakenBack, told_files, told_preview, told_words
 from hob.core.answers import Answer, answer
 from hob.core.clock import Clock
-from hob.core.errors import HobError, ModelError
+from hob.core.errors import HobError, ModelError, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
@@ -67,8 +68,16 @@ class Desk(Protocol):
         """Take the newest summary back; False if there is none."""
         ...
 
-    async def undo_turn(self, session: SessionKey) -> str | None:
-        """Hide the newest turn; its first words, or None if there is none."""
+    async def undo_turn(self, session: SessionKey) -> TakenBack | None:
+        """Hide the newest turn's words; None if there is none."""
+        ...
+
+    async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
+        """Put back what a turn changed in files, or say what that would change, as `diff`.
+
+        Without a name it is the newest that changed any. The same `by` gets the same outcome: `turn`, `words`,
+        `restored`, `kept` (path, reason), `running`, and `back`, by which it is taken back. Raises NotFound.
+        """
         ...
 
 
@@ -297,10 +306,31 @@ class SlashCommands:
         return answer(Answer.COMPACTED, call.language, messages=done[0], chars=done[1])
 
     async def _undo(self, call: Call) -> str:
-        text = await self._desk.undo_turn(call.session)
-        if text is None:
-            return answer(Answer.NOTHING_TO_UNDO, call.language)
-        return answer(Answer.TURN_UNDONE, call.language, text=text)
+        owner = call.inbound.sender.cls is SenderClass.OWNER
+        match call.rest.split():
+            case []:
+                done = await self._desk.undo_turn(call.session)
+                if done is None:
+                    return answer(Answer.NOTHING_TO_UNDO, call.language)
+                return told_words(done, call.language, owner=owner)
+            case ["files", *_] if not owner:
+                return answer(Answer.NEEDS_OWNER, call.language)
+            case ["files"]:
+                return await self._undo_files(call)
+            case ["files", "preview", *names] if len(names) < 2:
+                return await self._undo_files(call, *names, preview=True)
+            case ["files", name]:
+                return await self._undo_files(call, name)
+        return answer(Answer.UNDO_USAGE, call.language)
+
+    async def _undo_files(self, call: Call, name: str = "", *, preview: bool = False) -> str:
+        try:
+            seen = await self._desk.undo_files(call.session, name, call.inbound.id, preview=preview)
+        except NotFound:
+            if name:
+                raise
+            return answer(Answer.NO_FILES_TO_UNDO, call.language)
+        return (told_preview if preview else told_files)(seen, call.language)
 
     async def _model(self, call: Call) -> str:
         wanted = None if call.rest.lower() == "default" else call.rest

@@ -20,6 +20,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("tasks", "tasks:tasks", "What is being done and what was."),
     ("timeline", "timeline:timeline", "What happened, by trace."),
     ("retry", "retry:retry", "Bring back what failed or was set aside."),
+    ("undo", "undo:undo", "Put back what a turn changed in files."),
     ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
     ("models", "models:app", "What there is to ask, and which model is asked."),
     ("accept", "accept:accept", "Let changed identity files be obeyed again."),

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from hob import __version__
-from hob.agent import Compacted, Compactor, Inspector, named_key
+from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
 from hob.app.trials import Trials
+from hob.app.undoing import Undoing, first_words
 from hob.bus import Bus
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
-from hob.core.ids import SessionKey
+from hob.core.ids import SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
 from hob.providers import Routing
 from hob.providers.walking import LaneHealth
@@ -31,6 +32,7 @@ class Desk:
         trials: Trials,
         models: Routing,
         on_hand_over: Callable[[], None] | None,
+        undoing: Undoing,
         unaccepted: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._store = store
@@ -40,6 +42,7 @@ class Desk:
         self._trials = trials
         self._models = models
         self._on_hand_over = on_hand_over
+        self._undoing = undoing
         self._unaccepted = unaccepted
         self._bus: Bus | None = None
 
@@ -110,12 +113,24 @@ class Desk:
     async def undo_compaction(self, session: SessionKey) -> bool:
         return await self._store.transcript.undo_summary(session)
 
-    async def undo_turn(self, session: SessionKey) -> str | None:
+    async def undo_turn(self, session: SessionKey) -> TakenBack | None:
         hidden = await self._store.transcript.hide_last_turn(session)
         if not hidden:
             return None
-        text = next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text)
-        return text if len(text) <= 60 else text[:59] + "…"
+        words = first_words(next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text))
+        turn = TurnId(hidden[0].turn)
+        if not (files := await self._undoing.paths(turn)):
+            return TakenBack(words)
+        return TakenBack(words, tuple(files), "" if turn == await self._undoing.newest(session) else turn)
+
+    async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
+        if preview:
+            return await self._undoing.preview(await self._undoing.find(turn, session))
+        found = await self._undoing.asked_before(by) or await self._undoing.find(turn, session)
+        return await self._undoing.undo(found, by)
+
+    async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
+        return await self.undo_files(named_key("local", session), id, f"call:{new_event_id()}", preview=preview)
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         turn = await self._store.turns.retry(id)

@@ -37,11 +37,14 @@ from hob.tools.sandbox.surroundings import Surroundings, limits_of, surroundings
 from hob.tools.sandbox.undo.snapshots import Snapshots
 from hob.tools.talking import Talking
 from hob.tools.turn_undo import TurnUndo
+from hob.tools.undo_log import UndoLog
 from hob.tools.working_memory import FileWorkingMemory
 from hob.workspace import WorkspaceSettings, make_work_repository
 
 FOLDER = "tools"
 """The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
+
+_TURNS_KEPT = 100  # with commands that changed something; older ones cannot be undone
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +57,14 @@ class Hands:
     toolset: "Working"
     files: FileTools
     undo: TurnUndo
+    undone: UndoLog
     backend: "Backends"
     log: CommandLog
+
+    async def tidy(self) -> None:
+        """After a start: take away what a crash left half-written, and forget how files were many turns ago."""
+        await self.files.undo.tidy()
+        await self.log.prune(turns=_TURNS_KEPT)
 
     async def diff_of(self, call: ToolCall) -> str:
         """What a call would change in files, as a unified diff; empty where it changes none, or would fail."""
@@ -201,4 +210,5 @@ async def open_hands(
             opened=FileOpenGroups(kept / "groups.jsonl"),
         )
         undo = TurnUndo(commands, files.undo, changes, store.blobs)
-        yield Hands(groups, Working(groups, backend, workspace.work), files, undo, backend, commands)
+        undone = UndoLog(kept / "undone.jsonl")
+        yield Hands(groups, Working(groups, backend, workspace.work), files, undo, undone, backend, commands)

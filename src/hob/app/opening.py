@@ -37,6 +37,7 @@ from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.trials import Trials
 from hob.bus import Bus, BusSettings, Hub, open_bus
+from hob.app.undoing import Undoing
 from hob.config import Config, process_environment
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import ModelError
@@ -260,9 +261,13 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
         context_room=context_room,
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, trust.toolset, default_model, model)
+    undoing = Undoing(trust.hands.undo, trust.hands.undone, store, clock)
     trials = Trials(budget, clock, (lambda: config) if base.own_only else read_config)  # its file may have changed
     accounts = Accounts(store.ledger, budget, clock)
-    desk = Desk(store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, base.files.unaccepted)
+    desk = Desk(
+        store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, undoing, base.files.unaccepted
+    )
+        afterwards(_tidy(undoing, trust.hands))
     policy = config[PolicySettings]
     leeway = Leeway(Scale(tuple(Mode), policy.mode), Scale(tuple(Autonomy), policy.autonomy))
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway)
@@ -321,3 +326,8 @@ def _usual_model(choice: Choice) -> str:
     except ModelError:
         return ""
     return str(ref) if ref is not None and ref.model else ""
+async def _tidy(undoing: Undoing, hands: Hands) -> None:
+    await undoing.finish()
+    await hands.tidy()
+
+

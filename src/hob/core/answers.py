@@ -21,6 +21,15 @@ class Answer(StrEnum):
     NO_COMPACTION = auto()
     TURN_UNDONE = auto()
     NOTHING_TO_UNDO = auto()
+    TURN_CHANGED_FILES = auto()
+    FILES_UNDONE = auto()
+    FILES_AS_BEFORE = auto()
+    FILES_KEPT = auto()
+    FILES_BACK = auto()
+    FILES_PREVIEW = auto()
+    NO_FILES_TO_UNDO = auto()
+    STILL_CHANGING = auto()
+    UNDO_USAGE = auto()
     MODEL = auto()
     MODEL_SET = auto()
     MODEL_DEFAULT = auto()
@@ -114,6 +123,38 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
         "Zurückgenommen: „{text}“ und die Antwort darauf. Beides bleibt erhalten, aber das Modell sieht es nicht mehr.",
     ),
     Answer.NOTHING_TO_UNDO: ("There is nothing to take back.", "Es gibt nichts zurückzunehmen."),
+    Answer.TURN_CHANGED_FILES: (
+        "It changed files, which are left as they are:{files}\n`{command}` puts them back.",
+        "Dateien, die dabei geändert wurden, bleiben, wie sie sind:{files}\n`{command}` stellt sie wieder her.",
+    ),
+    Answer.FILES_UNDONE: (
+        "As they were before “{text}”:{files}",
+        "Wieder wie vor „{text}“:{files}",
+    ),
+    Answer.FILES_AS_BEFORE: (
+        "All files are as they were before “{text}”.",
+        "Alle Dateien sind so, wie sie vor „{text}“ waren.",
+    ),
+    Answer.FILES_KEPT: ("Left as they are:{files}", "So gelassen, wie sie sind:{files}"),
+    Answer.FILES_BACK: ("`{command}` takes this back.", "`{command}` nimmt das zurück."),
+    Answer.FILES_PREVIEW: (
+        "To be as before “{text}”, this would change (`/undo files {turn}` does it):\n\n{diff}",
+        "Um wie vor „{text}“ zu sein, würde sich dies ändern (`/undo files {turn}` macht es):\n\n{diff}",
+    ),
+    Answer.NO_FILES_TO_UNDO: (
+        "Nothing here has changed files that could be put back.",
+        "Hier hat nichts Dateien geändert, die sich wiederherstellen ließen.",
+    ),
+    Answer.STILL_CHANGING: (
+        "Still running in the background, and able to change files again: {names}.",
+        "Läuft noch im Hintergrund und kann weiter Dateien ändern: {names}.",
+    ),
+    Answer.UNDO_USAGE: (
+        "`/undo` takes the last turn's words back, `/undo files` what it changed in files, `/undo files preview` shows "
+        "that first.",
+        "`/undo` nimmt die Worte der letzten Runde zurück, `/undo files`, was sie an Dateien geändert hat; "
+        "`/undo files preview` zeigt das vorher.",
+    ),
     Answer.MODEL: ("This session's model is {model}.", "Das Modell dieser Sitzung ist {model}."),
     Answer.MODEL_SET: ("From now on this session uses {model}.", "Ab jetzt nimmt diese Sitzung {model}."),
     Answer.MODEL_DEFAULT: (

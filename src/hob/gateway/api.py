@@ -52,6 +52,10 @@ class Operations(Protocol):
         ...
 
     async def backup(self, file: Path) -> Mapping[str, Any]:
+    async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
+        """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
+        ...
+
         """Write a consistent copy of the database."""
         ...
 

@@ -277,6 +277,18 @@ class TurnRows:
         row = await self._readers.read(lambda c: find_row(c, sql, (id, id)))
         return None if row is None else _load(row)
 
+    async def latest(self, session: SessionKey, limit: int) -> tuple[TurnId, ...]:
+        """The session's turns, newest first."""
+        sql = "SELECT id FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?"
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (session, limit)))
+        return tuple(TurnId(row[0]) for row in rows)
+
+    async def opening(self, turn: TurnId) -> str:
+        """The text with which a turn began; empty where it was erased."""
+        sql = "SELECT c.text FROM inbox i JOIN content c ON c.id = i.text WHERE turn = ? ORDER BY i.seq LIMIT 1"
+        row = await self._readers.read(lambda c: find_row(c, sql, (turn,)))
+        return (row[0] or "") if row is not None else ""
+
     async def counts(self) -> TurnCounts:
         """How many turns have not ended."""
         sql = f"SELECT state, count(*) FROM turns WHERE {_OPEN} GROUP BY state"  # noqa: S608

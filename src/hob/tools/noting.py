@@ -51,11 +51,12 @@ class NotedChanges:
         self._roots = roots
         self._blobs = blobs
         self._changes = changes
-        self._lock = asyncio.Lock()
+        self.lock = asyncio.Lock()
+        """Held while files are changed."""
 
     async def make(self, planned: Sequence[Planned], turn: TurnId, call: CallId) -> None:
         """Make these changes. Raises Changed, ToolFailed, StoreFull; then those made already are taken back."""
-        async with self._lock:
+        async with self.lock:
             notes = [await self._note(each, turn, call) for each in planned]
             for note in notes:
                 await self._changes.add(note)

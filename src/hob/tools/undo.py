@@ -63,7 +63,8 @@ class Undo:
         """Put every file, besides these, back to what it was before the turn, where nobody has changed it since."""
         changes = await self._of(turn, besides)
         half_done = await self._changes.of(undo_of(turn))  # an earlier undoing may have been killed
-        await asyncio.to_thread(self._tidy, (*changes, *half_done))
+        async with self._noted.lock:
+            await asyncio.to_thread(self._tidy, (*changes, *half_done))
         planned, done = await self._plan(changes)
         restored: list[str] = []
         kept = list(done.kept)
@@ -81,8 +82,9 @@ class Undo:
     async def tidy(self, turns: int = 20) -> int:
         """After a crash: take away half-written files of the last turns; how many there were."""
         found = 0
-        for turn in await self._changes.recent(turns):
-            found += await asyncio.to_thread(self._tidy, await self._changes.of(turn))
+        async with self._noted.lock:  # nothing is being written, so what is half-written will never be whole
+            for turn in await self._changes.recent(turns):
+                found += await asyncio.to_thread(self._tidy, await self._changes.of(turn))
         return found
 
     async def _of(self, turn: TurnId, besides: Collection[str]) -> tuple[Change, ...]:

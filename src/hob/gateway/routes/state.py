@@ -74,6 +74,18 @@ async def retry(request: Request) -> Response:
     return json_response(await api_of(request).operations.retry(request.path_params["id"]), 202)
 
 
+async def undo(request: Request) -> Response:
+    """Put back what a turn changed in files, never over a later change; `?preview=1` only shows it.
+
+    `?id=` is the turn's or a message's, or what `back` said, to take an undoing back; without it the newest turn of
+    `?session=` that changed any file is undone.
+    """
+    query = request.query_params
+    preview = query.get("preview", "") not in {"", "0"}
+    operations = api_of(request).operations
+    return json_response(await operations.undo(query.get("id", ""), query.get("session", "main"), preview=preview))
+
+
 async def backup(request: Request) -> Response:
     """Write a consistent copy of the database to `?file=` (an absolute path on this machine)."""
     file = Path(request.query_params.get("file", ""))
