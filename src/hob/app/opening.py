@@ -36,8 +36,8 @@ from hob.app.identity import open_files
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.trials import Trials
-from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.app.undoing import Undoing
+from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.config import Config, process_environment
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import ModelError
@@ -236,9 +236,11 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
         salt=base.salt,
         context_room=context_room,
     )
+    undoing = Undoing(trust.hands.undo, trust.hands.undone, store, clock)
     afterwards = await stack.enter_async_context(open_afterwards())
     if not base.own_only:  # a daemon makes the list of prices before anybody waits for it
         afterwards(prices.prepare([default_model()]))
+        afterwards(_tidy(undoing, trust.hands))
     parts = Parts(
         model=model,
         journal=extras.wrap_journal(store.journal),
@@ -261,13 +263,11 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
         context_room=context_room,
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, trust.toolset, default_model, model)
-    undoing = Undoing(trust.hands.undo, trust.hands.undone, store, clock)
     trials = Trials(budget, clock, (lambda: config) if base.own_only else read_config)  # its file may have changed
     accounts = Accounts(store.ledger, budget, clock)
     desk = Desk(
         store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, undoing, base.files.unaccepted
     )
-        afterwards(_tidy(undoing, trust.hands))
     policy = config[PolicySettings]
     leeway = Leeway(Scale(tuple(Mode), policy.mode), Scale(tuple(Autonomy), policy.autonomy))
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway)
@@ -313,6 +313,11 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
     )
 
 
+async def _tidy(undoing: Undoing, hands: Hands) -> None:
+    await undoing.finish()
+    await hands.tidy()
+
+
 def _limits(channels: tuple[Channel, ...]) -> Callable[[Address], int]:
     limits = {(channel.name, channel.account): channel.text_limit for channel in channels}
     # the terminal and the API take a reply of any length in one piece
@@ -326,8 +331,3 @@ def _usual_model(choice: Choice) -> str:
     except ModelError:
         return ""
     return str(ref) if ref is not None and ref.model else ""
-async def _tidy(undoing: Undoing, hands: Hands) -> None:
-    await undoing.finish()
-    await hands.tidy()
-
-

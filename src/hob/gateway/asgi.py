@@ -30,11 +30,6 @@ ROUTES = (
     Route("/export", state.export, methods=["GET"]),
     Route("/retry/{id}", state.retry, methods=["POST"]),
     Route("/undo", state.undo, methods=["POST"]),
-    Route("/approvals", approvals.approvals, methods=["GET"]),
-    Route("/approvals/{id}", approvals.approval, methods=["GET"]),
-    Route("/approvals/{id}", approvals.settle, methods=["POST"]),
-    Route("/grants", approvals.grants, methods=["GET"]),
-    Route("/grants/{id}", approvals.revoke, methods=["DELETE"]),
 )
 LOCAL_ROUTES = (
     Route("/backup", state.backup, methods=["POST"]),
