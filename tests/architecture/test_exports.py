@@ -7,8 +7,8 @@ import pytest
 EXPORTS = {
     "hob.agent": """
         AgentSettings Budget Compacted Compactor ContextRoom Driver Hooks Inspector Leeway NotCompacted Parts
-        Prompt PromptBuilder ReadingBack Scale Section SlashCommands SpendingSettings named_key reset_due session_of
-        TakenBack thread_session
+        Prompt PromptBuilder ReadingBack Scale Section SlashCommands SpendingSettings TakenBack named_key reset_due
+        session_of thread_session
     """,
     "hob.bus": """
         Acceptor Bus BusSettings Children Courier Hub Lanes Questions Subscription open_bus

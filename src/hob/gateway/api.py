@@ -51,11 +51,11 @@ class Operations(Protocol):
         """What the next request of a session would hold, in bytes and tokens by section."""
         ...
 
-    async def backup(self, file: Path) -> Mapping[str, Any]:
     async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
         ...
 
+    async def backup(self, file: Path) -> Mapping[str, Any]:
         """Write a consistent copy of the database."""
         ...
 
