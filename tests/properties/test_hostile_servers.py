@@ -3,7 +3,6 @@
 import copy
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelReply, ModelRequest, ToolMessage, UserMessage
 from hob.providers.cli.complaints import fault_of
 from hob.providers.faults import classify, read_complaint, read_retry_after, read_stream_error
+from tests.growth import grows_with_its_size
 from tests.properties.test_wire_streams import WIRES
 
 Chunk = dict[str, Any]
@@ -296,21 +296,6 @@ def test_no_error_breaks_anything(status: int) -> None:
 
 
 # -- work: eight times as much to read costs about eight times as much, not sixty-four
-
-
-def grows_with_its_size(work: Callable[[int], object], size: int) -> None:
-    """Factors of one machine's own times, the best of three: a busy machine changes both alike."""
-
-    def seconds(size: int) -> float:
-        taken = []
-        for _ in range(3):
-            start = time.process_time()
-            work(size)
-            taken.append(time.process_time() - start)
-        return min(taken)
-
-    few = max(seconds(size), 1e-4)
-    assert seconds(8 * size) < 24 * few
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Whatever a session holds, the request fits, is paired, and gives no mark away."""
 
 import re
-import time
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
@@ -26,6 +25,7 @@ from hob.core.turns import Summary, Turn, View
 from hob.providers.schemas import safe_names
 from hob.providers.text_tools.writing import write_tools
 from hob.testing.clock import ManualClock
+from tests.growth import grows_with_its_size
 
 WEB = Label(Origin.WEB, Trust.UNTRUSTED)
 START = ManualClock().now().timestamp()
@@ -214,9 +214,7 @@ def test_other_brackets_stay(text: str) -> None:
 
 def test_the_worst_text_is_disarmed_in_linear_time() -> None:
     for piece in ("<", "\u00ab", "< /", "<\u200d", "<u", "&lt", "<c\u0301"):
-        began = time.process_time()
-        Marks(b"salt").wrap(piece * 20_000, WEB, "t1")
-        assert time.process_time() - began < 2
+        grows_with_its_size(lambda size, piece=piece: Marks(b"salt").wrap(piece * size, WEB, "t1"), 2_500, least=0.002)  # type: ignore[misc]
 
 
 @given(st.text(max_size=20), st.text(max_size=20))

@@ -1,7 +1,6 @@
 """However a stream is cut and whatever a model writes, its calls are the same and nothing else is lost or made."""
 
 import json
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from hob.providers.text_tools.blocks import CLOSERS, OPENERS
 from hob.providers.text_tools.calls import Written
 from hob.providers.text_tools.reading import CallReader
+from tests.growth import grows_with_its_size
 
 TOOLS: dict[str, dict[str, Any]] = {
     "read": {"type": "object", "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}}},
@@ -103,9 +103,10 @@ def test_plain_text_is_told_at_once(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", [*OPENERS, '<tool_call>{"name": "read", "', "```json\n{", "[", "{", '"', "\\", "`"])
-def test_hostile_repetition_takes_no_time(piece: str) -> None:
-    text = piece * (200_000 // len(piece))
-    began = perf_counter()
-    shown, _ = hear([text[at : at + 4_000] for at in range(0, len(text), 4_000)])
-    assert perf_counter() - began < 5
-    assert text.startswith(shown)
+def test_hostile_repetition_is_read_in_time(piece: str) -> None:
+    def work(size: int) -> None:
+        text = piece * (size // len(piece))
+        shown, _ = hear([text[at : at + 4_000] for at in range(0, len(text), 4_000)])
+        assert text.startswith(shown)
+
+    grows_with_its_size(work, 25_000, least=0.01)

@@ -1,7 +1,6 @@
 """The file tools as a whole: their contract, their size, their speed."""
 
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +9,6 @@ from hob.core.ports.tools import Toolset
 from hob.core.tools import Effect, Restart, Tier
 from hob.testing.toolset_check import check_toolset
 from hob.tools.files import FileTools
-from tests.tools.calling import a_call, context
 from tests.tools.keeping import file_tools
 
 EXAMPLES = {
@@ -49,13 +47,3 @@ def test_what_changes_files_says_so_and_is_not_repeated(files: FileTools) -> Non
 def test_the_tools_cost_the_prompt_little(files: FileTools) -> None:
     text = json.dumps([[spec.name, spec.description, spec.schema] for spec in files.toolset.specs()])
     assert len(text) < 8_000
-
-
-async def test_reading_a_small_file_takes_no_time(files: FileTools, ws: Path) -> None:
-    (ws / "a.txt").write_text("line\n" * 100)
-    call, here = a_call("read", path="a.txt"), context()
-    await files.toolset.call(call, here)
-    began = time.process_time()
-    for _ in range(200):
-        await files.toolset.call(call, here)
-    assert (time.process_time() - began) / 200 < 0.002  # measured: 0.5 ms

@@ -10,10 +10,10 @@ from urllib.parse import unquote_to_bytes
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,1500}+={0,2}+")  # longer ones come in pieces; all their borders fit
 _FOLDED = re.compile(r"\n(?<=[A-Za-z0-9+/]{16}\n)(?=[A-Za-z0-9+/=]{2})")
-_HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:0x|\\x)?+[0-9A-Fa-f]{2}[ :,]?+){12,150}+")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:0x|\\x)?[0-9A-Fa-f]{2}[ :,]?+){12,150}")
 _NOT_HEX = re.compile(r"0x|\\x|[^0-9A-Fa-f]")
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
-_ESCAPES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})){4,60}+")
+_ESCAPES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})){4,60}")
 _ENTITY = re.compile(r"&#(?:x[0-9A-Fa-f]{1,6}|[0-9]{1,7});?+")
 _FEW = 3  # encoded signs; addresses have one or two
 _SHORTEST = 20  # characters of base64 that hold an order

@@ -8,7 +8,7 @@ from functools import cache
 
 from hob.guard.scanner.rules import PHRASES, WORDS, Phrase
 
-_TOKEN = re.compile(r"\w{1,60}+(?:['\u2019.-]\w{1,60}+){0,3}+|[.!?;](?=\s|$)|\n\n")
+_TOKEN = re.compile(r"\w{1,60}+(?:['\u2019.-]\w{1,60}+){0,3}|[.!?;](?=\s|$)|\n\n")
 _BREAKS = frozenset({".", "!", "?", ";", "\n\n"})
 _STEM = 3  # letters that every stem has at least
 

@@ -200,7 +200,7 @@ SIGNS: tuple[Sign, ...] = (
         ROLE,
         0.5,
         ("system", "developer"),
-        r"(?:^|\n)(?>system|developer)(?: message| prompt)?+:[ \n]?+"
+        r"(?:^|\n)(?>system|developer)(?: message| prompt)?:[ \n]?+"
         r"(?=you\b|the assistant\b|new\b|obey\b|must\b|ignore\b)",
     ),
     Sign(
@@ -254,7 +254,7 @@ SIGNS: tuple[Sign, ...] = (
         r"https?+://[^\s?)]{1,120}+\?(?=[^\s)]{0,25}(?:conversation|history|password|secret|memory))",
     ),
     Sign(IMAGE, 0.4, ("![", "<img"), r"!\[[^\]\n]{0,80}+\]\(https?://[^)\s?]{1,150}+\?|<img [^>]{0,120}\?"),
-    Sign(IMAGE, 0.5, ("http",), r"\b(?>fetch|open|load|visit|request) (?:\w{1,12}+ ){0,2}+https?://[^\s?]{1,150}+\?"),
+    Sign(IMAGE, 0.5, ("http",), r"\b(?>fetch|open|load|visit|request) (?:\w{1,12}+ ){0,2}https?://[^\s?]{1,150}+\?"),
     Sign(
         IMAGE,
         0.5,
@@ -262,7 +262,7 @@ SIGNS: tuple[Sign, ...] = (
         r"\b(?:appended to|added to|to) the url\b"
         r"|\bvalues in\b|\bfilled in\b",
     ),
-    Sign(ATTACK, 1.0, ("rm -",), r"\brm (?:-[a-z-]{1,20}+ ){1,4}+[\"']?(?:/|~|\$home|\*)[\"']?/?\*?(?=[\s;&|\"'`)]|$)"),
+    Sign(ATTACK, 1.0, ("rm -",), r"\brm (?:-[a-z-]{1,20}+ ){1,4}[\"']?(?:/|~|\$home|\*)[\"']?/?\*?(?=[\s;&|\"'`)]|$)"),
     Sign(
         ATTACK,
         1.0,

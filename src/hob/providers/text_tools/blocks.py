@@ -274,7 +274,7 @@ def _python(block: Block, start: int) -> Verdict:
     return block.unfinished if end < 0 else block.found(python_calls(block.text[start:end], block.tools), end)
 
 
-_PAREN = re.compile(r""""(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|[()\[\]{}"']""", re.DOTALL)
+_PAREN = re.compile(r""""(?:[^"\\]++|\\.)*"|'(?:[^'\\]++|\\.)*'|[()\[\]{}"']""", re.DOTALL)
 
 
 def _closing(text: str, start: int) -> int:

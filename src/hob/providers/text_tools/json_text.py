@@ -5,8 +5,8 @@ import re
 from typing import Any
 
 # Strings count as a whole, so that brackets inside of them do not. A lone quote begins a string that does not end.
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,"]', re.DOTALL)
-_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]"]', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*"|[{}\[\]:,"]', re.DOTALL)
+_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*"|[{}\[\]"]', re.DOTALL)
 
 
 def value_end(text: str, start: int) -> int:
