@@ -41,8 +41,8 @@ def _page(hands: Hands) -> str:
     lines = [
         "# Tools",
         "",
-        "What the model may call. It sees descriptions and arguments as they stand here. What a call does, its effects,",
-        "is judged by the [policy](../explanation/policy.md) before each call. To add tools,",
+        "What the model may call. It sees descriptions and arguments as they stand here. What a call does, its",
+        "effects, is judged by the [policy](../explanation/policy.md) before each call. To add tools,",
         "[write a toolset](../how-to/write-a-toolset.md).",
         "",
         f"{len(shown)} tools are always shown. The others stand in groups, which `{LOAD}` opens for a session:",
