@@ -66,13 +66,15 @@ class Calls:
         except AnswerNeeded as question:
             self._publish("tool_done", call.name, "asked")
             return Happened(
-                UserAsked(call.id, clean(str(question))), watch.event(self._turn, EventKind.TOOL, call.name, "asked")
+                UserAsked(call.id, self._clean(str(question))),
+                watch.event(self._turn, EventKind.TOOL, call.name, "asked"),
             )
+        result = replace(result, call=call.id, text=self._clean(result.text))
         if self._parts.hooks:
             decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
             if decided.denied is not None:
-                result = answer_of(call.id, f"The result is withheld: {decided.denied}", status).result
-        result = await self._sized(replace(result, call=call.id, text=clean(result.text)), spec)
+                result = answer_of(call.id, f"The result is withheld: {clean(decided.denied)}", status).result
+        result = await self._sized(result, spec)
         self._publish("tool_done", call.name, status)
         event = watch.event(self._turn, EventKind.TOOL, call.name, status)
         return Happened(ToolReceived(result, watch.seconds, status), replace(event, label=result.label))
@@ -153,6 +155,10 @@ class Calls:
         if kind is EventKind.POLICY:
             event = replace(event, authorized=False)
         return Happened(answer_of(call.id, text, status), event)
+
+    def _clean(self, text: str) -> str:
+        """What a tool said, as it may be kept and shown to the model."""
+        return self._parts.mask(clean(text))
 
     def _unknown(self, name: str) -> str:
         close = nearest(name, tuple(self._specs))

@@ -7,7 +7,6 @@ from hob.agent.prompt.pairing import pair
 from hob.agent.remarks import remarks_of
 from hob.agent.running import Running
 from hob.agent.turn import Say
-from hob.core.chunks import split_text
 from hob.core.errors import ModelFault
 from hob.core.ids import outbox_id
 from hob.core.labels import SenderClass
@@ -81,7 +80,7 @@ def _notes(run: Running) -> Iterable[tuple[Address, str]]:
 
 def _chunks(run: Running, addresses: Iterable[Address], text: str) -> Iterable[tuple[Address, str]]:
     for to in addresses:
-        for chunk in split_text(text, run.parts.limit_of(to)):
+        for chunk in run.chunks_for(to, text):
             yield to, chunk
 
 

@@ -22,11 +22,17 @@ from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
 
 
+def as_it_is(text: str) -> str:
+    """Mask nothing."""
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The ports of a driver. `default_model` names the model where neither message nor session chose one.
 
     `afterwards` takes what is to be done after a turn without anybody waiting; without one the turn's lane waits.
+    `mask` takes known secrets out of what tools give, `mask_personal` personal data out of what strangers are sent.
     """
 
     model: Model
@@ -48,6 +54,8 @@ class Parts:
     compactor: Compacts | None = None
     context_room: ContextRoom = field(default_factory=ContextRoom)
     afterwards: Callable[[Coroutine[Any, Any, None]], None] | None = None
+    mask: Callable[[str], str] = as_it_is
+    mask_personal: Callable[[str], str] = as_it_is
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from hob.agent.running import Running
 from hob.agent.turn import CallState
-from hob.core.chunks import split_text
 from hob.core.ids import OutboxId
 from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Inbound, Outbound, OutboundKind
@@ -75,7 +74,7 @@ def _outbounds(run: Running, item: CallState, text: str) -> Iterator[Outbound]:
         if inbound.origin.channel not in FETCHED_CHANNELS
         if item.asked is None or (inbound.sender.cls is SenderClass.OWNER and not inbound.group)
     )
-    chunks = ((to, chunk) for to in chats for chunk in split_text(text, run.parts.limit_of(to)))
+    chunks = ((to, chunk) for to in chats for chunk in run.chunks_for(to, text))
     for place, (to, chunk) in enumerate(chunks):
         id = OutboxId(f"{name}.{place}")
         yield Outbound(id, to, chunk, OutboundKind.NOTICE, turn.id, turn.trace, place, previews=False)

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 from hob.agent.parts import Parts, Stopwatch
 from hob.agent.record import Record
+from hob.core.chunks import split_text
 from hob.core.ids import digest
-from hob.core.messages import Inbound
+from hob.core.labels import SenderClass
+from hob.core.messages import Address, Inbound
 from hob.core.models import ModelMessage, ModelRequest
 from hob.core.ports.turns import Control
 from hob.core.turns import Finish, Session, Turn, View
@@ -38,6 +40,13 @@ class Running:
     def seconds_left(self) -> float:
         """How long this run may still take."""
         return self.parts.settings.run_seconds - self.watch.seconds
+
+    def chunks_for(self, to: Address, text: str) -> tuple[str, ...]:
+        """The text in pieces that this chat takes, without personal data where a stranger reads it."""
+        writers = {inbound.sender.cls for inbound in (*self.turn.inbounds, *self.joined) if inbound.origin == to}
+        if SenderClass.STRANGER in writers:
+            text = self.parts.mask_personal(text)
+        return split_text(text, self.parts.limit_of(to))
 
     async def steer(self) -> None:
         """Take in messages that arrived meanwhile, if the lane hints at any."""

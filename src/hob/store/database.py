@@ -10,6 +10,7 @@ import apsw
 
 from hob import __version__
 from hob.core.errors import StoreDamaged, StoreFull
+from hob.store.content import Connection
 from hob.store.disk import SIDES, make_private, move_database, stamp
 from hob.store.faults import DAMAGE, close_quietly, translate
 from hob.store.migration import backup_hint, migrate
@@ -27,16 +28,16 @@ _log = logging.getLogger(__name__)
 class Opened:
     """The writing connection of a file that is up to date. `unclean`: the last run did not end by closing it."""
 
-    connection: apsw.Connection
+    connection: Connection
     path: Path
     run: int
     unclean: bool
 
 
-def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: bool) -> apsw.Connection:
+def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: bool) -> Connection:
     """A connection with all its settings."""
     flags = apsw.SQLITE_OPEN_READWRITE if writes else apsw.SQLITE_OPEN_READONLY
-    connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS)
+    connection = Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS)
     connection.set_busy_timeout(int(settings.busy_seconds * 1000))
     connection.execute("PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
     if writes:
@@ -78,7 +79,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
         raise _set_aside(home, path, now, "it is no SQLite database")
     if path.stat().st_size == 0 and _was_used(home):
         raise _set_aside(home, path, now, "it is empty, although this home has been used")
-    connection: apsw.Connection | None = None
+    connection: Connection | None = None
     try:
         connection = connect(path, settings, vfs, writes=True)
         problem = _owed_check(connection, path)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,7 @@ from hob.store.backup import back_up
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
 from hob.store.check import OK, PENDING, BackgroundCheck
+from hob.store.content import as_it_is
 from hob.store.database import Opened, check_note, connect, open_database
 from hob.store.decisions import Decisions
 from hob.store.disk import SIDES, free_bytes
@@ -166,14 +167,21 @@ class Store:
 
 @asynccontextmanager
 async def open_store(
-    home: Path, settings: StoreSettings, clock: Clock, *, vfs: str | None = None
+    home: Path,
+    settings: StoreSettings,
+    clock: Clock,
+    *,
+    vfs: str | None = None,
+    mask: Callable[[str], str] = as_it_is,
 ) -> AsyncIterator[Store]:
     """The store in this home, while the block is open. The caller owns the home (one process at a time).
 
+    Every text is given to `mask` before it is stored.
     Raises StoreDamaged (the file was moved aside, the newest backup is named), StoreNewer, StoreFull and other
     StoreErrors.
     """
     opened = await asyncio.to_thread(open_database, home, settings, clock.now(), vfs)
+    opened.connection.mask = mask
     store = Store(opened, home, settings, clock, vfs)
     store.start()
     try:

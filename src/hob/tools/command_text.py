@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Callable
+from typing import Protocol
 
 from hob.core.clock import Clock
 
@@ -11,6 +12,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
 _ERASED = re.compile(r"[^\n\x08]\x08")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_LINE = re.compile(r"[^\r\n]*[\r\n]?")
 _EVERY = 0.1  # seconds between two pieces of live output
 _MOST_LIVE = 2_000  # characters of one
 
@@ -27,25 +29,55 @@ def readable(data: bytes) -> str:
     return _CONTROLS.sub("", text)
 
 
-class Live:
-    """Passes on what a command writes while it runs: at most ten times a second, and of a flood the newest."""
+class Sieve(Protocol):
+    """Takes out of a text that comes in pieces what must not be shown."""
 
-    def __init__(self, shown: Callable[[str], None], clock: Clock) -> None:
+    def feed(self, piece: str) -> str:
+        """What can be shown now."""
+        ...
+
+    def finish(self) -> str:
+        """What was held back."""
+        ...
+
+
+class Live:
+    """Passes on what a command writes while it runs: at most ten times a second, and of a flood the newest.
+
+    Where it leaves something out, it goes on at the beginning of a line, so that no half of a secret is shown.
+    """
+
+    def __init__(self, shown: Callable[[str], None], clock: Clock, sieve: Sieve | None = None) -> None:
         self._shown = shown
         self._clock = clock
+        self._sieve = sieve
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""
         self._last = float("-inf")
 
     def hear(self, piece: bytes) -> None:
         """Take the next piece."""
-        self._waiting = (self._waiting + self._decoder.decode(piece[-4 * _MOST_LIVE :]))[-_MOST_LIVE:]
+        text = self._waiting + self._decoder.decode(piece[-4 * _MOST_LIVE :])
+        if len(piece) > 4 * _MOST_LIVE or len(text) > _MOST_LIVE:
+            text = _LINE.sub("", text[-_MOST_LIVE:], count=1)
+        self._waiting = text
         if self._clock.monotonic() - self._last >= _EVERY:
             self.flush()
 
     def flush(self) -> None:
-        """Pass on what has not been yet."""
+        """Pass on what has not been yet, but for what may be the beginning of a secret."""
         if self._waiting:
             self._last = self._clock.monotonic()
-            self._shown(readable(self._waiting.encode()))
+            text = readable(self._waiting.encode())
             self._waiting = ""
+            self._pass_on(text if self._sieve is None else self._sieve.feed(text))
+
+    def end(self) -> None:
+        """Pass on all the rest."""
+        self.flush()
+        if self._sieve is not None:
+            self._pass_on(self._sieve.finish())
+
+    def _pass_on(self, text: str) -> None:
+        if text:
+            self._shown(text)

@@ -17,7 +17,7 @@ from hob.core.ids import BlobId
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, ToolCall
 from hob.tools.command_log import LOST, Begun, CommandLog
-from hob.tools.command_text import Live, readable
+from hob.tools.command_text import Live, Sieve, readable
 from hob.tools.declaring import Output, Tools, tool
 from hob.tools.paths import Roots
 from hob.tools.sandbox.job import Finished, Job, Reason, Root, Window
@@ -66,6 +66,7 @@ class Commands:
         watching: asyncio.TaskGroup,
         hosts: tuple[str, ...] = (),
         shown: Shown = unseen,
+        sieve: Callable[[], Sieve | None] = lambda: None,
     ) -> None:
         self._roots = roots
         self._processes = processes
@@ -75,6 +76,7 @@ class Commands:
         self._watching = watching
         self._hosts = hosts
         self._shown = shown
+        self._sieve = sieve
 
     @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
     async def exec(
@@ -146,7 +148,7 @@ class Commands:
     async def _run(
         self, begun: Begun, job: Job, stdin: str, seconds: float, call: ToolCall, context: CallContext
     ) -> Output:
-        live = Live(lambda text: self._shown(context, call, text), self._clock)
+        live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
         how = "not started"
         with tempfile.SpooledTemporaryFile(_MEMORY) as whole:
 
@@ -163,7 +165,7 @@ class Commands:
                 raise
             finally:
                 changed = await self._ended(begun, how)
-                live.flush()
+                live.end()
             text, rest = await self._text(finished, whole)
         failed = finished.reason is not Reason.EXITED or finished.status != 0
         return Output(f"({how}, {finished.seconds:.1f} s{_names(changed)})\n{text}", is_error=failed, rest=rest)
@@ -185,20 +187,21 @@ class Commands:
         return f"{readable(head)}\n[… {finished.left_out:,} bytes left out{where} …]\n{readable(tail)}", rest
 
     async def _begin(self, begun: Begun, job: Job, stdin: str, call: ToolCall, context: CallContext) -> Output:
-        live = Live(lambda text: self._shown(context, call, text), self._clock)
+        live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
         try:
             _, running = await self._processes.start(job, begun.session, name=begun.process, hearing=Hearing(live.hear))
         except BaseException:
             await self._ended(begun, "not started")
             raise
-        self._watching.create_task(self._watch(begun, running))
+        self._watching.create_task(self._watch(begun, running, live))
         if stdin:
             running.write(stdin.encode("utf-8", "replace"))
         polled = await self._processes.poll(begun.process, begun.session, _EARLY)
         return Output(_polled(begun.process, polled))
 
-    async def _watch(self, begun: Begun, running: Running) -> None:
+    async def _watch(self, begun: Begun, running: Running, live: Live) -> None:
         await running.wait()
+        live.end()
         await self._ended(begun, _how(running.finished))
 
     async def _ended(self, begun: Begun, how: str) -> Mapping[str, What]:
@@ -237,15 +240,18 @@ async def open_commands(
     *,
     hosts: tuple[str, ...] = (),
     shown: Shown = unseen,
+    sieve: Callable[[], Sieve | None] = lambda: None,
 ) -> AsyncIterator[Tools]:
     """The toolset of `exec` and `process`. `hosts` are the rules of the owner's settings.
+
+    What is `shown` of a command goes through a `sieve` of its own.
 
     Commands of an earlier Hob that was killed are noted as ended first. What runs in the background ends with the
     block. Raises OSError and StoreFull where the log cannot be kept.
     """
     await log.recover()
     async with asyncio.TaskGroup() as watching:
-        commands = Commands(roots, processes, blobs, log, clock, watching, hosts, shown)
+        commands = Commands(roots, processes, blobs, log, clock, watching, hosts, shown, sieve)
         try:
             yield Tools(commands.exec, commands.process)
         finally:

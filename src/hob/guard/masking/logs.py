@@ -1,9 +1,9 @@
 """Logs: no known secret and no personal data in any line, traceback or argument."""
 
 import logging
-from collections.abc import Callable
-
-from hob.guard.masking.personal import mask_personal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 
 
 class MaskingFormatter(logging.Formatter):
@@ -18,11 +18,20 @@ class MaskingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line without secrets."""
         line = self._mask(self._inner.format(record))
-        return mask_personal(line) if self._personal else line
+        if not self._personal:
+            return line
+        # the patterns take some hundredths of a second to load, and most one-shot runs log nothing
+        return str(import_module("hob.guard.masking.personal").mask_personal(line))
 
 
-def mask_logs(mask: Callable[[str], str], *, personal: bool = True) -> None:
-    """Mask what every handler of the root logger writes from now on. Doing it twice masks once more, nothing else."""
-    for handler in logging.getLogger().handlers:
-        inner = handler.formatter or logging.Formatter()
-        handler.setFormatter(MaskingFormatter(inner, mask, personal=personal))
+@contextmanager
+def masked_logs(mask: Callable[[str], str], *, personal: bool = True) -> Iterator[None]:
+    """Mask what every handler of the root logger writes while the block is open."""
+    changed = [(handler, handler.formatter) for handler in logging.getLogger().handlers]
+    for handler, inner in changed:
+        handler.setFormatter(MaskingFormatter(inner or logging.Formatter(), mask, personal=personal))
+    try:
+        yield
+    finally:
+        for handler, inner in changed:
+            handler.setFormatter(inner)
