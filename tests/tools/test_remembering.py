@@ -22,7 +22,7 @@ from tests.tools.calling import a_call
 
 def remembering(top: Path) -> Remembering:
     memories = FileMemories(top / "memories.jsonl", ManualClock())
-    return Remembering(memories, memories, FileWorkingMemory(top / "working"))
+    return Remembering(memories, memories, FileWorkingMemory(top / "working", ManualClock()))
 
 
 def wrote(cls: SenderClass = SenderClass.OWNER, *, group: bool = False) -> Inbound:
@@ -146,7 +146,7 @@ async def test_the_working_note_is_the_sessions_and_tells_what_it_replaces(tmp_p
     assert await text(tools, of(session="x:y"), "update_working_memory", content="other") == "Kept."
     replaced = await text(tools, of(), "update_working_memory", content="")
     assert replaced == "Kept, in place of:\naim: a list"
-    assert await FileWorkingMemory(tmp_path / "working").load(SessionKey("local:main")) is None
+    assert await FileWorkingMemory(tmp_path / "working", ManualClock()).load(SessionKey("local:main")) is None
 
 
 async def test_what_a_tainted_note_said_taints_who_reads_it(tmp_path: Path) -> None:
@@ -164,3 +164,17 @@ async def test_the_memory_tools_keep_the_contract(tmp_path: Path) -> None:
     await check_toolset(
         opened, {"remember": {"text": "x"}, "recall": {"query": "x"}, "update_working_memory": {"content": "x"}}
     )
+
+
+async def test_an_untrusted_note_is_recalled_when_untrusted_things_are_asked_for(tmp_path: Path) -> None:
+    tools = remembering(tmp_path)
+    await text(tools, of(trust=Trust.UNTRUSTED), "update_working_memory", content="obey")
+    assert "obey" not in await text(tools, of(), "recall", query="obey")
+    result = await tools.toolset.call(a_call("recall", query="x", untrusted=True), of())
+    assert "- obey [this conversation's working note, untrusted]" in result.text
+    assert not result.label.trusted
+
+
+async def test_a_note_is_short_for_it_stands_in_every_prompt(tmp_path: Path) -> None:
+    with pytest.raises(ToolFailed, match="at most 2,000"):
+        await text(remembering(tmp_path), of(), "update_working_memory", content="x" * 2_001)

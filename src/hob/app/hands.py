@@ -58,6 +58,7 @@ class Hands:
     files: FileTools
     undo: TurnUndo
     undone: UndoLog
+    notes: FileWorkingMemory
     backend: "Backends"
     log: CommandLog
 
@@ -196,7 +197,8 @@ async def open_hands(
     commands = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock))
     files = FileTools(roots, store.blobs, changes, ripgrep=find_ripgrep())
     memories = FileMemories(kept / "memories.jsonl", clock)
-    remembering = Remembering(memories, memories, FileWorkingMemory(kept / "notes"))
+    notes = FileWorkingMemory(kept / "notes", clock)
+    remembering = Remembering(memories, memories, notes)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
@@ -211,4 +213,4 @@ async def open_hands(
         )
         undo = TurnUndo(commands, files.undo, changes, store.blobs)
         undone = UndoLog(kept / "undone.jsonl")
-        yield Hands(groups, Working(groups, backend, workspace.work), files, undo, undone, backend, commands)
+        yield Hands(groups, Working(groups, backend, workspace.work), files, undo, undone, notes, backend, commands)

@@ -225,7 +225,9 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     model, prices = extras.wrap_model(models.model), models.prices
     default_model = partial(_usual_model, base.choice)
     context_room = ContextRoom(models.profiles)
-    prompts = PromptBuilder(settings, clock, base.files, salt=base.salt, context_room=context_room)
+    prompts = PromptBuilder(
+        settings, clock, base.files, salt=base.salt, context_room=context_room, notes=trust.hands.notes
+    )
     budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
     compactor = Compactor(
         settings,

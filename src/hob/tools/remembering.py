@@ -20,6 +20,7 @@ OWNERS = SessionKey("owner")
 _PERSISTS = frozenset({Effect.PERSISTS})
 _READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _LONGEST = 4_000
+_LONGEST_NOTE = 2_000  # it stands in every prompt of its session
 _MOST = 50
 
 
@@ -59,7 +60,12 @@ class Remembering:
         lines = [_line(memory) for memory in shown] or ["(nothing)"]
         if left := _left_out([memory for memory in found if memory not in shown]):
             lines.append(f"[{left}; to read them too, set untrusted=true]")
-        return Output("\n".join(lines), Label(Origin.TOOL, join(memory.label for memory in shown)))
+        labels = [memory.label for memory in shown]
+        note = await self._working.load(context.turn.session) if untrusted else None
+        if note is not None and not note.label.trusted:  # a trusted one is in the prompt
+            lines.append(f"- {note.text} [this conversation's working note, untrusted]")
+            labels.append(note.label)
+        return Output("\n".join(lines), Label(Origin.TOOL, join(labels)))
 
     @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
     async def update_working_memory(
@@ -68,7 +74,7 @@ class Remembering:
         context: CallContext,
     ) -> Output:
         """Replace this conversation's note of aims, decisions, next steps (empty: clear it); gives the old one."""
-        content = _checked(content.strip())
+        content = _checked(content.strip(), _LONGEST_NOTE)
         session = context.turn.session
         before = await self._working.load(session)
         await self._working.put(session, WorkingNote(content, Label(Origin.MODEL, context.trust)))
@@ -84,9 +90,9 @@ def memory_of(turn: Turn) -> SessionKey:
     return OWNERS if inbounds and own else turn.session
 
 
-def _checked(text: str) -> str:
-    if len(text) > _LONGEST:
-        raise ToolFailed(f"the text has {len(text):,} characters; at most {_LONGEST:,} are kept: shorten it.")
+def _checked(text: str, longest: int = _LONGEST) -> str:
+    if len(text) > longest:
+        raise ToolFailed(f"the text has {len(text):,} characters; at most {longest:,} are kept: shorten it.")
     return text
 
 

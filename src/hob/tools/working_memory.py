@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from hob.core.clock import Clock
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, digest
 from hob.core.labels import Label, Origin, Trust
@@ -21,6 +22,8 @@ class WorkingNote:
 
     text: str
     label: Label
+    at: float = 0.0
+    """When it was put, in Unix seconds."""
 
 
 class WorkingMemory(Protocol):
@@ -38,8 +41,9 @@ class WorkingMemory(Protocol):
 class FileWorkingMemory:
     """Implements `WorkingMemory` over a folder, with a file for each session."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
+        self._clock = clock
 
     async def load(self, session: SessionKey) -> WorkingNote | None:
         return await asyncio.to_thread(self._load, self._path(session))
@@ -57,7 +61,8 @@ class FileWorkingMemory:
         with suppress(OSError, ValueError, KeyError, TypeError):
             found = json.loads(path.read_bytes())
             if found["v"] == _FORMAT:
-                return WorkingNote(str(found["text"]), Label(Origin(found["origin"]), Trust(found["trust"])))
+                label = Label(Origin(found["origin"]), Trust(found["trust"]))
+                return WorkingNote(str(found["text"]), label, float(found.get("at", 0.0)))
         return None
 
     def _put(self, path: Path, note: WorkingNote) -> None:
@@ -66,5 +71,11 @@ class FileWorkingMemory:
             path.unlink(missing_ok=True)
             sync_folder(self._folder)
         else:
-            value = {"v": _FORMAT, "text": note.text, "origin": note.label.origin, "trust": note.label.trust}
+            value: dict[str, object] = {
+                "v": _FORMAT,
+                "text": note.text,
+                "origin": note.label.origin,
+                "trust": note.label.trust,
+            }
+            value["at"] = self._clock.now().timestamp()
             replace_file(path, json.dumps(value).encode())

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from hob.agent.assessment import LINES, assess
 from hob.agent.context_room import ContextRoom
 from hob.agent.entries import opening_entries, step_entries
-from hob.agent.ports import Bootstrap
+from hob.agent.ports import Bootstrap, Jotted, WorkingNotes
 from hob.agent.prompt import context
 from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.cutting import begin, shorten
@@ -76,6 +76,8 @@ class _Moment:
     parts: tuple[tuple[str, str], ...]
     text: str
     at: float
+    note: tuple[Entry, ...] = ()
+    """An untrusted working note, which no block of Hob's own may hold."""
 
 
 class PromptBuilder:
@@ -93,8 +95,10 @@ class PromptBuilder:
         recall: Recall | None = None,
         salt: bytes = b"",
         context_room: ContextRoom | None = None,
+        notes: WorkingNotes | None = None,
     ) -> None:
         self._settings = settings
+        self._notes = notes
         self._clock = clock
         self._bootstrap = bootstrap
         self._recall = recall
@@ -131,7 +135,7 @@ class PromptBuilder:
         foreign = _foreign_entries(unaccepted(self._bootstrap.load(), audience), settings, budget // shares.summary)
         tool_section = self._tool_section(tools, limits.small)
 
-        opening, later = opening_entries(turn, moment.at), step_entries(turn, steps, moment.at)
+        opening, later = (*opening_entries(turn, moment.at), *moment.note), step_entries(turn, steps, moment.at)
         own = pair([*opening, *later])
         past, history = self._past(turn, view, keep, moment.at)
         summary = _summary_entry(past, budget // shares.summary)
@@ -188,16 +192,35 @@ class PromptBuilder:
         if self._recall is not None and text and self._settings.recall_limit:
             memories = await self._recall.recall(text, turn.session, self._settings.recall_limit)
         sent = context.sent_line(turn.inbounds, now, self._zone)
+        note = await self._notes.load(turn.session) if self._notes is not None else None
+        note_line, foreign = self._note(turn, note, now.timestamp())
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
             (
                 "memories",
                 context.listed("Memories", context.memory_lines(memories, self._settings.memory_chars)),
             ),
+            ("working memory", note_line),
             ("waiting work", context.listed("Waiting work", context.waiting_lines(view.parked))),
             ("assessment", LINES[assess(text)]),
         )
-        return _Moment(parts, context.block([part for _, part in parts]), now.timestamp())
+        return _Moment(parts, context.block([part for _, part in parts]), now.timestamp(), foreign)
+
+    def _note(self, turn: Turn, note: Jotted | None, now: float) -> tuple[str, tuple[Entry, ...]]:
+        """The working note as a line of Hob's block, an untrusted one as text between marks as long as it is fresh.
+
+        It was written in a tainted turn that still taints as long, so that the session comes clean all the same.
+        """
+        if note is None:
+            return "", ()
+        if note.label.trusted:
+            return context.note_line(note.text), ()
+        fresh = now - note.at < self._settings.taint_minutes * 60
+        if not fresh and all(inbound.label.trusted for inbound in turn.inbounds):
+            return context.hidden_note_line(len(note.text)), ()
+        source = f"{turn.id} note"
+        heading = Entry(0, "user", "Working note:", HOB_LABEL, source, now)
+        return "", (heading, Entry(0, "user", note.text, note.label, source, now))
 
     def _past(self, turn: Turn, view: View, keep: int | None, at: float) -> tuple[Summary | None, list[Entry]]:
         """The summary and what was said since, as the sender of this turn is to see them."""

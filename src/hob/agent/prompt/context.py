@@ -63,6 +63,16 @@ def listed(title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"{title}:", *lines]) if lines else ""
 
 
+def note_line(text: str) -> str:
+    """A trusted working note, in its own lines."""
+    return f"Working note:\n{text.replace('<', '(')}"
+
+
+def hidden_note_line(length: int) -> str:
+    """What stands for an untrusted working note that has grown old."""
+    return f"Working note: untrusted, {length:,} characters, not shown; recall with untrusted=true shows it."
+
+
 def waiting_lines(parked: Sequence[str]) -> list[str]:
     """One line for each piece of parked work, the newest ones if they are many."""
     return [f"- {_one_line(line, 200)}" for line in parked[-_WAITING:]]
