@@ -31,7 +31,7 @@ from hob.app.cli import COMMANDS, overview
 from hob.app.sections import SECTIONS
 from hob.config import reference
 from hob.core import errors, hooks, states, steps
-from hob.core.ids import EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.ids import ApprovalId, EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL
 from hob.core.messages import FETCHED_CHANNELS, OutboundKind
 from hob.core.models import Usage
@@ -341,7 +341,7 @@ def api() -> str:
         "| status of `POST /chat` | meaning |",
         "|---|---|",
         "| 200 | there is an outcome: an answer, a command's answer, a silence with its reason, or it was cancelled |",
-        "| 202 | it takes longer than `wait`; `Location` says where to ask |",
+        "| 202 | it takes longer than `wait`, or waits for an answer; `Location` says where to ask |",
         "| 400, 403, 429, 503, 507 | nothing was accepted ([errors](errors.md#over-http)) |",
         "| 402, 429, 502, 503, 504, and an `id` | accepted, failed ([errors](errors.md#why-a-model-gave-no-answer)) |",
         "",
@@ -372,6 +372,7 @@ def _results() -> Iterator[Result]:
         answered, state="failed", kind=OutboundKind.ERROR, reason="auth", reply=sentence, usage=Usage(), cost=0
     )
     yield dataclasses.replace(answered, merged_into=InboundId("m_1d4h7f3k9q2x0b"))
+    yield dataclasses.replace(answered, state="parked", question="May it?", approvals=(ApprovalId("a_7f3k9q2x"),))
 
 
 def hook_values() -> str:

@@ -46,6 +46,8 @@ ANSWER_FIELDS: Mapping[str, str] = {
     "notes": "lines about the answer that are no part of it, e.g. that another model gave it; often none",
     "usage": "tokens and dollars of its turn; `cost_usd` is null where a price is unknown",
     "error": "only where it failed: `code` and `message` ([errors](errors.md))",
+    "question": "only while people are asked: what, and how to answer ([how](../how-to/answer-questions.md))",
+    "approvals": "only beside `question`: the ids for `/approvals/{id}`; none where it is answered in words",
     "merged_into": "only where it joined another message's turn: that message's id",
 }
 
@@ -57,6 +59,10 @@ EVENTS: Mapping[str, tuple[str, str]] = {
     "progress": (
         "a tool began or ended, the model is slow, the turn waits, a note (`remark`)",
         '`{"what", "name", "text"}`',
+    ),
+    "question": (
+        "people are asked and the turn waits; the stream goes on when they have answered",
+        "as `GET /chat/{id}`, and `asked`: each approval as `GET /approvals/{id}` tells it",
     ),
     "result": ("last: what became of it", "as `GET /chat/{id}`"),
     "error": ("last: nothing was accepted, or it could not be followed", '`{"error": {"code", "message"}}`'),

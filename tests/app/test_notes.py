@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hob.app.commands.ask import Telling
+from hob.app.commands.errands import Telling
 from hob.app.commands.chat import Shown
 from hob.core.models import Remark
 from hob.gateway.events import Event

@@ -130,7 +130,7 @@ class Driver:
     async def _park(self, run: Running, parked: Parked) -> Parked:
         await run.record.flush()
         parked = await with_question(run, parked)
-        text = parked.question or parked.line
+        text = "" if parked.question else parked.line  # a question is shown when it stands
         run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, text))
         return parked
 

@@ -20,7 +20,7 @@ from hob.core.tools import ToolCall
 from hob.core.turns import Turn, WaitsFor
 from hob.guard.answers import Answer, Scope, parse_answer
 from hob.guard.approvals import Answered, ApprovalLedger, Outcome
-from hob.store import Approval, Store
+from hob.store import Approval, Grant, Store
 
 _NOTE_SECONDS = 60.0
 
@@ -113,17 +113,35 @@ class Approving:
         return found
 
     async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
-        """Answer as the owner, who is known already; the question, and a line. Raises NotFound, NotAllowed."""
+        """Answer as the owner, who is known already; the question, and a line. The same answer again is none.
+
+        Raises NotFound, NotAllowed, InvalidRequest.
+        """
         await self.find(id)
         try:
             reach = Scope(scope)
         except ValueError:
             raise InvalidRequest(f"{scope!r} is no reach of a leave; there is {', '.join(Scope)}") from None
         answered = await self._ledger.settle(ApprovalId(id), Answer(allowed, ApprovalId(id), reach), by)
-        if answered.outcome is not Outcome.TAKEN or answered.approval is None:
+        if answered.approval is None or not (
+            answered.outcome is Outcome.TAKEN or _same(answered.approval, allowed, reach)
+        ):
             raise NotAllowed(answered.line)
         await self._settled(answered)
         return answered.approval, self._line(answered)
+
+    def scopes(self, approval: Approval) -> Sequence[str]:
+        """How far a leave may reach here."""
+        return [scope.value for scope in self._ledger.scopes(approval)]
+
+    async def grants(self) -> Sequence[Grant]:
+        """The leaves that hold for more than once, oldest first. Raises StoreErrors."""
+        return await self._store.approvals.grants()
+
+    async def revoke(self, id: str) -> None:
+        """Take one of those back. Raises NotFound."""
+        if not await self._store.approvals.revoke(id):
+            raise NotFound(f"no leave is called {id}; `hob approvals grants` lists those that hold")
 
     def _line(self, answered: Answered) -> str:
         approval = answered.approval
@@ -171,3 +189,10 @@ class Approving:
         if self._bus is None:
             raise RuntimeError("the bus is not open yet")
         return self._bus
+
+
+def _same(approval: Approval, allowed: bool, scope: Scope) -> bool:
+    """Whether the question was answered just so before, e.g. by a request whose reply was lost."""
+    if not allowed:
+        return approval.state is ApprovalState.DENIED
+    return approval.state in (ApprovalState.ALLOWED, ApprovalState.USED) and approval.scope == scope

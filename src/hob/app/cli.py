@@ -23,6 +23,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("undo", "undo:undo", "Put back what a turn changed in files."),
     ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
     ("models", "models:app", "What there is to ask, and which model is asked."),
+    ("approvals", "approvals:app", "What waits for your leave, and your answers."),
     ("accept", "accept:accept", "Let changed identity files be obeyed again."),
     ("config", "config:app", "Show, check and change settings."),
     ("people", "people:app", "Who may talk to Hob, and where they write from."),

@@ -6,7 +6,7 @@ The commands use this instead of the HTTP library: it costs a tenth of the start
 import http.client
 import json
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def lines(path: Path, route: str, query: Mapping[str, str] | None = None) -> Ite
             yield line.decode()
 
 
-def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Iterator[Event]:
+def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Generator[Event, None, None]:
     """Send a message and follow it: events `accepted`, `delta`, ..., and last `result` or `error`.
 
     Raises NobodyThere before anything was sent, ConnectionLost afterwards: then the same key joins the same message.
@@ -91,14 +91,14 @@ def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Iterator[Event
     return _stream(path, "POST", "/chat", body, {"idempotency-key": key})
 
 
-def stream_again(path: Path, id: str) -> Iterator[Event]:
+def stream_again(path: Path, id: str) -> Generator[Event, None, None]:
     """Follow an earlier message to its end."""
     return _stream(path, "GET", f"/chat/{quote(id, safe='')}", None, {})
 
 
 def _stream(
     path: Path, method: str, route: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     with _Exchange(path, None) as exchange:
         response = exchange.send(method, route, None, body, {"accept": "text/event-stream", **headers})
         if response.status != 200:

@@ -20,6 +20,7 @@ from hob.core.turns import Turn, WaitsFor
 from hob.store import Store
 
 if TYPE_CHECKING:  # the very thing that is to be loaded later
+    from hob.app.approving import Approving
     from hob.app.guarding import Guarded
 
 _PREFIXES = ("approve", "deny", "allow", "/approve", "/deny", "/allow")
@@ -41,6 +42,10 @@ class GuardWhenNeeded:
         if self._bus is not None:
             made.approving.bind(self._bus)
         return made
+
+    def approving(self) -> "Approving":
+        """What the owner is asked."""
+        return self.guarded.approving
 
     def bind(self, bus: Bus) -> None:
         """An answer wakes a turn of the bus."""

@@ -1,9 +1,10 @@
-"""Being Hob for one message: `hob ask` without a daemon."""
+"""Being Hob for one message, or for one answer: `hob ask` and `hob approvals allow` without a daemon."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any
 
 from hob.app.client import ConnectionLost
@@ -13,14 +14,19 @@ from hob.app.opening import App, open_app
 from hob.app.sections import read_config
 from hob.bus import BusSettings
 from hob.core.ids import InboundId
+from hob.core.turns import WaitsFor
+from hob.gateway.approvals import settled_view
 from hob.gateway.events import Event
 from hob.gateway.following import follow, follow_again
 from hob.gateway.inbound import owners_inbound
 from hob.gateway.sockets import bind_unix
 
+Life = Callable[[App], AsyncGenerator[Event, None]]
+"""What is done with an open application, event by event."""
 
-async def one_shot(body: dict[str, Any], key: str, resume: str | None, show: Callable[[Event], None]) -> None:
-    """Own the home, run this message (or resume that one) and nothing older, and show its life.
+
+async def one_shot(live: Life, show: Callable[[Event], None]) -> None:
+    """Own the home for this life and nothing older, and show it to its end, or to a question.
 
     Others may attach to `hob.sock` meanwhile; what they send is run too. A daemon that starts is handed the home as
     soon as the work in hand has ended, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
@@ -34,20 +40,23 @@ async def one_shot(body: dict[str, Any], key: str, resume: str | None, show: Cal
             open_app(config.home, config, own_only=True, on_hand_over=handed_over.set) as app,
             on_demand(app),
         ):
-            told = await _tell(app, await _life(app, body, key, resume), show, handed_over)
+            told = await _tell(app, live(app), show, handed_over)
             await drain(app, asyncio.Event())
     if not told:
         raise ConnectionLost  # whoever takes the home over resumes the turn and knows the key
 
 
 async def _tell(
-    app: App, events: AsyncIterator[Event], show: Callable[[Event], None], handed_over: asyncio.Event
+    app: App, events: AsyncGenerator[Event, None], show: Callable[[Event], None], handed_over: asyncio.Event
 ) -> bool:
     """Show the events to their end; False when the home had to be handed over before that."""
 
     async def tell() -> None:
-        async for event in events:
-            show(event)
+        async with aclosing(events):
+            async for event in events:
+                show(event)
+                if event.name == "question":  # nobody owns the home while a person thinks
+                    return
 
     async with asyncio.TaskGroup() as group:
         telling = group.create_task(tell())
@@ -63,16 +72,50 @@ async def _tell(
     return told
 
 
-async def _life(app: App, body: dict[str, Any], key: str, resume: str | None) -> AsyncIterator[Event]:
-    wait = app.api.settings.wait_seconds
-    if resume is None:
-        return follow(app.api, owners_inbound(body, key, app.api.clock), wait)
-    await app.bus.lanes.adopt(InboundId(resume))
-    return follow_again(app.api, InboundId(resume), wait)
+def sending(body: dict[str, Any], key: str) -> Life:
+    """A message and what comes of it; where it answers a question for leave, of the turn that waited too."""
+
+    async def live(app: App) -> AsyncGenerator[Event, None]:
+        waited = await app.store.turns.parked((WaitsFor.APPROVAL,))
+        async for event in follow(app.api, owners_inbound(body, key, app.api.clock), app.api.settings.wait_seconds):
+            yield event
+        wait = await app.store.turns.parked((WaitsFor.APPROVAL,)) if waited else ()
+        for turn in set(waited).difference(wait):
+            first = await app.store.inbox.first_of(turn)
+            if first is not None:
+                async for event in resuming(first)(app):
+                    yield event
+
+    return live
+
+
+def resuming(id: str) -> Life:
+    """The rest of what comes of an earlier message."""
+
+    async def live(app: App) -> AsyncGenerator[Event, None]:
+        await app.bus.lanes.adopt(InboundId(id))
+        async for event in follow_again(app.api, InboundId(id), app.api.settings.wait_seconds):
+            yield event
+
+    return live
+
+
+def answering(id: str, *, allowed: bool, scope: str) -> Life:
+    """An answer (an event `settled`, with the question as it then stands), and what comes of the turn that waited."""
+
+    async def live(app: App) -> AsyncGenerator[Event, None]:
+        leaves = app.api.leaves()
+        settled = await settled_view(app.store, leaves, id, allowed=allowed, scope=scope, by="local:owner")
+        yield Event("settled", dict(settled))
+        if settled["message"] is not None:  # not erased
+            async for event in resuming(settled["message"])(app):
+                yield event
+
+    return live
 
 
 @contextlib.asynccontextmanager
-async def on_demand(app: App) -> AsyncIterator[None]:
+async def on_demand(app: App) -> AsyncGenerator[None, None]:
     """Listen on `hob.sock`, and load the HTTP server only when somebody knocks: most one-shots are alone."""
     path = socket_of(app.home)
     listener = bind_unix(path)

@@ -190,7 +190,8 @@ async def open_app(
         accept = extras.wrap_accept(bus.accept)
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
-        api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar)
+        leaves = trust.guard.approving
+        api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar, leaves)
         yield App(home, config, store, bus, peers.desk, api, base.choice)
 
 

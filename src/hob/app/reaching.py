@@ -39,9 +39,14 @@ def reach(
     except NobodyThere:
         return _answer_here(home, here)
     if "error" in answer.body:
-        error = answer.body["error"]
-        raise _RAISED.get(error["code"], HobError)(error["message"])
+        raise error_of(answer.body)
     return answer.body
+
+
+def error_of(body: Mapping[str, Any]) -> HobError:
+    """What the owner of a home told instead of an answer."""
+    error = body["error"]
+    return _RAISED.get(error["code"], HobError)(error["message"])
 
 
 def reach_lines(

@@ -295,6 +295,8 @@ class Lane:
             self.ready.append(turn)
         elif parked.until is not None:
             around.parked()
+        elif parked.question:  # shown once it stands in the store, so that an answer finds it
+            publish_end(around, hand, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
 
     async def _end_parked(self, hand: Hand, reason: str) -> None:
         """End a turn that was stopped while it was being parked."""

@@ -1,6 +1,6 @@
 """What the API is made of, apart from HTTP: what the routes need, and how an error looks to a machine."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ from hob.core.errors import (
     StoreFull,
 )
 from hob.core.ports.accept import Accept
+from hob.gateway.approvals import Leaves
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
 from hob.store import Store
@@ -80,6 +81,12 @@ class Api:
     clock: Clock
     token: str
     people: Registry
+    leaves: Callable[[], Leaves]
+    """Made when it is first needed."""
+    mask: Callable[[str], str] = str
+    """Takes known secrets out of what leaves."""
+    refused: Callable[[str], None] = lambda who: None
+    """Told where a call without the right token came from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The ASGI application: who may call, which route answers. It decides nothing itself."""
 
 import logging
+from collections.abc import Callable
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,8 +12,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hob.core.errors import HobError
 from hob.gateway.api import Api, failure_of
+from hob.gateway.masking import MaskedAnswers
 from hob.gateway.reply import error_response, json_response
-from hob.gateway.routes import chat, people, state
+from hob.gateway.routes import approvals, chat, people, state
 from hob.gateway.tokens import bearer_matches
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,11 @@ ROUTES = (
     Route("/export", state.export, methods=["GET"]),
     Route("/retry/{id}", state.retry, methods=["POST"]),
     Route("/undo", state.undo, methods=["POST"]),
+    Route("/approvals", approvals.approvals, methods=["GET"]),
+    Route("/approvals/{id}", approvals.approval, methods=["GET"]),
+    Route("/approvals/{id}", approvals.settle, methods=["POST"]),
+    Route("/grants", approvals.grants, methods=["GET"]),
+    Route("/grants/{id}", approvals.revoke, methods=["DELETE"]),
 )
 LOCAL_ROUTES = (
     Route("/backup", state.backup, methods=["POST"]),
@@ -53,7 +60,8 @@ def build_api(api: Api, *, local: bool) -> ASGIApp:
         exception_handlers={HobError: _on_hob_error, HTTPException: _on_http_error},
     )
     app.state.api = api
-    return app
+    app.state.local = local
+    return MaskedAnswers(app, api.mask)
 
 
 async def _on_hob_error(request: Request, error: Exception) -> Response:
@@ -71,16 +79,19 @@ async def _on_http_error(_: Request, error: Exception) -> Response:
 
 
 class Door:
-    """Wraps the application for TCP: every call carries the token."""
+    """Wraps the application for TCP: every call carries the token. `refused` is told where one without it came from."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str, refused: Callable[[str], None] = lambda who: None) -> None:
         self._app = app
         self._token = token
+        self._refused = refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             refusal = self._refusal(scope)
             if refusal is not None:
+                client = scope.get("client")
+                self._refused(str(client[0]) if client else "")
                 await refusal(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One moment: accepted, delta, reasoning, retracted, progress, and last result or error."""
+    """One moment: accepted, delta, reasoning, retracted, progress, question, and last result or error."""
 
     name: str
     data: dict[str, Any]

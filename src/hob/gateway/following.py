@@ -1,23 +1,39 @@
 """Following a message from its acceptance to its outcome."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import HobError, NotFound, Stopping
-from hob.core.ids import InboundId
+from hob.core.ids import InboundId, TraceId
 from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ports.accept import Accepted
+from hob.core.states import TurnState
 from hob.gateway.api import Api, failure_of
+from hob.gateway.approvals import approval_view
 from hob.gateway.events import Event
 from hob.gateway.views import FINAL, chat_view
 
 
-async def outcome(api: Api, accepted: Accepted, wait: float) -> dict[str, Any]:
-    """The view of the message once it is settled, or as it is when the time is up."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The message waits for people; the view says for what. `begun`: it did so before anybody looked."""
+
+    view: dict[str, Any]
+    begun: bool
+
+
+async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = False) -> dict[str, Any]:
+    """The view of the message once it is settled or people are asked, or as it is when the time is up.
+
+    A question that stands already is not waited at, unless it is `known`.
+    """
     try:
         async for item in watch(api, accepted, wait):
+            if isinstance(item, Question) and not (known and item.begun):
+                return item.view
             if isinstance(item, dict):
                 return item
     except Stopping:
@@ -25,12 +41,18 @@ async def outcome(api: Api, accepted: Accepted, wait: float) -> dict[str, Any]:
     return await _view(api, accepted)
 
 
-async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Notice | dict[str, Any]]:
-    """The notices about a message and, last, its view. Raises Stopping when Hob shuts down before the outcome."""
+async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[Notice | Question | dict[str, Any], None]:
+    """The notices about a message, what people are asked, and, last, its view.
+
+    Raises Stopping when Hob shuts down before the outcome.
+    """
     # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
     # under another one's trace (it joined its turn), so the whole session is watched.
     with api.hub.subscribe(session=accepted.session) as notices:
         view = await _view(api, accepted)
+        traces = {accepted.trace, await _trace(api, view)}
+        if "question" in view:
+            yield Question(view, begun=True)
         deadline = asyncio.get_running_loop().time() + wait
         while view["state"] not in FINAL:
             try:
@@ -42,11 +64,19 @@ async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Noti
             except StopAsyncIteration:
                 raise Stopping from None
             if not isinstance(notice, Settled):
-                if notice.trace == accepted.trace:
+                if notice.trace in traces:
                     yield notice
             elif not notice.inbounds or accepted.id in notice.inbounds:
                 view = await _view(api, accepted)
+                if notice.state is TurnState.PARKED and "question" in view:
+                    yield Question(view, begun=False)
     yield view
+
+
+async def _trace(api: Api, view: dict[str, Any]) -> TraceId:
+    """That of the turn which the message is in, e.g. as the answer to a question."""
+    first = await api.store.inbox.find_result(view["merged_into"]) if "merged_into" in view else None
+    return TraceId(view["trace_id"]) if first is None else first.trace
 
 
 async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
@@ -56,7 +86,7 @@ async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
     return chat_view(result)
 
 
-async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[Event]:
+async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncGenerator[Event, None]:
     """Accept a message and tell its life; errors are told, not raised."""
     try:
         accepted = await api.accept(inbound)
@@ -67,7 +97,7 @@ async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncIterator[Event
         yield Event("error", failure_of(error).view())
 
 
-async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncIterator[Event]:
+async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncGenerator[Event, None]:
     """Tell the rest of an earlier message's life; errors are told, not raised."""
     try:
         async for event in _follow(api, await find_accepted(api, id), wait):
@@ -76,13 +106,20 @@ async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncIterator[Ev
         yield Event("error", failure_of(error).view())
 
 
-async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncIterator[Event]:
+async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[Event, None]:
     try:
         async for item in watch(api, accepted, wait):
-            yield _event(item)
+            yield await _asked(api, item.view) if isinstance(item, Question) else _event(item)
     except Stopping:
         return  # a stream without a result says: come again with the same key or id
     await pick_up(api, accepted.id)
+
+
+async def _asked(api: Api, view: dict[str, Any]) -> Event:
+    """The view, and beside it everything about each approval that stands."""
+    found = [await api.store.approvals.find(id) for id in view["approvals"]]
+    asked = [await approval_view(api.store, each, api.leaves().scopes(each)) for each in found if each is not None]
+    return Event("question", {**view, "asked": asked})
 
 
 async def pick_up(api: Api, id: InboundId) -> None:

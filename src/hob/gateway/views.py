@@ -28,7 +28,8 @@ def usage_view(usage: Usage, cost: int | None) -> dict[str, Any]:
 def chat_view(result: Result) -> dict[str, Any]:
     """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`.
 
-    `notes` are lines about the reply, e.g. that another model than the chosen one gave it.
+    `notes` are lines about the reply, e.g. that another model than the chosen one gave it. While people are asked,
+    `question` is what, and `approvals` are the ids of what they are to allow or deny; none: they answer in words.
     """
     final = result.state in FINAL
     cancelled = result.state == TurnState.CANCELLED
@@ -46,6 +47,8 @@ def chat_view(result: Result) -> dict[str, Any]:
         view["error"] = {"code": result.reason or "failed", "message": result.reply}
     if cancelled and result.reply:
         view["notice"] = result.reply
+    if result.question:
+        view |= {"question": result.question, "approvals": list(result.approvals)}
     if result.merged_into:
         view["merged_into"] = result.merged_into
     return view

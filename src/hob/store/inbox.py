@@ -9,7 +9,7 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import Busy, BusyScope, InvalidRequest
-from hob.core.ids import InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
+from hob.core.ids import ApprovalId, InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
@@ -53,7 +53,8 @@ _COUNTS = (
 )
 _RESULT = (
     "SELECT i.id, i.session, i.trace_id, i.state, i.at, i.ended, i.reason, t.id, t.state, c.text, t.kind, t.reason,"
-    " t.ended FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply WHERE i.id = ?"
+    " t.ended, q.text FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply"
+    " LEFT JOIN content q ON q.id = t.question WHERE i.id = ?"
 )
 # Most answers have none, and their bodies need not be parsed to see it.
 _REMARKS = (
@@ -91,7 +92,7 @@ class Result:
 
     `merged_into` is the first message of its turn, where that is another. `cost` in micro-dollars is None where it is
     not known. `picked_up`: nothing of the reply waits to be sent or fetched. `notes` are lines about the reply that are
-    no part of it.
+    no part of it. While people are asked, `question` is what, and `approvals` are those that stand.
     """
 
     id: InboundId
@@ -109,6 +110,8 @@ class Result:
     ended: float | None
     picked_up: bool
     notes: tuple[str, ...] = ()
+    question: str = ""
+    approvals: tuple[ApprovalId, ...] = ()
 
     @property
     def settled(self) -> bool:
@@ -414,6 +417,12 @@ class Inbox:
 
         return await self._writer.write(job)
 
+    async def first_of(self, turn: TurnId) -> InboundId | None:
+        """The message that a turn began with; None where it was erased."""
+        sql = "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1"
+        row = await self._readers.read(lambda connection: find_row(connection, sql, (turn,)))
+        return None if row is None else InboundId(row[0])
+
     async def find_result(self, inbound: InboundId) -> Result | None:
         """What became of the message so far."""
         return await self._readers.read(lambda connection: _result(connection, inbound))
@@ -429,7 +438,7 @@ def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
     row = find_row(connection, _RESULT, (inbound,))
     if row is None:
         return None
-    (id, session, trace, state, created, cancelled, why, turn, turn_state, reply, kind, reason, ended) = row
+    (id, session, trace, state, created, cancelled, why, turn, turn_state, reply, kind, reason, ended, question) = row
     if turn is None:
         state = "cancelled" if state == InboxState.SETTLED else state
         return Result(
@@ -455,4 +464,11 @@ def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
         ended=ended,
         picked_up=owed is None and ended is not None,
         notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
+        question=question or "",
+        approvals=_standing(connection, turn) if question else (),
     )
+
+
+def _standing(connection: apsw.Connection, turn: str) -> tuple[ApprovalId, ...]:
+    sql = "SELECT id FROM approvals WHERE turn = ? AND state = 'open' ORDER BY seq"
+    return tuple(ApprovalId(row[0]) for row in all_rows(connection, sql, (turn,)))

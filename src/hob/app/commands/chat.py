@@ -3,13 +3,14 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
 from hob.app.client import ConnectionLost, NobodyThere, call, stream_again, stream_chat
-from hob.app.commands.output import paint, tame
+from hob.app.commands.output import LiveOutput, paint, tame
+from hob.app.commands.questions import show_question
 from hob.app.home import socket_of
 from hob.config import find_home, process_environment
 from hob.core.errors import HomeTaken
@@ -43,6 +44,7 @@ def chat(*, session: str | None = None, model: str | None = None) -> int:
 
 def _talk(connection: "Connection", body: dict[str, Any]) -> int:
     failed = False
+    waiting: set[str] = set()  # messages whose turns wait for an answer
     prompt = edit_lines() if sys.stdin.isatty() else ""
     while True:
         try:
@@ -56,7 +58,16 @@ def _talk(connection: "Connection", body: dict[str, Any]) -> int:
             print()
             continue
         if text.strip():
-            failed = not _answer(connection, body | {"message": text})
+            shown = _see(connection, connection.send(body | {"message": text}), body)
+            failed = not shown.ok
+            waiting.discard(shown.first)
+            for id in sorted(waiting):
+                if connection.is_answered(id):  # by what was just said, or by somebody elsewhere
+                    waiting.discard(id)
+                    shown = _see(connection, connection.follow(id), body)
+                    failed = not shown.ok
+                    waiting |= {shown.first} if shown.asks else set()
+            waiting |= {shown.first} if shown.asks else set()
 
 
 def edit_lines() -> str:
@@ -68,31 +79,31 @@ def edit_lines() -> str:
     return "\001\033[36m\002> \001\033[0m\002" if sys.stdout.isatty() else "> "
 
 
-def _answer(connection: "Connection", body: dict[str, Any]) -> bool:
-    """Send one message and show its answer while it grows; whether it was one. Ctrl-C stops the turn, not the chat."""
+def _see(connection: "Connection", events: Generator[Event, None, None], body: dict[str, Any]) -> "Shown":
+    """Show what comes of a message while it grows. Ctrl-C stops the turn, not the chat."""
     shown = Shown()
-    events = connection.send(body)
     stopping = False
     while True:
         try:
-            for event in events:
-                shown.show(event)
-                if shown.paused:
-                    return True
-            return shown.ok
+            with closing(events):
+                for event in events:
+                    shown.show(event)
+                    if shown.paused or shown.asks:
+                        break
+            return shown
         except KeyboardInterrupt:
             if stopping:
                 shown.say(f"not waiting any longer: hob ask --resume {shown.id}")
-                return False
+                return shown
             stopping = True
             shown.say("stopping; Ctrl-C again leaves it")
             connection.stop(body)
             if not shown.id:
-                return False
+                return shown
             events = connection.follow(shown.id)
         except ConnectionLost:
             shown.say(f"Hob went away; your message is kept: hob ask --resume {shown.id}")
-            return False
+            return shown
 
 
 class Shown:
@@ -100,12 +111,17 @@ class Shown:
 
     def __init__(self) -> None:
         self.id = ""
+        self.first = ""
+        """The message with which the turn began that this one is in."""
         self.ok = False
         self.paused = False
         """The message is kept and nothing happens with it for now."""
+        self.asks = False
+        """The turn waits for an answer."""
         self._written = ""
         self._retracted = False
         self._noted: set[str] = set()
+        self._output = LiveOutput()
 
     def show(self, event: Event) -> None:
         """Write what is new."""
@@ -118,20 +134,49 @@ class Shown:
                 if not self._written.endswith("\n"):
                     self._write("\n")
                 self._written, self._retracted = "", True
-            case "progress" if event.data.get("what") == "remark":
-                if not self._written:  # else it waits for the answer's end
-                    self._note(event.data["text"])
-            case "progress" if event.data.get("text"):
-                self.say(event.data["text"])
-                self.paused = event.data["what"] == "paused"
+            case "progress":
+                self._progress(event.data)
+            case "question":
+                self._end_line()
+                self._place(event.data)
+                self.ok = self.asks = True
+                show_question(event.data)
+                if event.data["approvals"]:
+                    self.say(
+                        "yes or no? " + ", or ".join(f"approve:{id} / deny:{id}" for id in event.data["approvals"])
+                    )
             case "result" | "error":
                 self._end(event.data)
 
+    def _progress(self, data: dict[str, Any]) -> None:
+        match data.get("what"):
+            case "tool":
+                self._end_line()
+                self._output.begin()
+            case "tool_done":
+                self._output.end()
+            case "output":
+                self._output.write(data["text"])
+            case "remark":
+                if not self._written:  # else it waits for the answer's end
+                    self._note(data["text"])
+            case what if data.get("text"):
+                self.say(data["text"])
+                self.paused = what == "paused"
+
     def say(self, text: str) -> None:
         """A line that is not part of the answer."""
+        self._end_line()
+        print(paint(text, "dim"), file=sys.stderr, flush=True)
+
+    def _end_line(self) -> None:
         if self._written and not self._written.endswith("\n"):
             self._write("\n")
-        print(paint(text, "dim"), file=sys.stderr, flush=True)
+        self._output.end()
+
+    def _place(self, data: dict[str, Any]) -> None:
+        self.id = data.get("id", self.id)
+        self.first = data.get("merged_into", self.id)
 
     def _note(self, text: str) -> None:
         """A line about the answer, told once."""
@@ -140,6 +185,7 @@ class Shown:
             self.say(text)
 
     def _end(self, data: dict[str, Any]) -> None:
+        self._place(data)
         reply = data.get("reply")
         self.ok = reply is not None
         if reply is not None and not self._written.endswith(reply):
@@ -164,6 +210,7 @@ class Shown:
         self._write(text)
 
     def _write(self, text: str) -> None:
+        self._output.end()
         self._written += text
         sys.stdout.write(tame(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
@@ -204,21 +251,27 @@ class Connection:
             return tame(line) if line and line != "none" else "none yet; `hob models` tells how to connect one"
         return "not known"
 
-    def send(self, body: dict[str, Any]) -> Iterator[Event]:
+    def send(self, body: dict[str, Any]) -> Generator[Event, None, None]:
         """Send a message and follow it."""
         key = f"chat-{os.urandom(12).hex()}"
         return self._rejoining(lambda: stream_chat(self._path, body, key))
 
-    def follow(self, id: str) -> Iterator[Event]:
+    def follow(self, id: str) -> Generator[Event, None, None]:
         """Follow an earlier message to its end."""
         return self._rejoining(lambda: stream_again(self._path, id))
+
+    def is_answered(self, id: str) -> bool:
+        """Whether the turn of this message waits for an answer no more."""
+        with suppress(NobodyThere, ConnectionLost):
+            return "question" not in call(self._path, "GET", f"/chat/{id}", timeout=10).body
+        return False
 
     def stop(self, body: dict[str, Any]) -> None:
         """Stop the turn that runs in this conversation."""
         with suppress(NobodyThere, ConnectionLost):  # nothing runs where nobody is
             call(self._path, "POST", "/chat", body=body | {"message": "/stop"}, timeout=5)
 
-    def _rejoining(self, begin: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+    def _rejoining(self, begin: Callable[[], Generator[Event, None, None]]) -> Generator[Event, None, None]:
         """The events; where the owner goes away, those of the next one, who knows the same key."""
         until = 0.0
         while True:

@@ -69,6 +69,56 @@ def tame(text: str) -> str:
 _TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"} | {0x0D: None}
 
 
+def show_painted(question: str, on: TextIO) -> None:
+    """All of a question for leave; the lines of a diff in their colours."""
+    in_diff = False
+    for number, shown in enumerate(tame(question).split("\n")):
+        in_diff = in_diff or shown == _DIFF  # Hob's own line: what a call brings along stands behind a bar
+        mark = shown[len(_BAR) : len(_BAR) + 1] if in_diff and shown.startswith(_BAR) else ""
+        print(paint(shown, _DIFF_COLOURS.get(mark, "") if number else "yellow", on), file=on)
+    on.flush()
+
+
+_DIFF, _BAR = "which would change:", "│ "
+_DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+class LiveOutput:
+    """What a command writes while it runs, dimmed on standard error where that is a terminal; at most so much of it."""
+
+    MOST = 4_000
+    """Characters of one call."""
+
+    def __init__(self) -> None:
+        self._left = self.MOST
+        self._open = False
+
+    def begin(self) -> None:
+        """Another call begins."""
+        self.end()
+        self._left = self.MOST
+
+    def write(self, text: str) -> None:
+        """Show a piece, if there is room for it."""
+        if not self._left or not text or not sys.stderr.isatty():
+            return
+        shown = tame(text[: self._left])
+        self._left -= len(shown)
+        self._put(shown)
+        if not self._left:
+            self.end()
+            self._put("[… the rest is not shown here …]\n")
+
+    def end(self) -> None:
+        """Whatever is shown next begins on a line of its own."""
+        if self._open:
+            self._put("\n")
+
+    def _put(self, text: str) -> None:
+        self._open = not text.endswith("\n")
+        print(paint(text, "dim", sys.stderr), end="", file=sys.stderr, flush=True)
+
+
 def print_json(value: Mapping[str, Any]) -> None:
     """Indented JSON."""
     print(json.dumps(value, ensure_ascii=False, indent=2))

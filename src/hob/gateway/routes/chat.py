@@ -23,7 +23,8 @@ EVENTS = "text/event-stream"
 async def post(request: Request) -> Response:
     """Accept a message and wait for its outcome; with `Accept: text/event-stream`, show it while it grows.
 
-    A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` says that it takes longer.
+    A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` says that it takes longer, or that it
+    waits for an answer to its `question`.
     """
     api = api_of(request)
     fields = await _read_fields(request)
@@ -41,14 +42,15 @@ async def post(request: Request) -> Response:
 async def get(request: Request) -> Response:
     """What became of a message, whoever asks and however often Hob was restarted since.
 
-    `?wait=SECONDS` waits for its end; `Accept: text/event-stream` shows the rest of it while it grows.
+    `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` shows the rest of it while
+    it grows.
     """
     api = api_of(request)
     id = InboundId(request.path_params["id"])
     wait = min(api.settings.wait_seconds, read_seconds(request.query_params.get("wait", "0")))
     if wants_events(request):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
-    view = await outcome(api, await find_accepted(api, id), wait)
+    view = await outcome(api, await find_accepted(api, id), wait, known=True)
     return json_response(view, after=BackgroundTask(pick_up, api, id))
 
 

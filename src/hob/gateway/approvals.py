@@ -1,0 +1,90 @@
+"""Questions for leave, and leave that was given for more than once, as the API and the commands show them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from hob.store import Approval, Grant, Store
+
+
+class Leaves(Protocol):
+    """What the owner is asked, for the owner to look at and answer."""
+
+    async def open(self) -> Sequence[Approval]:
+        """The questions that stand, oldest first. Raises StoreErrors."""
+        ...
+
+    async def find(self, id: str) -> Approval:
+        """One question, answered or not. Raises NotFound."""
+        ...
+
+    async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
+        """Answer, and let the turn go on; the question, and a line. The same answer again changes nothing.
+
+        Raises NotFound, NotAllowed, InvalidRequest.
+        """
+        ...
+
+    def scopes(self, approval: Approval) -> Sequence[str]:
+        """How far a leave may reach here."""
+        ...
+
+    async def grants(self) -> Sequence[Grant]:
+        """The leaves that hold for more than once, oldest first. Raises StoreErrors."""
+        ...
+
+    async def revoke(self, id: str) -> None:
+        """Take one of those back. Raises NotFound."""
+        ...
+
+
+async def approvals_view(store: Store, leaves: Leaves) -> Mapping[str, Any]:
+    """The questions that stand."""
+    return {"approvals": [await approval_view(store, each, leaves.scopes(each)) for each in await leaves.open()]}
+
+
+async def approval_view(store: Store, approval: Approval, scopes: Sequence[str]) -> Mapping[str, Any]:
+    """One question. `shown` is all that would be done; `message` is the one whose turn waits for the answer."""
+    return {
+        "id": approval.id,
+        "state": approval.state.value,
+        "tool": approval.tool,
+        "reason": approval.reason,
+        "rule": approval.rule,
+        "shown": approval.shown,
+        "scopes": list(scopes),
+        "session": approval.session,
+        "requester": approval.requester,
+        "message": await store.inbox.first_of(approval.turn),
+        "asked": approval.asked,
+        "expires": approval.expires,
+        "answered": approval.answered,
+        "by": approval.by,
+        "scope": approval.scope,
+        "note": approval.note,
+    }
+
+
+async def settled_view(
+    store: Store, leaves: Leaves, id: str, *, allowed: bool, scope: str, by: str
+) -> Mapping[str, Any]:
+    """Answer; the question as it stands now, with a `line` for people. Raises NotFound, NotAllowed, InvalidRequest."""
+    approval, line = await leaves.settle(id, allowed=allowed, scope=scope, by=by)
+    return {**await approval_view(store, approval, leaves.scopes(approval)), "line": line}
+
+
+async def grants_view(leaves: Leaves) -> Mapping[str, Any]:
+    """The leaves that hold for more than once; `session` is null where one holds everywhere."""
+    return {
+        "grants": [
+            {
+                "id": grant.id,
+                "tool": grant.tool,
+                "session": grant.session,
+                "requester": grant.requester,
+                "directory": grant.bound.directory if grant.bound is not None else "",
+                "given": grant.given,
+                "by": grant.by,
+            }
+            for grant in await leaves.grants()
+        ]
+    }
