@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hob.agent.command_table import BY_NAME, COMMANDS, Moment, parse
-from hob.agent.leeway import AS_CONFIGURED, USUAL, Leeway, is_typed_alone
+from hob.agent.leeway import AS_CONFIGURED, USUAL, Leeway
 from hob.agent.naming import chain_of, chosen_name
 from hob.agent.ports import ChecksNames, HasAliases
-from hob.agent.sessions import thread_session
+from hob.agent.sessions import session_of, thread_session
 from hob.agent.settings import AgentSettings
 from hob.agent.spending import Budget, Standing
 from hob.agent.taking_back import TakenBack, told_files, told_preview, told_words
@@ -104,7 +104,9 @@ class SlashCommands:
         default_model: Callable[[], str],
         model: Model,
         leeway: Leeway = USUAL,
+        home: Callable[[Inbound], SessionKey] = session_of,
     ) -> None:
+        """`home` is the conversation that a message belongs to while its chat was not switched elsewhere."""
         self._desk = desk
         self._sessions = sessions
         self._budget = budget
@@ -113,6 +115,7 @@ class SlashCommands:
         self._default_model = default_model
         self._model_behind = model
         self._leeway = leeway
+        self._home = home
 
     def when(self, text: str) -> str | None:
         parsed = parse(text)
@@ -249,12 +252,12 @@ class SlashCommands:
             case "" | "list":
                 return await self._session_list(call, chat)
             case "switch" | "new" if name:
-                key = thread_session(call.inbound, name)
+                key = thread_session(call.inbound, name, self._home(call.inbound))
                 await self._sessions.change(key, archived=False)
                 await self._sessions.switch(chat, key)
                 return answer(Answer.SESSION_SWITCHED, call.language, session=key)
             case "archive":
-                key = thread_session(call.inbound, name) if name else call.session
+                key = thread_session(call.inbound, name, self._home(call.inbound)) if name else call.session
                 await self._sessions.change(key, archived=True)
                 return answer(Answer.SESSION_ARCHIVED, call.language, session=key)
             case "title" if name:
@@ -396,7 +399,7 @@ class SlashCommands:
 
     async def _permission(self, call: Call) -> str:
         scale, wanted = self._leeway.modes, call.rest.lower()
-        if wanted == scale.words[-1] and not is_typed_alone(call.inbound, call.session):
+        if wanted == scale.words[-1] and not self._leeway.may_be_full(call.inbound, call.session):
             return answer(Answer.PERMISSION_ALONE, call.language, word=wanted)
         if wanted in (*scale.words, AS_CONFIGURED):
             chosen = None if wanted == AS_CONFIGURED else wanted

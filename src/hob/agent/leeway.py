@@ -1,6 +1,6 @@
 """What `/permission` and `/autonomy` choose from: what a session permits, and how much of it without asking."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hob.agent.sessions import is_group
@@ -45,10 +45,15 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Leeway:
-    """Both scales, as the guard has them."""
+    """Both scales, as the guard has them, and whether a message proves who wrote it well enough to permit all."""
 
     modes: Scale = Scale(("read-only", "guarded", "workspace", "full"))
     autonomies: Scale = Scale(("supervised", "cautious", "autonomous"))
+    proves: Callable[[Inbound], bool] = lambda inbound: True
+
+    def may_be_full(self, inbound: Inbound, session: SessionKey) -> bool:
+        """Whether this message may choose the loosest mode."""
+        return is_typed_alone(inbound, session) and self.proves(inbound)
 
 
 USUAL = Leeway()

@@ -36,13 +36,13 @@ def named_key(channel: str, name: str) -> SessionKey:
     return SessionKey(name if ":" in name else f"{channel}:{name}")
 
 
-def thread_session(inbound: Inbound, name: str) -> SessionKey:
+def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) -> SessionKey:
     """The thread of this name beside the conversation a message came from; a group's threads stay the group's.
 
-    No usable name is the conversation itself.
+    No usable name is the conversation itself. `base` is that conversation where it is not the address's own.
     """
     slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())[:40]
-    base = session_of(inbound)
+    base = base or session_of(inbound)
     if not slug:
         return base
     return (

@@ -1,4 +1,4 @@
-"""Who may come in while the only doors are this machine's own: the terminal and the token's API."""
+"""Who may come in where every door is the owner's own: for programs that open Hob with a channel of theirs."""
 
 from dataclasses import replace
 

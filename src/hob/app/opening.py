@@ -27,14 +27,15 @@ from hob.agent import (
     SpendingSettings,
 )
 from hob.app.accounts import Accounts
-from hob.app.admission import OwnerOnly
 from hob.app.afterwards import open_afterwards
 from hob.app.desk import Desk
+from hob.app.door import Door, Entrance
 from hob.app.guard_when_needed import GuardWhenNeeded, contacts_of, load_guard
 from hob.app.hands import Hands, open_hands
 from hob.app.identity import open_files
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
+from hob.app.telling import Telling
 from hob.app.trials import Trials
 from hob.app.undoing import Undoing
 from hob.bus import Bus, BusSettings, Hub, open_bus
@@ -53,9 +54,11 @@ from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
 from hob.guard.admission.registrar import Registrar
+from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.answers import may_answer
 from hob.guard.masking.known import KnownSecrets, values_at_hand, values_in
 from hob.guard.modes import Autonomy, Mode
-from hob.guard.settings import PolicySettings
+from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers import Choice, ModelProfiles, ModelSettings, Routing, open_model, open_prices
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
@@ -115,10 +118,16 @@ class _Base:
     on_hand_over: Callable[[], None] | None
     files: BootstrapFiles
     registrar: Registrar
+    telling: Telling
 
     @property
     def clock(self) -> Clock:
         return self.extras.clock
+
+    @property
+    def routing(self) -> ChatRouting:
+        people = self.registrar.people if self.config[AdmissionSettings].person_sessions else None
+        return ChatRouting(self.config[BusSettings], people)
 
     @property
     def salt(self) -> bytes:
@@ -175,19 +184,34 @@ async def open_app(
         token = ensure_token(home, gateway.auth_token)
         registrar = Registrar(store.people, extras.clock)
         await registrar.load()
+        telling = Telling(store, registrar.people, extras.channels, extras.clock)
+        if extras.channels:
+            await telling.load()
         files = open_files(home, workspace, may_seed=not own_only)
         base = _Base(
-            config, choose_models(config), store, Hub(), extras, token, own_only, on_hand_over, files, registrar
+            config,
+            choose_models(config),
+            store,
+            Hub(),
+            extras,
+            token,
+            own_only,
+            on_hand_over,
+            files,
+            registrar,
+            telling,
         )
+        door = _make_door(base)
         trust = await _open_trust(stack, base)
         peers = await _open_peers(stack, base, trust)
-        bus = await _open_bus(stack, base, trust, peers)
+        bus = await _open_bus(stack, base, trust, peers, door)
         peers.desk.bind(bus)
+        telling.bind(bus.courier.owed)
         trust.guard.bind(bus)
         if not own_only:
             watching = await stack.enter_async_context(asyncio.TaskGroup())
             stack.callback(watching.create_task(trust.guard.watch()).cancel)
-        accept = extras.wrap_accept(bus.accept)
+        accept = extras.wrap_accept(Entrance(bus.accept, door))
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
         leaves = trust.guard.approving
@@ -271,9 +295,8 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     desk = Desk(
         store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, undoing, base.files.unaccepted
     )
-    policy = config[PolicySettings]
-    leeway = Leeway(Scale(tuple(Mode), policy.mode), Scale(tuple(Autonomy), policy.autonomy))
-    commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway)
+    leeway, home = _leeway_of(config), base.routing.session_of
+    commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway, home)
     return _Peers(Driver(parts), desk, commands)
 
 
@@ -296,15 +319,29 @@ async def _open_models(stack: AsyncExitStack, base: _Base) -> _Models:
     return _Models(await stack.enter_async_context(model), prices, profiles)
 
 
-async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _Peers) -> Bus:
+def _leeway_of(config: Config) -> Leeway:
+    policy, channels = config[PolicySettings], config[ApprovalSettings].channels
+    return Leeway(
+        Scale(tuple(Mode), policy.mode),
+        Scale(tuple(Autonomy), policy.autonomy),
+        lambda inbound: not may_answer(inbound, channels),
+    )
+
+
+def _make_door(base: _Base) -> Door:
+    registrar, clock, channels = base.registrar, base.clock, base.extras.channels
+    return Door(base.config, base.store, registrar, clock, base.telling, channels=channels, language=base.language)
+
+
+async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _Peers, door: Door) -> Bus:
     config, extras = base.config, base.extras
     return await stack.enter_async_context(
         open_bus(
             base.store,
             turns=peers.driver,
             commands=peers.commands,
-            routing=ChatRouting(config[BusSettings]),
-            admission=extras.admission or OwnerOnly(),
+            routing=base.routing,
+            admission=extras.admission or door,
             channels=extras.channels,
             settings=config[BusSettings],
             clock=base.clock,
@@ -312,6 +349,7 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             questions=trust.guard,
             language=base.language,
             own_only=base.own_only,
+            said=door.said,
         )
     )
 

@@ -83,9 +83,12 @@ class Acceptor:
     async def _take(self, inbound: Inbound) -> Accepted:
         if self._stopped:
             raise Stopping(say(Sentence.STOPPING, self._around.language))
+        if not inbound.key:
+            raise InvalidRequest("the message has no key")
+        # who may not come in hears the door's answer and no other, and the door is not made to read without end
+        admitted = self._admit(self._shortened(inbound))
         self._check(inbound)
-        admitted = self._admit(inbound)
-        inbound = replace(inbound, sender=admitted.sender)
+        inbound = admitted.inbound or replace(inbound, sender=admitted.sender)
         session = inbound.session or self._around.routing.session_of(inbound)
         event = self._event(inbound, session, admitted.classification)
         when = self._around.commands.when(inbound.text)
@@ -97,10 +100,12 @@ class Acceptor:
                 return taken
         return await self._queue(inbound, session, event, command=when is not None)
 
+    def _shortened(self, inbound: Inbound) -> Inbound:
+        limit = self._around.settings.max_text
+        return inbound if _length(inbound) <= limit else replace(inbound, text=inbound.text[:limit], quoted=())
+
     def _check(self, inbound: Inbound) -> None:
-        if not inbound.key:
-            raise InvalidRequest("the message has no key")
-        length = len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
+        length = _length(inbound)
         if length > self._around.settings.max_text:
             limit = self._around.settings.max_text
             raise InvalidRequest(say(Sentence.TOO_LONG, self._around.language, length=length, limit=limit))
@@ -181,6 +186,10 @@ class Acceptor:
             text=inbound.text,
             media=next((file.blob for file in inbound.attachments if file.blob), None),
         )
+
+
+def _length(inbound: Inbound) -> int:
+    return len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
 
 
 def _media_type(inbound: Inbound) -> MediaType:

@@ -1,7 +1,7 @@
 """The bus as one block: what is opened here is closed here, and no task of it outlives it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ from hob.bus.notices import Hub
 from hob.bus.performing import Surroundings
 from hob.bus.settings import BusSettings
 from hob.core.clock import Clock
+from hob.core.messages import Address
 from hob.core.ports.channel import Channel
 from hob.core.ports.guard import Admission
 from hob.core.ports.turns import Commands, Routing, Turns
@@ -62,10 +63,12 @@ async def open_bus(
     questions: Questions | None = None,
     language: str = "en",
     own_only: bool = False,
+    said: Callable[[Address], None] = lambda to: None,
 ) -> AsyncIterator[Bus]:
     """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
 
-    With `own_only` nothing is run but what is accepted (or adopted) from now on: the one-shot owner of a home.
+    With `own_only` nothing is run but what is accepted (or adopted) from now on: the one-shot owner of a home. `said`
+    is told where something is sent to.
 
     The same hub has to be given to the turns. A defect of the bus itself ends the block with that error, after
     running turns were put back. Raises StoreErrors when the store fails while starting.
@@ -73,7 +76,7 @@ async def open_bus(
     hub = hub or Hub()
     with _one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
-            courier = Courier(store, channels, settings=settings, clock=clock, group=group)
+            courier = Courier(store, channels, settings=settings, clock=clock, group=group, said=said)
             around = Surroundings(
                 store=store,
                 turns=turns,

@@ -58,8 +58,11 @@ class Courier:
         settings: BusSettings,
         clock: Clock,
         group: asyncio.TaskGroup,
+        said: Callable[[Address], None] = lambda to: None,
     ) -> None:
+        """`said` is told where something is sent to."""
         self._store = store
+        self._said = said
         self._settings = settings
         self._clock = clock
         self._group = group
@@ -162,6 +165,7 @@ class Courier:
         outbox, id = self._store.outbox, row.outbound.id
         await self._persist(lambda: outbox.sending(id))
         began, at = self._clock.monotonic(), self._clock.now().timestamp()
+        self._said(row.outbound.to)  # now, for a machine may answer before the channel has told that it arrived
         outcome = await self._try(channel, row)
         seconds = self._clock.monotonic() - began
         match outcome:

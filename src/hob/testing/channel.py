@@ -32,9 +32,16 @@ class MemoryChannel:
     """Implements `Channel`: `say` receives a message, `sent` holds what was sent, `faults` are raised in turn."""
 
     def __init__(
-        self, name: str = "memory", *, account: str = "", repeats: Repeats = Repeats.SHOWN_ONCE, text_limit: int = 4000
+        self,
+        name: str = "memory",
+        *,
+        account: str = "",
+        repeats: Repeats = Repeats.SHOWN_ONCE,
+        text_limit: int = 4000,
+        own_id: str = "",
     ) -> None:
         self.name = name
+        self.own_id = own_id
         self.account = account
         self.repeats = repeats
         self.text_limit = text_limit
@@ -55,9 +62,13 @@ class MemoryChannel:
 
     async def say(self, text: str, *, key: str = "", chat: str = "chat") -> Accepted:
         """Receive a message from the owner. Raises what `accept` raises, and RuntimeError while closed."""
+        return await self.hear(message(text, key=key, channel=self.name, chat=chat))
+
+    async def hear(self, inbound: Inbound) -> Accepted:
+        """Receive this message, from whomever. Raises what `accept` raises, and RuntimeError while closed."""
         if self._accept is None:
             raise RuntimeError("the channel is closed")
-        return await self._accept(message(text, key=key, channel=self.name, chat=chat))
+        return await self._accept(inbound)
 
     async def send(self, message: Outbound) -> Delivered:
         if self.faults:

@@ -6,6 +6,7 @@ how often, what is in it. The first objection decides. Nothing waits, nothing is
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from hob.core.clock import Clock
 from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
@@ -30,7 +31,7 @@ from hob.guard.admission.passphrase import Passphrase, Tried
 from hob.guard.admission.people import People, SenderList, address_of, group_of
 from hob.guard.admission.settings import AdmissionSettings, DmPolicy, GroupPolicy, Policy, policy_of
 from hob.guard.admission.windows import Windows
-from hob.guard.scanner.scanner import Action, Scanner
+from hob.guard.scanner.settings import Action
 
 _SENDERS = {
     SenderClass.OWNER: OWNER_LABEL,
@@ -40,10 +41,19 @@ _SENDERS = {
 _PEOPLE = frozenset({Origin.OWNER, Origin.MEMBER, Origin.STRANGER})
 _OF_TRY = {Tried.RIGHT: Line.PASSED, Tried.WRONG: Line.WRONG_PASS, Tried.TOO_OFTEN: Line.TOO_MANY_TRIES}
 
+_TERMINAL = "local"
 _TOLD_AGAIN = 3600.0  # seconds after which somebody who is turned away again is told of again
 
 Tell = Callable[[AdmissionEvent], None]
 """Told what happened, at once; it may not wait."""
+
+
+class Scans(Protocol):
+    """A content scanner."""
+
+    def look(self, text: str, cls: SenderClass) -> tuple[Action, tuple[str, ...]]:
+        """What is done about a text of this sender class, and what kinds of attempts there are signs of."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class Parts:
     clock: Clock
     people: People
     pairing: Pairing
-    scanner: Scanner | None = None
+    scanner: Scans | None = None
     passphrase: Passphrase | None = None
     internal: frozenset[str] = frozenset()
     language: str = "en"
@@ -219,16 +229,18 @@ class Gate:
     def _looked_over(self, inbound: Inbound, cls: SenderClass, label: Label) -> Admitted | Refused:
         cleaned = clean_contents(replace(inbound, label=label, sender=replace(inbound.sender, cls=cls)), self._settings)
         scanner = self._parts.scanner
-        if scanner is not None:
+        texts = [part.text for part in inbound.quoted]
+        if inbound.origin.channel != _TERMINAL:  # what is typed there is the owner's own; what is piped in is not
+            texts.insert(0, inbound.text)
+        if scanner is not None and texts:
             # the text as it came: what was taken out of it is a finding too
-            report = scanner.scan("\n".join((inbound.text, *(part.text for part in inbound.quoted))))
-            action = scanner.action_of(report, cls)
+            action, families = scanner.look("\n".join(texts), cls)
             if action is not Action.NONE:
-                self._tell(Scanned(cleaned, action.value, report.families))
+                self._tell(Scanned(cleaned, action.value, families))
             if action in (Action.BLOCK, Action.ASK):
-                return Refused(f"scanner: {', '.join(report.families)}", self._held())
+                return Refused(f"scanner: {', '.join(families)}", self._held())
             if action is Action.FLAG and cls is not SenderClass.OWNER:
-                note = f"[Hob: this message may be an attempt to steer you: {', '.join(report.families)}]"
+                note = f"[Hob: this message may be an attempt to steer you: {', '.join(families)}]"
                 cleaned = replace(cleaned, quoted=(*cleaned.quoted, Quoted(note, HOB_LABEL)))
         return Admitted(cleaned.sender, cls.value, cleaned)
 

@@ -14,6 +14,10 @@ class Line(StrEnum):
     WRONG_PASS = auto()
     TOO_MANY_TRIES = auto()
     HELD = auto()
+    ASKS = auto()
+    LOOPED = auto()
+    ATTACKED = auto()
+    RUSHED = auto()
 
 
 _TEXTS: Mapping[Line, Mapping[str, str]] = {
@@ -47,6 +51,24 @@ _TEXTS: Mapping[Line, Mapping[str, str]] = {
     Line.HELD: {
         "en": "This message looks like an attack on me, so it was not taken.",
         "de": "Diese Nachricht sieht wie ein Angriff auf mich aus und wurde darum nicht angenommen.",
+    },
+    Line.ASKS: {
+        "en": "Somebody I do not know asks to be let in: {who}. The name is only what they say. If you know them, ask "
+        "them for their code, then `hob pairing approve CODE`; `hob pairing list` shows who waits.",
+        "de": "Jemand, den ich nicht kenne, möchte herein: {who}. Der Name ist nur, was sie selbst sagen. Wenn du sie "
+        "kennst, frag sie nach ihrem Code, dann `hob pairing approve CODE`; `hob pairing list` zeigt, wer wartet.",
+    },
+    Line.LOOPED: {
+        "en": "{who} and I seem to be two machines that answer each other; I stay silent there for {seconds} seconds.",
+        "de": "{who} und ich antworten einander wohl wie zwei Maschinen; ich schweige dort {seconds} Sekunden lang.",
+    },
+    Line.ATTACKED: {
+        "en": "A message of {who} looks like an attack on me ({findings}), so it was not taken.",
+        "de": "Eine Nachricht von {who} sieht wie ein Angriff auf mich aus ({findings}); sie wurde nicht angenommen.",
+    },
+    Line.RUSHED: {
+        "en": "I was made to act too often for {who}: {reason}.",
+        "de": "Ich sollte zu oft für {who} handeln: {reason}.",
     },
 }
 

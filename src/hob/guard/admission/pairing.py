@@ -21,6 +21,7 @@ class Pairing:
         self._clock = clock
         self._open: dict[str, tuple[PairingRequest, float]] = {}
         self._denied: set[SenderAddress] = set()
+        self._untold: set[str] = set()
         self.renew(requests)
 
     def renew(self, requests: Iterable[PairingRequest]) -> None:
@@ -32,10 +33,18 @@ class Pairing:
             else:
                 left = min(LIFETIME, request.expires - wall)
                 self._open[request.code] = (request, now + left)
+                self._untold.add(request.code)
 
     def ask(self, address: SenderAddress, name: str) -> PairingRequest | None:
-        """A new request; None where one is open already, was denied, or the account has no room for more."""
+        """A new request; None where one is open already, was denied, or the account has no room for more.
+
+        One of an earlier process is given again, once: whether they heard its code then is not known.
+        """
         pending = self.pending()
+        untold = next((each for each in pending if each.address == address and each.code in self._untold), None)
+        if untold is not None:
+            self._untold.discard(untold.code)
+            return untold
         here = [each for each in pending if _account(each.address) == _account(address)]
         if address in self._denied or len(here) >= MOST_PENDING or any(each.address == address for each in here):
             return None

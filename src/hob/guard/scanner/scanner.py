@@ -84,6 +84,11 @@ class Scanner:
     def __init__(self, settings: ScannerSettings | None = None) -> None:
         self._settings = settings or ScannerSettings()
 
+    def look(self, text: str, cls: SenderClass) -> tuple[Action, tuple[str, ...]]:
+        """What is done about a text of this sender class, and what kinds of attempts there are signs of."""
+        report = self.scan(text)
+        return self.action_of(report, cls), report.families
+
     def scan(self, text: str) -> Report:
         """Every sign of an attempt in this text, and in what is encoded or hidden in it."""
         found = list(_read(text))

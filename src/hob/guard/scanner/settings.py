@@ -20,7 +20,9 @@ class Action(StrEnum):
 class ScannerSettings:
     """The content scanner: what is done about messages that look like an attack on Hob, by who sent them."""
 
-    owner: Action = setting(Action.FLAG, "Your own: none, flag (told on the timeline), ask or block.")
+    owner: Action = setting(
+        Action.FLAG, "Your own, save what you type at the terminal: none, flag (told on the timeline), ask or block."
+    )
     member: Action = setting(Action.FLAG, "Those of people you let in; a flag is also told to the model.")
     stranger: Action = setting(Action.BLOCK, "Those of everybody else; ask takes none and tells you of it.")
     threshold: float = setting(1.0, "How suspicious a text may be; lower finds more, also what is none.", at_least=0.1)
