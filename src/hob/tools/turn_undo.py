@@ -1,7 +1,8 @@
 """Undoing what a turn changed, by file tools and by commands, in whatever order they came.
 
 Each change of a file is a step from one state to another. From the state that is found, the steps are gone back as far
-as they lead; where none leads away from it, somebody else has changed the file since, and it is left alone.
+as they lead; where none leads away from it, somebody else has changed the file since, and it is left alone. A file that
+is as the turn left it is taken for untouched, whatever happened to it meanwhile.
 """
 
 import asyncio
@@ -79,7 +80,8 @@ class TurnUndo:
         parts, done = [first.diff], first.outcome
         restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)
         for way in ways:
-            told = await asyncio.to_thread(self._log.snapshots.preview, way.tree, way.wanted)
+            gone = [path.removeprefix(f"{way.tree}/") for path in first.gone]
+            told = await asyncio.to_thread(self._log.snapshots.preview, way.tree, way.wanted, gone)
             blocked = {each.path: each.reason for each in told if not each.done}
             wanted = [each for each in way.wanted if each.path not in blocked]
             stays = [*way.kept, *(Kept(str(way.tree / path), reason) for path, reason in blocked.items())]
@@ -102,6 +104,7 @@ class TurnUndo:
             restored += [str(way.tree / each.path) for each in told if each.done]
             kept += [Kept(str(way.tree / each.path), each.reason) for each in told if not each.done] + way.kept
             unchanged += way.unchanged
+        await self._files.clear(turn)  # what commands had put into them is gone only now
         return Undone(tuple(restored), tuple(unchanged), tuple(kept))
 
     async def _ways(self, turn: TurnId) -> list[_Back]:

@@ -34,10 +34,14 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What undoing a turn would do: the outcome, and a unified diff with a line for what is no text or is kept."""
+    """What undoing a turn would do: the outcome, and a unified diff with a line for what is no text or is kept.
+
+    `gone` are those of the restored that would not be there any more.
+    """
 
     diff: str
     outcome: Undone
+    gone: tuple[str, ...] = ()
 
 
 class Undo:
@@ -56,8 +60,9 @@ class Undo:
     async def preview(self, turn: TurnId, *, besides: Collection[str] = ()) -> Preview:
         """What `restore` would do."""
         planned, done = await self._plan(await self._of(turn, besides))
+        gone = tuple(each.path for each in planned if each.after is None)
         outcome = Undone(tuple(each.path for each in planned), done.unchanged, done.kept)
-        return Preview("".join([*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome)
+        return Preview("".join([*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
 
     async def restore(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
         """Put every file, besides these, back to what it was before the turn, where nobody has changed it since."""
@@ -75,9 +80,13 @@ class Undo:
                 kept.append(Kept(each.path, str(error)))
             else:
                 restored.append(each.path)
-        for change in reversed(changes):
-            await asyncio.to_thread(remove_folders, self._roots, change.made)
+        await self.clear(turn)
         return Undone(tuple(restored), done.unchanged, tuple(kept))
+
+    async def clear(self, turn: TurnId) -> None:
+        """Remove the folders that were made for this turn's files, as far as they are empty."""
+        for change in reversed(await self._changes.of(turn)):
+            await asyncio.to_thread(remove_folders, self._roots, change.made)
 
     async def tidy(self, turns: int = 20) -> int:
         """After a crash: take away half-written files of the last turns; how many there were."""

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,6 +24,7 @@ class Restored:
 
 
 _FINE = Restored("", True)
+_NOT_EMPTY = "there is something in it that came later or was left out"
 _NOT_KEPT = "what was there before was too large to keep, or could not be read"
 
 
@@ -32,12 +33,16 @@ class Stays(Exception):
 
 
 class Restoring:
-    """Undoes changes in a folder. With `dry` it only finds out what it would do."""
+    """Undoes changes in a folder. With `dry` it only finds out what it would do.
 
-    def __init__(self, objects: Objects, bounds: Bounds, *, dry: bool) -> None:
+    `gone` are paths below the folder that will not be there any more when it is done.
+    """
+
+    def __init__(self, objects: Objects, bounds: Bounds, *, dry: bool, gone: Iterable[str] = ()) -> None:
         self._objects = objects
         self._bounds = bounds
         self._dry = dry
+        self._gone = set(gone)
 
     def run(self, tree: Path, wanted: Sequence[Change]) -> Iterator[Restored]:
         """What becomes of each change: what was added goes, innermost first, then the rest comes, outermost first.
@@ -52,6 +57,8 @@ class Restoring:
             remade: set[str] = set()  # folders that would be there by now, were this not a trial
             for change in going:
                 told[change.path] = self._one(place, change, None)
+                if told[change.path].done:
+                    self._gone.add(change.path)
             for change in coming:
                 if not told.get(change.path, _FINE).done:
                     continue
@@ -93,6 +100,8 @@ class Restoring:
         if wanted is not None and not wanted.kept:
             raise Stays(_NOT_KEPT)
         if self._dry:
+            if wanted is None and now is not None and now.kind is Kind.FOLDER:
+                self._check_empty(folder, name, change.path)
             return
         if wanted is None:
             self._remove(folder, name, now)
@@ -101,12 +110,22 @@ class Restoring:
         else:
             self._write(folder, name, wanted, now)
 
+    def _check_empty(self, folder: int, name: str, path: str) -> None:
+        """Raises Stays where something would still be in it."""
+        place = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            left = [each for each in os.listdir(place) if f"{path}/{each}" not in self._gone]  # noqa: PTH208
+        finally:
+            os.close(place)
+        if left:
+            raise Stays(_NOT_EMPTY)
+
     def _remove(self, folder: int, name: str, now: Entry | None) -> None:
         if now is not None and now.kind is Kind.FOLDER:
             try:
                 os.rmdir(name, dir_fd=folder)
             except OSError as error:
-                raise Stays("there is something in it that came later or was left out") from error
+                raise Stays(_NOT_EMPTY) from error
         else:
             os.unlink(name, dir_fd=folder)
 

@@ -90,9 +90,9 @@ class Snapshots:
         with self._lock:
             return tuple(Restoring(self._objects, self._bounds, dry=False).run(tree, tuple(wanted)))
 
-    def preview(self, tree: Path, wanted: Iterable[Change]) -> tuple[Restored, ...]:
-        """What `restore` would do, without doing it."""
-        return tuple(Restoring(self._objects, self._bounds, dry=True).run(tree, tuple(wanted)))
+    def preview(self, tree: Path, wanted: Iterable[Change], gone: Iterable[str] = ()) -> tuple[Restored, ...]:
+        """What `restore` would do, without doing it, once these paths below the folder are gone."""
+        return tuple(Restoring(self._objects, self._bounds, dry=True, gone=gone).run(tree, tuple(wanted)))
 
     def content(self, entry: Entry) -> bytes | None:
         """What a file held; None where it was not kept, or is damaged."""
