@@ -137,7 +137,7 @@ class Calls:
             except StoreError as error:
                 log.warning("the whole output of %s is not kept: %s", spec.name, error)
         if rest is not None:
-            where = f"; all of it is {rest}"
+            where = f"; all of it: read blob:{rest}"
         head, tail = int(cap * _HEAD), int(cap * _TAIL)
         mark = f"\n[… {len(text) - head - tail} of {len(text)} characters left out{where} …]\n"
         return replace(result, text=text[:head] + mark + text[len(text) - tail :], rest=rest)

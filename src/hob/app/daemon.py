@@ -75,7 +75,7 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
                 yield ""
                 return
             host, port = tcp_socket.getsockname()[:2]
-            door = Door(build_api(app.api, local=False), app.api.token)
+            door = Door(build_api(app.api, local=False), app.api.token, app.api.refused)
             async with serve(door, [tcp_socket], grace=GRACE_SECONDS):
                 yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
     finally:

@@ -16,6 +16,8 @@ from hob.core.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.guard.masking.edges import MaskedBlobs
+from hob.guard.masking.known import KnownSecrets
 from hob.store import Store
 from hob.tools.changes import FileChanges
 from hob.tools.command_log import CommandLog
@@ -170,9 +172,18 @@ class _SessionTools:
 
 @asynccontextmanager
 async def open_hands(
-    config: Config, store: Store, notices: Notices, clock: Clock, environ: Mapping[str, str]
+    config: Config,
+    store: Store,
+    notices: Notices,
+    clock: Clock,
+    environ: Mapping[str, str],
+    known: KnownSecrets | None = None,
 ) -> AsyncIterator[Hands]:
-    """The tools over this home. Raises OSError where the home cannot be written."""
+    """The tools over this home; what they keep and show is without `known` secrets.
+
+    Raises OSError where the home cannot be written.
+    """
+    known = known if known is not None else KnownSecrets()
     workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
     kept, owner, path = config.home / FOLDER, Path.home(), environ.get("PATH", "")
     forbidden = (config.home,)
@@ -191,11 +202,19 @@ async def open_hands(
         home=owner,
         forbidden=forbidden,
     )
+    # Commands only read the workspace: what Hob obeys lies there, and nothing tells how a command means its words.
+    for_commands = Roots(
+        (Root("work", workspace.work), Root("workspace", workspace.path, writable=False), *further),
+        base=workspace.work,
+        home=owner,
+        forbidden=forbidden,
+    )
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    blobs = MaskedBlobs(store.blobs, known)
     backend = Backends(settings, make, path)
     changes = FileChanges(kept / "changes.jsonl")
     commands = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock))
-    files = FileTools(roots, store.blobs, changes, ripgrep=find_ripgrep())
+    files = FileTools(roots, blobs, changes, ripgrep=find_ripgrep())
     memories = FileMemories(kept / "memories.jsonl", clock)
     notes = FileWorkingMemory(kept / "notes", clock)
     remembering = Remembering(memories, memories, notes)
@@ -205,7 +224,7 @@ async def open_hands(
 
     processes = Processes(backend, clock, limits_of(settings))
     async with open_commands(
-        roots, processes, store.blobs, commands, clock, hosts=tuple(settings.hosts), shown=shown
+        for_commands, processes, blobs, commands, clock, hosts=tuple(settings.hosts), shown=shown, sieve=known.stream
     ) as running:
         groups = default_tools(
             (files.toolset, running, remembering.toolset, Talking(notices).toolset),

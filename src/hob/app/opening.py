@@ -28,6 +28,7 @@ from hob.agent import (
 )
 from hob.app.accounts import Accounts
 from hob.app.afterwards import open_afterwards
+from hob.app.attempts import Attempts
 from hob.app.desk import Desk
 from hob.app.door import Door, Entrance
 from hob.app.guard_when_needed import GuardWhenNeeded, contacts_of, load_guard
@@ -56,7 +57,11 @@ from hob.gateway.tokens import ensure_token
 from hob.guard.admission.registrar import Registrar
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.answers import may_answer
+from hob.guard.masking.edges import MaskedAdmission
 from hob.guard.masking.known import KnownSecrets, values_at_hand, values_in
+from hob.guard.masking.logs import masked_logs
+from hob.guard.masking.models import masked_model
+from hob.guard.masking.personal import mask_personal
 from hob.guard.modes import Autonomy, Mode
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers import Choice, ModelProfiles, ModelSettings, Routing, open_model, open_prices
@@ -117,6 +122,7 @@ class _Base:
     own_only: bool
     on_hand_over: Callable[[], None] | None
     files: BootstrapFiles
+    known: KnownSecrets
     registrar: Registrar
     telling: Telling
 
@@ -177,11 +183,14 @@ async def open_app(
     owner. Raises NotConfigured and StoreErrors.
     """
     extras = extras or Extras()
+    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(process_environment())})
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock))
+        stack.enter_context(masked_logs(known))
+        store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock, mask=known))
         config = config.with_stored(await store.settings.load())
         gateway, workspace = config[GatewaySettings], config[WorkspaceSettings]
         token = ensure_token(home, gateway.auth_token)
+        known.learn({"gateway.token": token})
         registrar = Registrar(store.people, extras.clock)
         await registrar.load()
         telling = Telling(store, registrar.people, extras.channels, extras.clock)
@@ -198,6 +207,7 @@ async def open_app(
             own_only,
             on_hand_over,
             files,
+            known,
             registrar,
             telling,
         )
@@ -208,23 +218,24 @@ async def open_app(
         peers.desk.bind(bus)
         telling.bind(bus.courier.owed)
         trust.guard.bind(bus)
+        attempts = Attempts(store.audit, extras.clock)
         if not own_only:
             watching = await stack.enter_async_context(asyncio.TaskGroup())
             stack.callback(watching.create_task(trust.guard.watch()).cancel)
+            stack.callback(watching.create_task(attempts.run()).cancel)
         accept = extras.wrap_accept(Entrance(bus.accept, door))
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
         leaves = trust.guard.approving
-        api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar, leaves)
+        api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar, leaves, known, attempts)
         yield App(home, config, store, bus, peers.desk, api, base.choice)
 
 
 async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
     config, store, extras = base.config, base.store, base.extras
     environ = process_environment()
-    hands = await stack.enter_async_context(open_hands(config, store, base.hub, base.clock, environ))
+    hands = await stack.enter_async_context(open_hands(config, store, base.hub, base.clock, environ, base.known))
     toolset = extras.wrap_tools(extras.toolset or hands.toolset)
-    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ), "gateway.token": base.token})
 
     guard = GuardWhenNeeded(
         store,
@@ -235,7 +246,7 @@ async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
             base.clock,
             specs=lambda: {**hands.specs(), **{spec.name: spec for spec in toolset.specs()}},
             language=base.language,
-            secrets=lambda text: ("a known secret",) if known(text) != text else (),
+            secrets=lambda text: ("a known secret",) if base.known(text) != text else (),
             identity=base.files.load,
             contacts=lambda: contacts_of(base.registrar.people),
         ),
@@ -247,7 +258,7 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     config, store, clock, extras = base.config, base.store, base.clock, base.extras
     settings = config[AgentSettings]
     models = await _open_models(stack, base)
-    model, prices = extras.wrap_model(models.model), models.prices
+    model, prices = masked_model(extras.wrap_model(models.model), base.known), models.prices
     default_model = partial(_usual_model, base.choice)
     context_room = ContextRoom(models.profiles)
     prompts = PromptBuilder(
@@ -267,6 +278,7 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     afterwards = await stack.enter_async_context(open_afterwards())
     if not base.own_only:  # a daemon makes the list of prices before anybody waits for it
         afterwards(prices.prepare([default_model()]))
+        afterwards(_learn_all(base.known, config))
         afterwards(_tidy(undoing, trust.hands))
     parts = Parts(
         model=model,
@@ -288,6 +300,8 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
         default_model=default_model,
         compactor=compactor,
         context_room=context_room,
+        mask=base.known,
+        mask_personal=mask_personal,
     )
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, trust.toolset, default_model, model)
     trials = Trials(budget, clock, (lambda: config) if base.own_only else read_config)  # its file may have changed
@@ -341,7 +355,7 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             turns=peers.driver,
             commands=peers.commands,
             routing=base.routing,
-            admission=extras.admission or door,
+            admission=MaskedAdmission(extras.admission or door, base.known),
             channels=extras.channels,
             settings=config[BusSettings],
             clock=base.clock,
@@ -357,6 +371,11 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
 async def _tidy(undoing: Undoing, hands: Hands) -> None:
     await undoing.finish()
     await hands.tidy()
+
+
+async def _learn_all(known: KnownSecrets, config: Config) -> None:
+    """Read the secrets in keyrings and of commands too, which may take a while."""
+    known.learn(await asyncio.to_thread(partial(values_at_hand, config.secrets(), ask=True)))
 
 
 def _limits(channels: tuple[Channel, ...]) -> Callable[[Address], int]:

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
+
+from hob.guard.masking.personal import mask_personal
 
 
 class MaskingFormatter(logging.Formatter):
@@ -18,10 +19,7 @@ class MaskingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line without secrets."""
         line = self._mask(self._inner.format(record))
-        if not self._personal:
-            return line
-        # the patterns take some hundredths of a second to load, and most one-shot runs log nothing
-        return str(import_module("hob.guard.masking.personal").mask_personal(line))
+        return mask_personal(line) if self._personal else line
 
 
 @contextmanager
