@@ -38,6 +38,7 @@ _TABLE: Mapping[str, tuple[Tier, frozenset[Effect]]] = {
     "web_fetch": (Tier.READ, frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})),
     "web_post": (Tier.HIGH_RISK, frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})),
     "mail_send": (Tier.HIGH_RISK, frozenset({Effect.COMMUNICATES})),
+    "calendar_add": (Tier.HIGH_RISK, frozenset({Effect.COMMUNICATES, Effect.WRITES})),
     "message_send": (Tier.HIGH_RISK, frozenset({Effect.COMMUNICATES})),
     "config_set": (Tier.HIGH_RISK, frozenset({Effect.PERSISTS})),
 }

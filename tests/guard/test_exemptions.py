@@ -3,7 +3,7 @@
 import pytest
 
 from hob.guard.addresses import host, path, recipient
-from hob.guard.exemptions import LONGEST, Named, read_words
+from hob.guard.exemptions import LONGEST, Named, read_words, urls_in
 
 CONTACTS = {
     "Anna": ("anna@x.example", "+491701234567"),
@@ -177,3 +177,19 @@ def test_an_address_in_the_web_is_named_byte_for_byte(words: str, url: str, expe
 )
 def test_a_file_is_named_by_its_whole_path(words: str, file: str, expected: bool) -> None:
     assert named(words).path(path(file, base="/work", home="/home/me")) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ('[{"url": "https://a.example/x?y=1"}]', {"https://a.example/x?y=1"}),
+        (
+            "- [A page](https://a.example/x), new",
+            {"https://a.example/x", "https://a.example/x)", "https://a.example/x),"},
+        ),
+        ("see https://a.example/x.", {"https://a.example/x", "https://a.example/x."}),
+        ("https://a.example@evil.example/ file:///etc/passwd javascript:x", set()),
+    ],
+)
+def test_the_addresses_of_a_search_are_taken_whole(text: str, urls: set[str]) -> None:
+    assert urls_in(text) == urls

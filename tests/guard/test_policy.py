@@ -6,14 +6,15 @@ import pytest
 
 from hob.core.labels import SenderClass
 from hob.core.ports.guard import Allow, Ask, Deny
-from hob.guard.context import Sandbox
-from hob.guard.deeds import Reader
+from hob.core.tools import Effect, ToolSpec
+from hob.guard.context import Private, Sandbox
+from hob.guard.deeds import Reader, read_call
 from hob.guard.hard_rules import HardRules
 from hob.guard.modes import Autonomy, Mode
 from hob.guard.policy import Policy, may_be_granted
 from hob.guard.rules import sentence_of
 from hob.guard.settings import PolicySettings, ToolRules
-from tests.guard.calling import PLACES, POLICY, READER, context, decide, verdict
+from tests.guard.calling import PLACES, POLICY, READER, call_of, context, decide, verdict
 
 WORK = PLACES.base
 MEMBER, STRANGER = SenderClass.MEMBER, SenderClass.STRANGER
@@ -121,9 +122,9 @@ def test_an_address_from_a_search_may_be_fetched_byte_for_byte() -> None:
 @pytest.mark.parametrize(
     ("more", "arguments"),
     [
-        ({"private": ("/home/me/hob/work/diary.md",)}, {"body": "hello"}),
+        ({"private": (Private(("/home/me/hob/work/diary.md",)),)}, {"body": "hello"}),
         (
-            {"private_texts": ("My door opens with the code one two three four.",)},
+            {"private": (Private(text="My door opens with the code one two three four."),)},
             {"body": "so: the code one two three FOUR, ok"},
         ),
         ({}, {"body": "hello", "attachments": ["diary.md"]}),
@@ -138,8 +139,32 @@ def test_a_named_recipient_gets_nothing_private_that_was_not_asked_for(
 
 
 def test_what_the_owner_named_may_be_sent() -> None:
-    given = context("send diary.md to bob@example.com", tainted=True, private=(f"{WORK}/diary.md",))
-    assert isinstance(verdict("mail_send", given, to="bob@example.com", body="here", attachments=["diary.md"]), Allow)
+    given = context(
+        "send diary.md to bob@example.com",
+        tainted=True,
+        private=(Private((f"{WORK}/diary.md",), "Dear diary, today it rained and rained."),),
+    )
+    for body in ("here", "dear diary, today it rained and rained"):
+        said = verdict("mail_send", given, to="bob@example.com", body=body, attachments=["diary.md"])
+        assert isinstance(said, Allow)
+
+
+def test_what_is_sent_cannot_be_undone_and_needs_no_file_that_is_named() -> None:
+    final = ToolSpec("mail_send", "", {}, effects=frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY}))
+    for tainted in (True, False):
+        given = context("write to bob@example.com", tainted=tainted)
+        for to, kind in (("bob@example.com", Allow), ("eve@example.com", Ask)):
+            deed = read_call(call_of("mail_send", to=to, body="hello"), final, READER, given.sandbox)
+            assert deed is not None
+            assert isinstance(POLICY.decide(deed, given).verdict, kind)
+
+
+def test_a_date_without_guests_is_sent_to_nobody() -> None:
+    given = context("make that a date", tainted=True)
+    assert isinstance(verdict("calendar_add", given, title="lunch", start="12:00"), Allow)
+    assert decide("calendar_add", given, title="lunch", attendees=["eve@x.example"]).rule == "taint.sends"
+    assert decide("calendar_add", given, title="lunch", attendees=[""]).rule == "taint.sends"
+    assert decide("calendar_add", given, title="lunch", guests=["eve@x.example"]).rule == "taint.sends"
 
 
 def test_personal_data_that_the_words_do_not_hold_is_asked_about() -> None:
@@ -357,7 +382,9 @@ def test_links_are_followed_to_what_they_lead_to() -> None:
 
 
 def test_the_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() -> None:
-    given = context("look around on docs.example", tainted=True, private_texts=("My door opens with one two three.",))
+    given = context(
+        "look around on docs.example", tainted=True, private=(Private(text="My door opens with one two three."),)
+    )
     assert isinstance(verdict("web_fetch", given, url="https://docs.example/a?q=doors"), Allow)
     leak = decide("web_fetch", given, url="https://docs.example/?q=my+door%20opens%20with+one%20two")
     assert leak.rule == "taint.private"

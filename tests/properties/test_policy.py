@@ -11,7 +11,7 @@ from hob.core.ids import CallId
 from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
-from hob.guard.context import Context, Sandbox
+from hob.guard.context import Context, Private, Sandbox
 from hob.guard.deeds import read_call
 from hob.guard.exemptions import read_words
 from hob.guard.hard_rules import HardRules
@@ -82,7 +82,7 @@ def contexts(draw: st.DrawFn) -> Context:
         answerable=draw(st.booleans()),
         sandbox=Sandbox(draw(st.booleans()), draw(st.booleans()), draw(st.booleans()), lambda host: host == "pypi.org"),
         searched=draw(st.frozensets(st.sampled_from(URLS))),
-        private=tuple(draw(st.lists(st.just("/home/me/hob/work/notes/a.md"), max_size=1))),
+        private=tuple(draw(st.lists(st.just(Private(("/home/me/hob/work/notes/a.md",))), max_size=1))),
     )
 
 

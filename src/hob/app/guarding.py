@@ -2,17 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from hob.agent import AgentSettings
+from hob.agent.prompt.aging import age
+from hob.agent.prompt.pairing import pair
+from hob.agent.window import select
 from hob.app.approving import Approving
 from hob.app.hands import Hands
 from hob.app.situations import TurnSituations
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.files import BootstrapFile
+from hob.core.models import Entry
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import Kind
 from hob.core.tools import ToolSpec
+from hob.core.turns import View
 from hob.guard.approvals import ApprovalLedger
 from hob.guard.binding import Binder
 from hob.guard.commands import command_reader
@@ -70,11 +77,13 @@ def guard(
         config[PolicySettings],
         store.sessions,
         store.journal,
+        store.transcript,
         reader,
         specs,
         _Confining(hands, config[SandboxSettings]),
         identity,
         contacts,
+        partial(_shown, config[AgentSettings], clock),
     )
     judge = PolicyJudge(policy, reader, situations, store.decisions, ledger)
     return Guarded(policy, reader, judge, Approving(store, ledger, clock, language))
@@ -107,6 +116,12 @@ class _Confining:
             plain=self._settings.backend == "plain",
             reaches=lambda host: rules.allow(host_name(host)),
         )
+
+
+def _shown(settings: AgentSettings, clock: Clock, view: View) -> Sequence[Entry]:
+    """What of earlier turns a prompt shows whole, or did when the turn began."""
+    began = clock.now().timestamp() - settings.run_seconds
+    return age(pair(select(view, settings)), began, settings)
 
 
 def _personal(text: str) -> Sequence[str]:

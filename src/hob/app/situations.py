@@ -1,16 +1,18 @@
 """What the judge has to know of a turn beside its messages: how its session is set, and what it has read."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from hob.core.errors import NotConfigured
 from hob.core.files import BootstrapFile
-from hob.core.ports.journal import Journal, Sessions
+from hob.core.ids import CallId
+from hob.core.models import Entry
+from hob.core.ports.journal import Journal, Sessions, Transcript
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
-from hob.core.tools import Effect, ToolSpec
-from hob.core.turns import Turn
-from hob.guard.context import Sandbox
+from hob.core.tools import Effect, ToolCall, ToolSpec
+from hob.core.turns import Turn, View
+from hob.guard.context import Private, Sandbox
 from hob.guard.deeds import Reader, read_call
 from hob.guard.exemptions import urls_in
 from hob.guard.judge import Situation
@@ -20,6 +22,8 @@ from hob.guard.settings import PolicySettings
 T = TypeVar("T", bound=StrEnum)
 PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
 """Identity files whose words are the owner's alone."""
+
+_MOST_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
 
 
 class Confining(Protocol):
@@ -38,37 +42,44 @@ class TurnSituations:
         settings: PolicySettings,
         sessions: Sessions,
         journal: Journal,
+        transcript: Transcript,
         reader: Reader,
         specs: Callable[[], Mapping[str, ToolSpec]],
         confining: Confining,
         identity: Callable[[], Sequence[BootstrapFile]],
         contacts: Callable[[], Mapping[str, tuple[str, ...]]],
+        shown: Callable[[View], Sequence[Entry]],
     ) -> None:
+        """`shown` gives the entries of earlier turns that a prompt still shows whole."""
         self._settings = settings
         self._sessions = sessions
         self._journal = journal
+        self._transcript = transcript
         self._reader = reader
         self._specs = specs
         self._confining = confining
         self._identity = identity
         self._contacts = contacts
+        self._shown = shown
 
     async def situation(self, turn: Turn, spec: ToolSpec) -> Situation:
         session = await self._sessions.get(turn.session)
         steps = await self._journal.load_steps(turn.id)
         # where commands run takes a moment to find out, and only they are judged by it
         sandbox = await self._sandbox() if Effect.EXECUTES in spec.effects else Sandbox()
-        private = tuple(self._private(steps, sandbox))
-        files = [each.text for each in self._identity() if each.name in PRIVATE_FILES]
+        # what an earlier turn read may still stand before the model; a command that may send is asked about anyway
+        sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
+        view = await self._transcript.load_view(turn.session, _MOST_SHOWN) if sends else View()
+        made = (*_made_before(self._shown(view)), *_made(steps))
+        files = (Private(text=each.text) for each in self._identity() if each.name in PRIVATE_FILES)
         return Situation(
             mode=_word(Mode, session.permission or self._settings.mode),
             autonomy=_word(Autonomy, session.autonomy or self._settings.autonomy),
             model=next((step.model for step in reversed(steps) if isinstance(step, ModelAsked)), ""),
             depth=max((inbound.hops for inbound in turn.inbounds), default=0),
             sandbox=sandbox,
-            private=tuple(dict.fromkeys(name for names, _ in private for name in names)),
-            searched=self._searched(steps),
-            private_texts=(*files, *(text for _, text in private if text)),
+            private=(*files, *_summarised(view), *self._private(made, sandbox)),
+            searched=self._searched((*_made_before(view.entries), *_made(steps))) if sends else frozenset(),
             contacts=self._contacts(),
         )
 
@@ -78,27 +89,47 @@ class TurnSituations:
         except NotConfigured:  # the call itself says what is missing
             return Sandbox(confined=False, versioned=False)
 
-    def _private(self, steps: Sequence[Step], sandbox: Sandbox) -> Iterator[tuple[tuple[str, ...], str]]:
-        """What the turn's calls have read of the owner's: names, and the text."""
+    def _private(self, calls: Iterable[tuple[ToolCall, str]], sandbox: Sandbox) -> Iterator[Private]:
+        """What these calls have read of the owner's."""
         specs = self._specs()
-        told = {step.result.call: step.result.text for step in steps if isinstance(step, ToolReceived)}
-        for step in steps:
-            spec = specs.get(step.call.name) if isinstance(step, ToolIntended) else None
-            if isinstance(step, ToolIntended) and spec is not None and Effect.READS_PRIVATE in spec.effects:
-                deed = read_call(step.call, spec, self._reader, sandbox)
-                yield (deed.paths if deed and deed.paths else (spec.name,)), told.get(step.call.id, "")
+        for call, told in calls:
+            spec = specs.get(call.name)
+            if spec is not None and Effect.READS_PRIVATE in spec.effects:
+                deed = read_call(call, spec, self._reader, sandbox)
+                yield Private(deed.paths if deed and deed.paths else (spec.name,), told)
 
-    def _searched(self, steps: Sequence[Step]) -> frozenset[str]:
-        """The addresses that the search provider gave."""
-        asked = {step.call.id for step in steps if isinstance(step, ToolIntended) and self._searches(step.call.name)}
-        if not asked:
-            return frozenset()
-        gave = [step.result for step in steps if isinstance(step, ToolReceived) and step.result.call in asked]
-        return frozenset().union(*(urls_in(result.text) for result in gave if not result.is_error))
+    def _searched(self, calls: Iterable[tuple[ToolCall, str]]) -> frozenset[str]:
+        """The addresses that the search provider gave, in this turn or of late in its session."""
+        return frozenset().union(*(urls_in(told) for call, told in calls if self._searches(call.name)))
 
     def _searches(self, tool: str) -> bool:
         reading = self._reader.readings.get(tool)
         return reading is not None and reading.searches
+
+
+def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
+    """The calls that a turn has made, with what they gave. Ids may come again; a result stands behind its own call."""
+    told: dict[CallId, str] = {}
+    for step in reversed(steps):
+        if isinstance(step, ToolReceived):
+            told[step.result.call] = step.result.text
+        if isinstance(step, ToolIntended):
+            yield step.call, told.pop(step.call.id, "")
+
+
+def _made_before(entries: Sequence[Entry]) -> Iterator[tuple[ToolCall, str]]:
+    """The same of earlier turns."""
+    told: dict[CallId, str] = {}
+    for entry in reversed(entries):
+        if entry.call is not None:
+            told[entry.call] = entry.text
+        for call in entry.calls:
+            yield call, told.pop(call.id, "")
+
+
+def _summarised(view: View) -> Iterator[Private]:
+    if view.summary is not None:
+        yield Private(text=view.summary.text)
 
 
 def _word(kind: type[T], word: str) -> T:

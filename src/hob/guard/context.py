@@ -27,14 +27,25 @@ class Sandbox:
 
 
 @dataclass(frozen=True, slots=True)
+class Private:
+    """Words of the owner's that a turn has before it.
+
+    `names` tell where they were read: files by path, else the tool. What always stands in the prompt has none.
+    """
+
+    names: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """Whose turn it is, what it has seen, and how its session is set.
 
     `sender` is the least known of those who speak in it, `named` what the owner's own words of it name. `group`: others
     read the answer. `model` is the reference of the model that made the call, `agent` whose turn it is, `depth` how
     many agents lie between it and a person's message. `answerable`: somebody will see a question. `searched` are
-    addresses that the search provider gave in this turn; `private` are the names (files by path) of what was read
-    privately in it, `private_texts` what stands in its prompt and is the owner's alone.
+    addresses that the search provider gave in this turn; `private` is what it has before it that is
+    the owner's alone.
     """
 
     sender: SenderClass = SenderClass.STRANGER
@@ -51,8 +62,7 @@ class Context:
     answerable: bool = True
     sandbox: Sandbox = field(default_factory=Sandbox)
     searched: frozenset[str] = frozenset()
-    private: tuple[str, ...] = ()
-    private_texts: tuple[str, ...] = ()
+    private: tuple[Private, ...] = ()
 
     @property
     def tainted(self) -> bool:

@@ -243,7 +243,7 @@ def _acts(deed: Deed, sandbox: Sandbox, places: Places) -> Iterable[Act]:
         yield Act.WRITE
     if Effect.WRITES_FINALLY in effects:
         yield Act.FINAL
-    if Effect.COMMUNICATES in effects:
+    if Effect.COMMUNICATES in effects and not _stays_here(deed):
         yield Act.FETCH if reading is not None and _only_fetches(reading) else Act.SEND
     if Effect.EXECUTES in effects:  # somewhere that is not Hob's sandbox: it may do whatever a program can
         yield from (Act.RUN, Act.FINAL, Act.SEND)
@@ -255,6 +255,11 @@ def _acts(deed: Deed, sandbox: Sandbox, places: Places) -> Iterable[Act]:
             yield Act.PERSIST
         if any(map(places.is_configuration, deed.paths)):
             yield Act.CONFIGURE
+
+
+def _stays_here(deed: Deed) -> bool:
+    """Whether it could invite people, and clearly invites nobody."""
+    return deed.reading is not None and deed.reading.invites and deed.complete and not deed.recipients
 
 
 def _only_fetches(reading: Reading) -> bool:

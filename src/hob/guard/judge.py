@@ -16,7 +16,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
 from hob.guard.approvals import ApprovalLedger
 from hob.guard.audit import of_decision
-from hob.guard.context import Context, Sandbox
+from hob.guard.context import Context, Private, Sandbox
 from hob.guard.deeds import Reader, read_call
 from hob.guard.exemptions import NOTHING, Named, read_words
 from hob.guard.modes import Autonomy, Mode
@@ -43,8 +43,7 @@ class Situation:
     reachable: bool = False
     sandbox: Sandbox = field(default_factory=Sandbox)
     searched: frozenset[str] = frozenset()
-    private: tuple[str, ...] = ()
-    private_texts: tuple[str, ...] = ()
+    private: tuple[Private, ...] = ()
     contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -125,7 +124,6 @@ class PolicyJudge:
             sandbox=situation.sandbox,
             searched=situation.searched,
             private=situation.private,
-            private_texts=situation.private_texts,
         )
 
     def _words(self, inbounds: tuple[Inbound, ...], situation: Situation) -> Named:

@@ -18,7 +18,7 @@ from hob.guard.lists import PROFILES, ToolList
 from hob.guard.modes import ACTS, Act, Say, look_up
 from hob.guard.settings import PolicySettings, ToolRules
 from hob.guard.shell.findings import Severity
-from hob.guard.taint import names_paths, names_recipients, taint
+from hob.guard.taint import names_paths, names_recipients, names_what_is_final, taint
 
 Stage = Callable[[Deed, Context, PolicySettings], Verdict | None]
 
@@ -174,7 +174,7 @@ def _of_table(act: Act, deed: Deed, context: Context) -> Verdict:
     match look_up(act, kind, context.autonomy):
         case Say.YES:
             return Allow(rule)
-        case Say.NAMED if act is Act.FINAL and names_paths(deed, context):
+        case Say.NAMED if act is Act.FINAL and names_what_is_final(deed, context):
             return Allow(f"{rule}.named")
         case Say.NAMED if act is Act.SEND and names_recipients(deed, context):
             return Allow(f"{rule}.named")

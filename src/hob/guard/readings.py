@@ -18,7 +18,7 @@ class Reading:
     may reach, `keys` are names of settings, `patches` name the files they change; `plain` lead nowhere.
 
     `runs`: it runs in Hob's sandbox. `searches`: it asks the configured search provider and nobody else. `configures`:
-    it changes Hob's settings or hooks.
+    it changes Hob's settings or hooks. `invites`: without recipients it reaches nobody.
     """
 
     paths: tuple[str, ...] = ()
@@ -38,6 +38,7 @@ class Reading:
     runs: bool = False
     searches: bool = False
     configures: bool = False
+    invites: bool = False
 
     def known(self) -> frozenset[str]:
         """Every argument it knows."""
@@ -89,7 +90,10 @@ READINGS: Mapping[str, Reading] = {
         recipients=("to",), channel=("channel",), bodies=("text", "message"), sources=("media", "attachments")
     ),
     "calendar_add": Reading(
-        recipients=("attendees",), bodies=("title", "description", "location"), plain=("start", "end", "reminder")
+        recipients=("attendees",),
+        bodies=("title", "description", "location"),
+        plain=("start", "end", "reminder"),
+        invites=True,
     ),
     "config_set": Reading(keys=("key",), plain=("value",), configures=True),
     "hooks_write": Reading(plain=("name", "content"), configures=True),

@@ -36,7 +36,7 @@ def _needs(deed: Deed, context: Context) -> Iterable[Ask]:
         yield Ask("taint.secrets", f"{deed.secret_files[0]} usually holds keys, and {_WHY}")
     if Act.ONLINE in deed.acts:
         yield Ask("taint.network", f"the command could send data out, and {_WHY}")
-    if Act.FINAL in deed.acts and not names_paths(deed, context):
+    if Act.FINAL in deed.acts and not names_what_is_final(deed, context):
         yield Ask("taint.final", "it cannot be undone, and your own words name no such file")
     yield from _leaks(deed, context)
 
@@ -59,6 +59,11 @@ def names_paths(deed: Deed, context: Context) -> bool:
     return deed.complete and bool(deed.paths) and all(map(context.named.path, deed.paths))
 
 
+def names_what_is_final(deed: Deed, context: Context) -> bool:
+    """Whether the owner's words name what cannot be undone: files that it changes, or whom something is sent to."""
+    return names_paths(deed, context) or (not deed.paths and names_recipients(deed, context))
+
+
 def names_recipients(deed: Deed, context: Context) -> bool:
     """Whether the owner's words name everybody and every host that something would go to."""
     if not deed.complete or deed.hosts or deed.online or deed.commands:
@@ -75,9 +80,9 @@ def private_in(deed: Deed, context: Context) -> str:
             return f"the file {source}"
     if deed.secret_files:
         return f"the file {deed.secret_files[0]}"
-    for source in context.private:
-        if not context.named.path(source):
-            return f"what was read from {source}"
+    for name in (name for each in context.private for name in each.names):
+        if not context.named.path(name):
+            return f"what was read from {name}"
     return private_text(deed.body, deed.personal, context)
 
 
@@ -86,7 +91,8 @@ def private_text(text: str, personal: Iterable[str], context: Context) -> str:
     said = context.named.words
     if any(value.casefold() not in said for value in personal):
         return "personal data"
-    if any(shares(text, private) for private in context.private_texts):
+    unnamed = (each for each in context.private if not (each.names and all(map(context.named.path, each.names))))
+    if any(shares(text, each.text) for each in unnamed):
         return "a passage of what you keep to yourself"
     return "something encoded" if _ENCODED.search(text) else ""
 
@@ -105,6 +111,10 @@ def _unnamed_url(deed: Deed, context: Context) -> str:
 
 def _carried(deed: Deed, context: Context) -> str:
     """What of an address that only its host was named for holds private things; empty where nothing does."""
-    made = (url for url in deed.urls if not (context.named.url(url) or url in context.searched))
-    text = " ".join(unquote_plus(url) for url in made)
-    return private_text(text, deed.personal, context) if text else ""
+    made = [url for url in deed.urls if not (context.named.url(url) or url in context.searched)]
+    if not made:
+        return ""
+    for each in context.private:
+        if each.names:  # in whatever disguise, and a few letters at a time
+            return f"what was read from {each.names[0]}"
+    return private_text(" ".join(map(unquote_plus, made)), deed.personal, context)

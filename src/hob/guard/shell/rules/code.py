@@ -66,7 +66,7 @@ _SAFE = re.compile(
     r"\bprocess\.(?:exit|argv|version|versions|cwd|stdout\.write|stdin|platform|arch)\b|\bmodule\.exports\b|"
     r"\blist\.remove\b|\bdelete\s+\w+\.\w+|(?<!os)\.remove\(\s*['\"]?\w+['\"]?\s*\)(?!\s*;?\s*os)|\bassert\b|"
     r"import\s+compileall|\.get_?attr\b|\brequire\(\s*['\"](?:\.{0,2}/[\w./-]+|fs|path|util|os|url|assert|[\w@][\w@/-]*(?:/package\.json)?)['\"]\s*\)|"
-    r"\bstr\.(?:replace|join|split)\b|\bpathlib\b|\brename\(columns|\bmath\.\w+|\btime\.(?:time|sleep|perf_counter)\b"
+    r"(?<!os)\.execute(?:many|script)?\(|\bstr\.(?:replace|join|split)\b|\bpathlib\b|\brename\(columns|\bmath\.\w+|\btime\.(?:time|sleep|perf_counter)\b"
 )
 _PROCESSES = re.compile(
     r"['\"](?:node:)?(?:child_process|cluster|net|dgram|dns|http|https|http2|tls|vm|worker_threads|repl|inspector|module|process)['\"]"
