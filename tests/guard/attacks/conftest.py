@@ -1,0 +1,41 @@
+"""A house to attack, and somebody who listens outside."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from .house import House
+
+
+@asynccontextmanager
+async def listening(house: House) -> AsyncIterator[None]:
+    """Somebody who notes whatever reaches a port of this machine."""
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        house.reached.append(b"connected")
+        writer.close()
+
+    class Datagrams(asyncio.DatagramProtocol):
+        def datagram_received(self, data: bytes, addr: object) -> None:
+            house.reached.append(data)
+
+    async with await asyncio.start_server(take, "127.0.0.1") as server:
+        house.port = server.sockets[0].getsockname()[1]
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(Datagrams, ("127.0.0.1", house.port))
+        try:
+            yield
+        finally:
+            transport.close()
+
+
+@pytest.fixture
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+    house = House(tmp_path)
+    monkeypatch.setenv("HOME", str(house.owner))
+    house.furnish()
+    async with listening(house):
+        yield house
