@@ -170,6 +170,21 @@ class _SessionTools:
         return await self._working.call(call, context)
 
 
+def _roots(
+    workspace: WorkspaceSettings, settings: SandboxSettings, owner: Path, forbidden: tuple[Path, ...]
+) -> tuple[Roots, Roots]:
+    """Where the file tools may act, and where commands may."""
+    work = Root("work", workspace.work)
+    further = [Root(str(name), Path(name).expanduser(), writable=False) for name in settings.read]
+    further += [Root(str(name), Path(name).expanduser()) for name in settings.write]
+
+    def over(own: Root) -> Roots:
+        return Roots((work, own, *further), base=workspace.work, home=owner, forbidden=forbidden)
+
+    # Commands only read the workspace: what Hob obeys lies there, and nothing tells how a command means its words.
+    return over(Root("workspace", workspace.path)), over(Root("workspace", workspace.path, writable=False))
+
+
 @asynccontextmanager
 async def open_hands(
     config: Config,
@@ -194,21 +209,7 @@ async def open_hands(
             settings, environ, home=folder / "home", state=folder / "state", owner=owner, forbidden=forbidden
         )
 
-    further = [Root(str(name), Path(name).expanduser(), writable=False) for name in settings.read]
-    further += [Root(str(name), Path(name).expanduser()) for name in settings.write]
-    roots = Roots(
-        (Root("work", workspace.work), Root("workspace", workspace.path), *further),
-        base=workspace.work,
-        home=owner,
-        forbidden=forbidden,
-    )
-    # Commands only read the workspace: what Hob obeys lies there, and nothing tells how a command means its words.
-    for_commands = Roots(
-        (Root("work", workspace.work), Root("workspace", workspace.path, writable=False), *further),
-        base=workspace.work,
-        home=owner,
-        forbidden=forbidden,
-    )
+    roots, for_commands = _roots(workspace, settings, owner, forbidden)
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
     blobs = MaskedBlobs(store.blobs, known)
     backend = Backends(settings, make, path)
