@@ -29,9 +29,9 @@ EXPORTS = {
         open_store rebuild_projections restore
     """,
     "hob.testing": """
-        AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer Reply
-        ScriptedModel Silence SpoolChannel calls check_channel check_describer check_embedder check_model check_speaker
-        check_toolset check_transcriber memory_store message tool
+        AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer
+        ObedientModel Outside Reply ScriptedModel Silence SpoolChannel calls check_channel check_describer check_embedder
+        check_model check_speaker check_toolset check_transcriber memory_store message tool
     """,
     "hob.workspace": """
         AcceptedFiles BootstrapFiles WorkspaceSettings make_work_repository seed

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hob.testing.attacker import ObedientModel as ObedientModel
-    from hob.testing.attacker import hidden_order as hidden_order
-    from hob.testing.attacker import order as order
     from hob.testing.channel import MemoryChannel as MemoryChannel
     from hob.testing.channel import SpoolChannel as SpoolChannel
     from hob.testing.channel import message as message
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from hob.testing.model_server import Fault as Fault
     from hob.testing.model_server import ModelServer as ModelServer
     from hob.testing.model_server import Reply as Reply
-    from hob.testing.simulated import Mail as Mail
     from hob.testing.simulated import Outside as Outside
     from hob.testing.toolset import AllowAll as AllowAll
     from hob.testing.toolset import FunctionTools as FunctionTools
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from hob.testing.toolset_check import check_toolset as check_toolset
 
 _HOMES = {
-    "attacker": ("ObedientModel", "hidden_order", "order"),
+    "attacker": ("ObedientModel",),
     "channel": ("MemoryChannel", "SpoolChannel", "message"),
     "channel_check": ("check_channel",),
     "clock": ("ManualClock",),
@@ -49,7 +46,7 @@ _HOMES = {
     "model": ("Cut", "ScriptedModel", "Silence", "calls"),
     "model_check": ("check_model",),
     "model_server": ("End", "Fault", "ModelServer", "Reply"),
-    "simulated": ("Mail", "Outside"),
+    "simulated": ("Outside",),
     "toolset": ("AllowAll", "FunctionTools", "tool"),
     "toolset_check": ("check_toolset",),
 }
