@@ -30,8 +30,8 @@ EXPORTS = {
     """,
     "hob.testing": """
         AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer
-        ObedientModel Outside Reply ScriptedModel Silence SpoolChannel calls check_channel check_describer check_embedder
-        check_model check_speaker check_toolset check_transcriber memory_store message tool
+        ObedientModel Outside Reply ScriptedModel Silence SpoolChannel calls check_channel check_describer
+        check_embedder check_model check_speaker check_toolset check_transcriber memory_store message tool
     """,
     "hob.workspace": """
         AcceptedFiles BootstrapFiles WorkspaceSettings make_work_repository seed
