@@ -140,7 +140,7 @@ class Approving:
 
     async def revoke(self, id: str) -> None:
         """Take one of those back. Raises NotFound."""
-        if not await self._store.approvals.revoke(id):
+        if not await self._store.approvals.revoke(id, of_action("grant.revoke", "done", SenderClass.OWNER, target=id)):
             raise NotFound(f"no leave is called {id}; `hob approvals grants` lists those that hold")
 
     def _line(self, answered: Answered) -> str:
@@ -163,7 +163,7 @@ class Approving:
     async def run(self) -> None:
         """Wake turns whose questions nobody answered, for as long as it runs. At first: what was answered unheard."""
         await self._ledger.load()
-        for turn in await self._store.turns.parked((WaitsFor.APPROVAL, WaitsFor.ANSWER)):
+        for turn in await self._store.turns.unheard():
             await self._wake(turn)
         while True:
             end = self._ledger.next_end

@@ -45,6 +45,18 @@ _PLACE = (
     "(SELECT count(*) FROM steps s WHERE s.turn = t.id AND NOT (kind = 'model_asked' AND EXISTS (SELECT 1 FROM steps e"
     " WHERE e.turn = s.turn AND e.n = s.n - 1 AND e.kind = 'model_asked')))"
 )
+# Turns that wait for people who have answered already, so that only a process that ended is why they still wait.
+_STEP = "SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND s.kind IN"
+_UNHEARD = (
+    f"SELECT t.id FROM turns t WHERE t.{_OPEN} AND t.state = 'parked' AND ("  # noqa: S608 - constants
+    " t.waits_for = 'approval' AND ("
+    "  NOT EXISTS (SELECT 1 FROM approvals a WHERE a.turn = t.id AND a.state = 'open')"
+    "  OR EXISTS (SELECT 1 FROM approvals a WHERE a.turn = t.id AND a.state IN ('allowed', 'denied', 'expired')"
+    f"   AND NOT EXISTS ({_STEP} ('approval_answered') AND json_extract(c.text, '$.approval') = a.id)))"
+    " OR t.waits_for = 'answer' AND EXISTS (SELECT 1 FROM inbox i WHERE i.turn = t.id AND i.steered = 1"
+    f"  AND NOT EXISTS ({_STEP} ('user_answered', 'steered') AND json_extract(c.text, '$.inbound') = i.id))"
+    ") ORDER BY t.seq"
+)
 # What stands after the last finished work of a turn; a retry does not carry it over.
 _TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
 
@@ -264,6 +276,10 @@ class TurnRows:
         )
         values = (*(each.value for each in on), *values)
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+
+    async def unheard(self) -> tuple[TurnId, ...]:
+        """Parked turns whose people have answered, oldest first: a process ended before it could wake them."""
+        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, _UNHEARD)))
 
     async def next_wake(self) -> float | None:
         """When the next parked turn wakes by time."""
