@@ -62,9 +62,17 @@ async def test_colours_and_progress_bars_are_not_read(bench: Bench) -> None:
     assert (await text_of(bench.tools, "exec", command=command)).partition("\n")[2] == "red\n100%\naX\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "why"), [({"command": " "}, "empty"), ({"command": "ls", "cwd": "no"}, "folder")]
+)
+async def test_what_cannot_be_started_is_told_in_plain_words(bench: Bench, arguments: dict[str, str], why: str) -> None:
+    with pytest.raises(ToolFailed, match=why):
+        await text_of(bench.tools, "exec", **arguments)
+
+
 async def test_a_command_that_takes_too_long_is_stopped_and_so_told(bench: Bench, mark: str) -> None:
     result = await made(bench.tools, "exec", command=f"echo begun; sleep {mark}", timeout=1)
-    assert "stopped after 1 seconds" in result.text
+    assert "stopped at its timeout of 1 s" in result.text
     assert "begun" in result.text
     assert not alive(mark)
 

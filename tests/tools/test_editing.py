@@ -272,10 +272,10 @@ async def test_what_a_call_would_do_is_shown_without_doing_it(files: FileTools, 
     before = grown(ws)
     top = ws.resolve()
     assert await files.diff_of(a_call("edit", path="a.txt", old_text="two", new_text="2")) == (
-        f"--- a/{top}/a.txt\n+++ b/{top}/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+        f"--- {top}/a.txt\n+++ {top}/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
     )
     assert await files.diff_of(a_call("write", path="n", content="x")) == (
-        f"--- /dev/null\n+++ b/{top}/n\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"
+        f"--- /dev/null\n+++ {top}/n\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"
     )
     shown = await files.diff_of(a_call("apply_patch", patch=PATCH))
     assert shown.count("+++ /dev/null") == 2

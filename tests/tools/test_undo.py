@@ -77,7 +77,7 @@ async def test_what_undoing_would_do_is_shown_first(files: FileTools, ws: Path) 
     (ws / "b").write_text("somebody else's\n")
     after = grown(ws)
     assert (await files.undo.preview(TURN)).diff == (
-        f"--- a/{ws}/a\n+++ b/{ws}/a\n@@ -1 +1 @@\n-two\n+one\n# {ws}/b is kept: it was changed since\n"
+        f"--- {ws}/a\n+++ {ws}/a\n@@ -1 +1 @@\n-two\n+one\n# {ws}/b is kept: it was changed since\n"
     )
     assert grown(ws) == after
 

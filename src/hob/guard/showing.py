@@ -45,7 +45,7 @@ def show(
     if commands:
         lines += ["which would run:", *(line for command in commands for line in _barred(command))]
     if diff:
-        lines += ["which would change:", *_barred(diff)]
+        lines += ["which would change:", *_barred(diff.removesuffix("\n"))]
     return "\n".join(lines)
 
 

@@ -138,7 +138,11 @@ class Commands:
             raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
         if network and not self._processes.backend.networks:
             raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
+        if not command.strip():
+            raise ToolFailed("command is empty")
         place = await asyncio.to_thread(self._roots.find, cwd)
+        if not await asyncio.to_thread(Path(place.path).is_dir):
+            raise ToolFailed(f"there is no folder {place.path}")
         roots = tuple(Root(root.path.resolve(), root.writable) for root in self._roots.roots)
         contained = self._processes.backend.name in ("docker", "podman")
         shell = _BASH if not contained and Path(_BASH).exists() else _SH
@@ -265,7 +269,7 @@ def _how(finished: Finished, seconds: float = 0.0) -> str:
         case Reason.EXITED:
             return f"exit status {finished.status}"
         case Reason.TIMED_OUT:
-            return f"stopped after {seconds:g} seconds; give it a longer timeout, or let it run in the background"
+            return f"stopped at its timeout of {seconds:g} s; give it a longer one, or let it run in the background"
     return _WORDS[finished.reason]
 
 

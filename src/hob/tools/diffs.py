@@ -12,7 +12,10 @@ _MOST_LINES = 20_000  # the comparison grows with the square where little is ali
 def unified(before: str | None, after: str | None, name: str, goal: str = "") -> str:
     """The change from one text to the other as a patch; None is no file. Empty if there is no change."""
     old, new = lines_of(before or ""), lines_of(after or "")
-    sides = ("/dev/null" if before is None else f"a/{name}", "/dev/null" if after is None else f"b/{goal or name}")
+    sides = (
+        "/dev/null" if before is None else _side("a", name),
+        "/dev/null" if after is None else _side("b", goal or name),
+    )
     head = f"--- {sides[0]}\n+++ {sides[1]}\n"
     if len(old) + len(new) > _MOST_LINES and before is not None and after is not None:
         return f"{head}(too long to compare: {len(old):,} lines before, {len(new):,} lines after)\n"
@@ -20,6 +23,10 @@ def unified(before: str | None, after: str | None, name: str, goal: str = "") ->
     if not lines:
         return head if (before is None) != (after is None) or goal else ""
     return head + "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _side(letter: str, name: str) -> str:
+    return name if name.startswith("/") else f"{letter}/{name}"
 
 
 def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -> str:

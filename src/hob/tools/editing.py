@@ -132,7 +132,11 @@ class Editing:
             return Plan((), "It has this content already; nothing was changed.")
         lines = content.count("\n") + (not content.endswith("\n") and bool(content))
         what = "a new file" if found.data is None else "in place of the old content"
-        remarks = [f"{lines:,} lines, {len(data):,} bytes, {what}", *remarks, *([remark] if remark else [])]
+        remarks = [
+            f"{lines:,} line{'' if lines == 1 else 's'}, {len(data):,} bytes, {what}",
+            *remarks,
+            *([remark] if remark else []),
+        ]
         return Plan((Planned(found, data),), f"Written: {'; '.join(remarks)}.")
 
     def _edited(self, path: str, old_text: str, new_text: str, replace_all: bool = False) -> Plan:
