@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, digest
+from hob.guard.places import SECRET_NAME
 from hob.tools.changes import FileChanges
 from hob.tools.files import FileTools
 from hob.tools.paths import Root, Roots
@@ -42,6 +43,7 @@ def roots_of(top: Path) -> Roots:
         base=top / "ws",
         home=top,
         forbidden=[top / "ws/.hob"],
+        secret=SECRET_NAME,
     )
 
 

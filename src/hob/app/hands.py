@@ -4,10 +4,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from hob.agent.reading_back import GROUP as EARLIER
+from hob.agent.reading_back import LINE as EARLIER_LINE
+from hob.agent.reading_back import ReadingBack
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, ToolFailed, ToolRefused
@@ -18,6 +21,7 @@ from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.guard.masking.edges import MaskedBlobs
 from hob.guard.masking.known import KnownSecrets
+from hob.guard.places import OBEYED_IN_WORKSPACE, SECRET_NAME
 from hob.store import Store
 from hob.tools.changes import FileChanges
 from hob.tools.command_log import CommandLog
@@ -25,7 +29,7 @@ from hob.tools.commands import open_commands
 from hob.tools.default_set import default_tools
 from hob.tools.files import FileTools
 from hob.tools.grepping import find_ripgrep
-from hob.tools.groups import FileOpenGroups, Groups
+from hob.tools.groups import FileOpenGroups, Group, Groups
 from hob.tools.memories import FileMemories
 from hob.tools.paths import Root, Roots
 from hob.tools.remembering import Remembering
@@ -42,6 +46,7 @@ from hob.tools.turn_undo import TurnUndo
 from hob.tools.undo_log import UndoLog
 from hob.tools.working_memory import FileWorkingMemory
 from hob.workspace import WorkspaceSettings, make_work_repository
+from hob.workspace.bootstrap import NAMES
 
 FOLDER = "tools"
 """The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
@@ -179,10 +184,20 @@ def _roots(
     further += [Root(str(name), Path(name).expanduser()) for name in settings.write]
 
     def over(own: Root) -> Roots:
-        return Roots((work, own, *further), base=workspace.work, home=owner, forbidden=forbidden)
+        return Roots((work, own, *further), base=workspace.work, home=owner, forbidden=forbidden, secret=SECRET_NAME)
 
     # Commands only read the workspace: what Hob obeys lies there, and nothing tells how a command means its words.
     return over(Root("workspace", workspace.path)), over(Root("workspace", workspace.path, writable=False))
+
+
+def _obeyed(workspace: WorkspaceSettings) -> Sequence[str]:
+    """What Hob obeys, below the folder where commands work; nothing where it lies above, as it usually does."""
+    work, path = workspace.work.expanduser().resolve(), workspace.path.expanduser().resolve()
+    if not path.is_relative_to(work):
+        return ()
+    names = (*NAMES, *(f"{name}/" for name in OBEYED_IN_WORKSPACE))
+    above = "" if path == work else f"{path.relative_to(work)}/"
+    return [above + name for name in names]
 
 
 @asynccontextmanager
@@ -205,9 +220,10 @@ async def open_hands(
 
     def make() -> Surroundings:
         folder = kept / "sandbox"
-        return surroundings_of(
+        around = surroundings_of(
             settings, environ, home=folder / "home", state=folder / "state", owner=owner, forbidden=forbidden
         )
+        return replace(around, protected=(*around.protected, *_obeyed(workspace)))
 
     roots, for_commands = _roots(workspace, settings, owner, forbidden)
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -229,7 +245,8 @@ async def open_hands(
     ) as running:
         groups = default_tools(
             (files.toolset, running, remembering.toolset, Talking(notices).toolset),
-            opened=FileOpenGroups(kept / "groups.jsonl"),
+            {EARLIER: Group(EARLIER_LINE, ReadingBack(store.transcript))},
+            FileOpenGroups(kept / "groups.jsonl"),
         )
         undo = TurnUndo(commands, files.undo, changes, store.blobs)
         undone = UndoLog(kept / "undone.jsonl")

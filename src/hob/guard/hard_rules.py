@@ -21,6 +21,9 @@ PROTECTED_SETTINGS = (
 )
 """Settings, with all below them, that only the owner changes, by hand."""
 
+_SPEAKS_TO_HOB = re.compile(r"\bhob\.sock\b|-m[ \t]*['\"]?hob\b(?!-)|\b(?:from|import)[ \t]+hob\b|\bhob_home\b")
+"""Ways to Hob's commands and doors beside the program `hob` itself, which the shell analysis finds."""
+
 _KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", re.ASCII)
 
 
@@ -50,6 +53,8 @@ class HardRules:
         text = "\n".join(deed.commands).casefold()
         if any(each in text for each in self._spellings):
             return Deny("hard.state", "the command names Hob's own state directory, which no tool may touch")
+        if (found := _SPEAKS_TO_HOB.search(text)) is not None:
+            return Deny("hard.state", f"the command holds {found[0]!r}: what Hob is told is the owner's own word")
         return None
 
     def _touched(self, deed: Deed) -> Iterable[str]:

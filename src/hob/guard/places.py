@@ -12,19 +12,21 @@ _CLOSED_IN_HOME = (
     ".git-credentials", ".pypirc", ".vault-token", "Library/Keychains", "Library/Application Support/Google/Chrome",
 )  # fmt: skip
 _CLOSED = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/proc", "/sys", "/dev", "/boot")
-_SECRET_NAME = re.compile(
-    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|kdbx|keystore|jks|ovpn)|.*secrets?\.(?:json|ya?ml|toml|txt)",
-    re.IGNORECASE,
+SECRET_NAME = re.compile(
+    r"(?i:\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|kdbx|keystore|jks|ovpn)|.*secrets?\.(?:json|ya?ml|toml|txt))"
 )
+"""Names of files that usually hold keys or passwords."""
+
 _OBEYED_NAMES = frozenset({
     "agents.md", "soul.md", "user.md", "tools.md", "identity.md", "memory.md", "claude.md", "gemini.md",
     "copilot-instructions.md", ".cursorrules", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".envrc",
     ".gitconfig", ".gitattributes", ".gitmodules", ".vimrc", ".exrc",
 })  # fmt: skip
 _OBEYED_FOLDERS = (".git", ".hg", ".svn", ".claude", ".cursor", ".vscode", ".github/workflows")
-_OBEYED_IN_WORKSPACE = ("skills", "operations", "memory")
 _CONFIGURING = ("hooks",)
+OBEYED_IN_WORKSPACE = ("skills", "operations", "memory", *_CONFIGURING)
+"""Folders of the workspace whose files Hob obeys or runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Places:
     def is_obeyed(self, where: str) -> bool:
         """Whether what stands there is taken as instruction later: by Hob, by other agents, by git or a shell."""
         name = where.rpartition("/")[2].casefold()
-        folders = (f"{self.workspace}/{each}" for each in _OBEYED_IN_WORKSPACE)
+        folders = (f"{self.workspace}/{each}" for each in OBEYED_IN_WORKSPACE)
         return (
             name in _OBEYED_NAMES
             or any(f"/{each}/" in f"{where}/".casefold() for each in _OBEYED_FOLDERS)
@@ -67,7 +69,7 @@ class Places:
 
 def is_secret_file(where: str) -> bool:
     """Whether a file of this name usually holds keys or passwords."""
-    return _SECRET_NAME.fullmatch(where.rpartition("/")[2]) is not None
+    return SECRET_NAME.fullmatch(where.rpartition("/")[2]) is not None
 
 
 _PATCHED = re.compile(

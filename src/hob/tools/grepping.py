@@ -158,6 +158,7 @@ async def _by_hand(
         rules=() if wanted.everything or name else await asyncio.to_thread(rules_above, roots, place),
         above=place.parts,
         closed=roots.forbidden,
+        secret="" if roots.secret is None else roots.secret.pattern,
     )
     # isolated (-I): neither the folder nor the environment of the caller decides what is imported
     command = (sys.executable, "-I", "-m", "hob.tools.searching")
@@ -230,7 +231,7 @@ def _text(part: Mapping[str, str]) -> str:
 
 
 def _is_closed(roots: Roots, descriptor: int, place: Place, path: str) -> bool:
-    if roots.is_forbidden(f"{place.path}/{path}"):
+    if roots.is_forbidden(f"{place.path}/{path}") or roots.holds_secrets(path):
         return True
     try:
         return roots.is_forbidden_file(os.stat(path, dir_fd=descriptor, follow_symlinks=False))

@@ -7,10 +7,12 @@ path and refuses links altogether: if somebody has put one there meanwhile, open
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -66,12 +68,19 @@ class Roots:
 
     Relative names start at `base`, which lies in a root; `~` is `home`. `forbidden` are files and folders that no tool
     ever sees, even within a root: the state directory, files with secrets. Where roots lie in one another, the
-    innermost decides.
+    innermost decides. What stands in files of `secret` names is never shown, wherever they lie.
     """
 
     def __init__(
-        self, roots: Sequence[Root], *, base: Path, home: Path | None = None, forbidden: Sequence[Path] = ()
+        self,
+        roots: Sequence[Root],
+        *,
+        base: Path,
+        home: Path | None = None,
+        forbidden: Sequence[Path] = (),
+        secret: re.Pattern[str] | None = None,
     ) -> None:
+        self.secret = secret
         self.roots = tuple(roots)
         self._tops = sorted(((_real(root.path), root) for root in roots), key=lambda each: -len(each[0]))
         self._base = _spelled(base)
@@ -102,6 +111,10 @@ class Roots:
         """Whether this real path is never touched."""
         return is_beneath(self.forbidden, path)
 
+    def holds_secrets(self, path: str) -> bool:
+        """Whether a file of this name usually holds keys or passwords."""
+        return self.secret is not None and self.secret.fullmatch(path.rpartition("/")[2]) is not None
+
     def is_forbidden_file(self, found: os.stat_result) -> bool:
         """Whether this file is another name, a hard link, of one that is never touched."""
         return found.st_nlink > 1 and (found.st_dev, found.st_ino) in files_of(self.forbidden)
@@ -125,9 +138,12 @@ class Roots:
         finally:
             os.close(descriptor)
 
-    def open_file(self, spelled: str) -> tuple[int, os.stat_result, Place]:
-        """A descriptor to read a plain file by. Raises ToolFailed, ToolRefused; devices and pipes are not opened."""
-        return self.patiently(spelled, self._open_file)
+    def open_file(self, spelled: str, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
+        """A descriptor to read a plain file by. Raises ToolFailed, ToolRefused; devices and pipes are not opened.
+
+        With `secrets` the name does not matter: nobody is shown what stands there.
+        """
+        return self.patiently(spelled, partial(self._open_file, secrets=secrets))
 
     def open_listing(self, spelled: str) -> tuple[int, Place]:
         """A descriptor to list a folder by. Raises ToolFailed, ToolRefused."""
@@ -177,7 +193,10 @@ class Roots:
                     os.close(listing)
         return ToolFailed(f"{said} {self.line()}")
 
-    def _open_file(self, place: Place) -> tuple[int, os.stat_result, Place]:
+    def _open_file(self, place: Place, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
+        if not secrets and self.holds_secrets(place.path):
+            why = "usually holds keys or passwords, so it is closed to the file tools"
+            raise ToolRefused(f"{place.spelled} {why}. A command can use it, if the owner gives leave.")
         if not place.parts:
             raise ToolFailed(f"{place.spelled} is a folder, not a file.")
         with self.folder(place) as folder:

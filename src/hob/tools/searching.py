@@ -34,7 +34,8 @@ class Search:
     """What to look for, and where: beneath a folder's descriptor, or in the one file that is called `name`.
 
     A file must fit all `globs`. `rules` are the texts of `.gitignore` files and how many of the parts `above` lie over
-    them. `closed` are real paths left out, under whatever other names (hard links) their files are met.
+    them. `closed` are real paths left out, under whatever other names (hard links) their files are met; `secret` is a
+    pattern of names left out.
     """
 
     descriptor: int
@@ -50,6 +51,7 @@ class Search:
     rules: tuple[tuple[str, int], ...] = ()
     above: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
+    secret: str = ""
 
 
 def main() -> int:
@@ -101,7 +103,10 @@ def _files(search: Search) -> Iterator[tuple[str, str]]:
     rules = tuple(rule for text, depth in search.rules for rule in read_rules(text, depth))
     walk = Walk(search.path, partial(is_beneath, search.closed), search.everything, rules, above=tuple(search.above))
     closed = cache(lambda: set(files_of(search.closed)))
+    secret = re.compile(search.secret or r"(?!)")
     for entry in walk.entries(search.descriptor):
+        if secret.fullmatch(entry.name):
+            continue
         if not entry.is_folder and not entry.is_link and all(glob.matches(entry.parts) for glob in globs):
             data = entry.read(LARGEST, lambda seen: seen.st_nlink < 2 or (seen.st_dev, seen.st_ino) not in closed())
             if data is not None and (text := _text(data)) is not None:

@@ -110,7 +110,7 @@ class Undo:
         for path in paths:
             target, own = _before([change for change in changes if change.path == path])
             try:
-                found = await asyncio.to_thread(load, self._roots, path)
+                found = await asyncio.to_thread(load, self._roots, path, secrets=True)
                 if found.hash == _hash(target):
                     unchanged.append(path)
                 elif found.place.path != path or found.hash not in own:

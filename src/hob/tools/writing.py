@@ -46,7 +46,7 @@ class Changed(ToolFailed):
     """The file was changed by somebody else."""
 
 
-def load(roots: Roots, spelled: str) -> Found:
+def load(roots: Roots, spelled: str, *, secrets: bool = False) -> Found:
     """What stands at a place that is to be changed. Raises ToolRefused where nothing may be, ToolFailed."""
     seen, place = roots.look(spelled)
     check_writable(roots, place)
@@ -54,7 +54,7 @@ def load(roots: Roots, spelled: str) -> Found:
         for part in place.parts:
             check_new_name(part)
         return Found(place, None)
-    descriptor, found, there = roots.open_file(place.path)
+    descriptor, found, there = roots.open_file(place.path, secrets=secrets)
     with os.fdopen(descriptor, "rb") as file:
         _check_same(there, place.path)
         if found.st_size > LARGEST:

@@ -260,3 +260,14 @@ def test_a_fork_bomb_needs_a_fork_and_no_end() -> None:
     assert verdict("while true; do make; sleep 5; done") is PLAIN
     assert verdict("for i in 1 2; do make & done; wait") is PLAIN
     assert verdict('walk() { for d in "$1"/*; do [ -d "$d" ] && walk "$d"; done; }; walk src') is PLAIN
+
+
+@pytest.mark.parametrize(
+    "text", ["hob accept", "hob approvals allow a_1", "/opt/hob/bin/hob config set x y", "sh -c 'hob people'", "env hob"]
+)
+def test_nobody_speaks_to_hob_in_the_owner_s_name(text: str) -> None:
+    assert verdict(text) is REFUSE
+
+
+def test_what_hob_is_may_be_asked() -> None:
+    assert verdict("hob --version") is PLAIN

@@ -88,6 +88,12 @@ def kill_by_name(scene: Scene) -> Iterator[Finding]:
         yield scene.refuse("system-control", "it ends processes that are not its own")
 
 
+def hob(scene: Scene) -> Iterator[Finding]:
+    """Hob itself: its commands are the owner's own word."""
+    if scene.args not in (("--version",), ("-V",), ("--help",), ("-h",)):
+        yield scene.refuse("own-state", "it would speak to Hob in the owner's name")
+
+
 def table(scene: Scene) -> Iterator[Finding]:
     """`crontab`."""
     if has(scene.args, "r"):
@@ -116,6 +122,7 @@ RULES: Rules = {
     **dict.fromkeys(
         ("shutdown", "reboot", "halt", "poweroff", "pm-suspend", "pm-hibernate"), _always("it stops the computer")
     ),
+    "hob": hob,
     "init": init,
     "telinit": init,
     **dict.fromkeys(("systemctl", "loginctl", "service", "rc-service", "launchctl", "machinectl", "initctl"), service),
