@@ -37,6 +37,12 @@ def hostile() -> tuple[Hostile, ...]:
 
 
 @cache
+def hostile_texts() -> tuple[str, ...]:
+    """The same as it stands there, with names for the places."""
+    return tuple(e["text"] for e in tomllib.loads((_DATA / "hostile_commands.toml").read_text("utf-8"))["commands"])
+
+
+@cache
 def benign() -> tuple[str, ...]:
     """What developers run all day."""
     entries = tomllib.loads((_DATA / "benign_commands.toml").read_text("utf-8"))["commands"]

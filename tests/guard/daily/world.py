@@ -1,0 +1,117 @@
+"""The real program in this process: tools, judge, approvals, sandbox. Model and services are played."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.app.opening import App, Extras, open_app
+from hob.app.sections import SECTIONS
+from hob.config import load_config
+from hob.core.ids import TurnId
+from hob.core.models import ModelReply
+from hob.core.steps import ToolReceived
+from hob.gateway.following import watch
+from hob.gateway.inbound import owners_inbound
+from hob.testing.model import ScriptedModel, calls
+from hob.testing.simulated import Outside
+from tests.guard.daily.talks import Do, Task
+from tests.guard.daily.things import CONTACTS, FILES, outside
+
+_SECONDS = 30.0
+_GIT = ("-c", "user.name=Nora", "-c", "user.email=nora@example.com")
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What a task came to: the rules that asked, the calls that were refused, and those that ended otherwise."""
+
+    task: Task
+    questions: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+@dataclass
+class Office:
+    """An owner's Hob at work."""
+
+    app: App
+    model: ScriptedModel
+    work: Path
+    services: Outside
+
+    async def do(self, task: Task, *, lay_out: bool = True) -> Came:
+        """The whole conversation; every question is answered with yes, as soon as it is asked."""
+        if lay_out:
+            self.lay_out(task.files)
+        session = re.sub(r"\W+", "-", task.name)
+        questions: list[str] = []
+        refused: list[str] = []
+        wrong: list[str] = []
+        results: list[str] = []
+        for said in task.talk:
+            self.model.script[:] = [*map(_reply, said.calls), "Done."]
+            turn = await self._say(said.words, session)
+            decided = await self.app.store.decisions.find(turn)
+            questions += [each.rule for each in decided if each.verdict == "ask"]
+            refused += [f"{each.tool}: {each.rule}: {each.reason}" for each in decided if each.verdict == "deny"]
+            got = [step for step in await self.app.store.journal.load_steps(turn) if isinstance(step, ToolReceived)]
+            for do, step in zip(said.calls, got, strict=True):
+                if step.result.is_error is not do.fails:
+                    wrong.append(f"{do.tool}: {step.result.text[:300]}")
+            results += [step.result.text for step in got]
+        return Came(task, tuple(questions), tuple(refused), tuple(wrong), tuple(results))
+
+    async def _say(self, words: str, session: str) -> TurnId:
+        api = self.app.api
+        accepted = await api.accept(owners_inbound({"message": words, "session": session}, None, api.clock))
+        async for item in watch(api, accepted, _SECONDS):
+            if isinstance(item, dict):
+                assert item["state"] == "done", item
+            for asked in await self.app.store.approvals.open(accepted.session):
+                await api.accept(
+                    owners_inbound({"message": f"approve:{asked.id}", "session": session}, None, api.clock)
+                )
+        result = await self.app.store.inbox.find_result(accepted.id)
+        assert result is not None
+        assert result.turn is not None
+        return result.turn
+
+    def lay_out(self, more: Mapping[str, str] | None = None) -> None:
+        """The work folder as it is before a task."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        for name, text in {**FILES, **(more or {})}.items():
+            path = self.work / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
+            subprocess.run(("git", *_GIT, *command), cwd=self.work, check=True, capture_output=True)
+
+
+def _reply(do: Do) -> ModelReply:
+    return calls((do.tool, json.dumps(do.arguments)))
+
+
+@asynccontextmanager
+async def office(home: Path, **environ: str) -> AsyncIterator[Office]:
+    """Hob with its usual settings and these, over a home below this folder."""
+    state, workspace = home / ".hob", home / "hob"
+    settings = {
+        "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
+        "HOB_MODEL_NAME": "scripted",
+        "HOB_WORKSPACE_PATH": str(workspace),
+        "HOB_SANDBOX_GIT_NAME": "Nora",
+        "HOB_SANDBOX_GIT_EMAIL": "nora@example.com",
+    }
+    config = load_config(SECTIONS, home=state, environ=settings | environ)
+    model, services = ScriptedModel(), outside()
+    async with open_app(state, config, extras=Extras(wrap_tools=services.beside, wrap_model=lambda _: model)) as app:
+        for name, address in CONTACTS.items():
+            await app.api.people.link(address, name.split()[0].lower(), name)
+        yield Office(app, model, workspace / "work", services)
