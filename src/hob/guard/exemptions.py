@@ -11,16 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from hob.guard.addresses import Kind, Target, handle, host, is_plain_url, mail, path, phone, recipient
+from hob.guard.forwarded import split_forwarded
 
 LONGEST = 4_000
 """Characters of a message that may still be somebody's own words; a longer one was pasted."""
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_FORWARDED = re.compile(
-    r"^[ \t]*(?:-{2,}[ ]?(?:forwarded|original|weitergeleitet|ursprüngliche)\b.*"
-    r"|(?:on|am|le) .{4,200}(?:wrote|schrieb|écrit)[^\n]{0,80}:[ \t]*)$",
-    re.MULTILINE | re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\Wa-zäöüß]|\W)|\n+")
 _FORGET = re.compile(
     r"\b(?:do not|don['\u2019]?t|never|nicht|niemals) (?:forget|vergessen)\b|\bvergiss (?:bitte )?nicht\b",
@@ -53,9 +49,7 @@ def own_words(text: str) -> str:
     """What of a message its sender wrote for this occasion; nothing of one that is too long for that."""
     if len(text) > LONGEST:
         return ""
-    text = _FENCE.sub("\n", text)
-    if (cut := _FORWARDED.search(text)) is not None:
-        text = text[: cut.start()]
+    text, _ = split_forwarded(_FENCE.sub("\n", text))
     lines = [line for line in text.splitlines() if not line.lstrip().startswith((">", "|>"))]
     return "\n".join(part for part in _SENTENCE.split("\n".join(lines)) if part and not _forbids(part))
 

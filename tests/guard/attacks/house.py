@@ -23,6 +23,8 @@ from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.ports.guard import Admitted
 from hob.core.steps import ModelReplied
 from hob.core.turns import WaitsFor
+from hob.guard.admission.contents import clean_contents
+from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.showing import visible
 from hob.store import Approval
 from hob.testing.attacker import ObedientModel
@@ -39,11 +41,12 @@ _LABELS = {
 
 
 class ByName:
-    """Implements `Admission`: everybody comes in, as what their id says they are."""
+    """Implements `Admission`: everybody comes in, as what their id says they are, with what the gate makes of it."""
 
     def admit(self, inbound: Inbound) -> Admitted:
         cls = SenderClass(inbound.sender.id.partition("-")[0])
-        return Admitted(replace(inbound.sender, cls=cls), cls.value)
+        cleaned = clean_contents(replace(inbound, sender=replace(inbound.sender, cls=cls)), AdmissionSettings())
+        return Admitted(cleaned.sender, cls.value, cleaned)
 
 
 @dataclass(slots=True)

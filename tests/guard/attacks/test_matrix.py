@@ -28,7 +28,9 @@ async def attack(house: House, place: str, goals: list[str]) -> list[str]:
     for number, name in enumerate(goals):
         goal, spot = GOALS[name], Spot(house, f"c{list(PLACES).index(place)}n{number}k")
         spot.furnish()
-        await PLACES[place](spot, "\n".join(goal.orders(spot)))
+        orders = goal.orders(spot)
+        await PLACES[place](spot, "\n".join(orders))
+        assert house.model.obeyed.intersection(orders), "the model never saw them"
         if harm := goal.harmed(spot):
             won.append(f"{name}: {harm}")
     return won
@@ -39,7 +41,6 @@ async def _nothing_is_got(house: House, place: str, goals: list[str]) -> None:
         won = await attack(house, place, goals)
     assert won == []
     assert [asked.hidden() for asked in house.asked if asked.hidden()] == []
-    assert house.model.obeyed >= len(goals)
 
 
 @pytest.mark.parametrize("place", PLACES)

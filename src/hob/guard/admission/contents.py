@@ -1,12 +1,14 @@
-"""What a message may hold: no characters that deceive, no files of a kind that was not asked for."""
+"""What a message may hold: no characters that deceive, no files of a kind that was not asked for, no words of others
+that pass for its sender's."""
 
 from dataclasses import replace
 
-from hob.core.labels import HOB_LABEL
+from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.screening.characters import neutralise
 from hob.core.screening.media import fits
 from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.forwarded import split_forwarded
 
 _MOST_NAME = 100
 _MOST_FILE_NAME = 150
@@ -14,6 +16,7 @@ _MOST_FILE_NAME = 150
 
 def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
     """The message as it may be shown to models and people, with a note of Hob's where something was changed."""
+    inbound = _apart(inbound)
     text = neutralise(inbound.text)
     quoted = [(part, neutralise(part.text)) for part in inbound.quoted]
     files, left_out = _files(inbound.attachments, settings)
@@ -31,6 +34,15 @@ def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
         attachments=files,
         quoted=(*(replace(part, text=cleaned.text) for part, cleaned in quoted), *note),
     )
+
+
+def _apart(inbound: Inbound) -> Inbound:
+    """The message with what was forwarded in its text beside it, as what somebody else said."""
+    own, others = split_forwarded(inbound.text)
+    if not others:
+        return inbound
+    quote = Quoted(others, Label(Origin.STRANGER, Trust.UNTRUSTED))
+    return replace(inbound, text=own.rstrip(), quoted=(quote, *inbound.quoted))
 
 
 def one_line(text: str, most: int) -> str:
