@@ -45,7 +45,7 @@ async def test_what_is_kept_is_found_by_its_words_in_another_session_and_after_a
     await text(tools, of(), "remember", text="Anna's birthday is on 4 May.")
     await text(tools, of(), "remember", text="The car is parked in Elm Street.")
     found = await text(remembering(tmp_path), of(session="api:main"), "recall", query="ANNA's birthdays?")
-    assert found.startswith("- Anna's birthday is on 4 May. [2026-01-01, local:main]")
+    assert found.startswith("- Anna's birthday is on 4 May. [2026-01-01, local:main, t]")
     assert "car" not in found
 
 
@@ -103,7 +103,7 @@ async def test_what_a_tainted_turn_kept_is_named_and_shown_only_on_demand(tmp_pa
     assert "1 more from model; to read them too, set untrusted=true" in plain.text
     all_of_it = await tools.toolset.call(a_call("recall", query="bank", untrusted=True), of())
     assert not all_of_it.label.trusted
-    assert "666. [2026-01-01, local:main, untrusted]" in all_of_it.text
+    assert "666. [2026-01-01, local:main, t, untrusted]" in all_of_it.text
 
 
 async def test_a_context_of_unknown_trust_is_not_trusted(tmp_path: Path) -> None:

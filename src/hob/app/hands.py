@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from hob.agent.reading_back import ReadingBack
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, ToolFailed, ToolRefused
-from hob.core.ids import SessionKey
+from hob.core.ids import BlobId, SessionKey, TurnId
 from hob.core.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
@@ -43,6 +43,7 @@ from hob.tools.sandbox.surroundings import Surroundings, limits_of, surroundings
 from hob.tools.sandbox.undo.snapshots import Snapshots
 from hob.tools.talking import Talking
 from hob.tools.turn_undo import TurnUndo
+from hob.tools.undo import undo_of
 from hob.tools.undo_log import UndoLog
 from hob.tools.working_memory import FileWorkingMemory
 from hob.workspace import WorkspaceSettings, make_work_repository
@@ -66,8 +67,23 @@ class Hands:
     undo: TurnUndo
     undone: UndoLog
     notes: FileWorkingMemory
+    memories: FileMemories
+    changes: FileChanges
     backend: "Backends"
     log: CommandLog
+
+    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """The bytes that only undoing these turns needs."""
+        return await self.changes.blobs_of(_with_undoing(turns))
+
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
+        await self.memories.forget(turns, session)
+        await self.notes.forget(turns, session)
+        everything = _with_undoing(turns)
+        await self.changes.forget(everything)
+        await self.log.forget(everything)
+        await self.undone.forget(everything)
 
     async def tidy(self) -> None:
         """After a start: take away what a crash left half-written, and forget how files were many turns ago."""
@@ -200,6 +216,12 @@ def _obeyed(workspace: WorkspaceSettings) -> Sequence[str]:
     return [above + name for name in names]
 
 
+def _with_undoing(turns: Collection[TurnId]) -> frozenset[TurnId]:
+    """The turns, their undoing and the undoing of that."""
+    undone = [undo_of(turn) for turn in turns]
+    return frozenset((*turns, *undone, *(undo_of(turn) for turn in undone)))
+
+
 @asynccontextmanager
 async def open_hands(
     config: Config,
@@ -250,4 +272,15 @@ async def open_hands(
         )
         undo = TurnUndo(commands, files.undo, changes, store.blobs)
         undone = UndoLog(kept / "undone.jsonl")
-        yield Hands(groups, Working(groups, backend, workspace.work), files, undo, undone, notes, backend, commands)
+        yield Hands(
+            groups,
+            Working(groups, backend, workspace.work),
+            files,
+            undo,
+            undone,
+            notes,
+            memories,
+            changes,
+            backend,
+            commands,
+        )

@@ -274,6 +274,7 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
         salt=base.salt,
         context_room=context_room,
     )
+    store.erasure.add_keeper(trust.hands)
     undoing = Undoing(trust.hands.undo, trust.hands.undone, store, clock)
     afterwards = await stack.enter_async_context(open_afterwards())
     if not base.own_only:  # a daemon makes the list of prices before anybody waits for it

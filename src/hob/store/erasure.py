@@ -7,14 +7,15 @@ it is lost. Backups made earlier still hold the content until they are deleted; 
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, StoreError
-from hob.core.ids import SessionKey, TraceId
+from hob.core.ids import BlobId, SessionKey, TraceId, TurnId
 from hob.store.blobs import blob_path
 from hob.store.codec import load_inbound, title_of
 from hob.store.disk import sync_directory
@@ -108,6 +109,18 @@ _TITLES = (
 )
 
 
+class Keeper(Protocol):
+    """Keeps content of turns outside of the database."""
+
+    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """The blobs that it needs for these turns alone."""
+        ...
+
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget all content of these turns, and of a whole session where one is given; again does no harm."""
+        ...
+
+
 class Erasure:
     """Erases what was said. What is still being worked on or sent cannot be erased yet."""
 
@@ -118,6 +131,11 @@ class Erasure:
         self._clock = clock
         self._home = home
         self._connect = connect_writing
+        self._keepers: list[Keeper] = []
+
+    def add_keeper(self, keeper: Keeper) -> None:
+        """From now on it forgets too what is erased here."""
+        self._keepers.append(keeper)
 
     async def erase_trace(self, trace: TraceId, reason: str) -> int:
         """Forget one message with all that came of it; how many pieces those were.
@@ -126,26 +144,35 @@ class Erasure:
         InvalidRequest while any of it is in progress, StoreError when a copy may be left in the log (do it again).
         """
         scope = (_TURNS_OF_TRACE, _RETRIED, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
-        return await self._erase(trace, scope, _CONTENT, reason)
+        return await self._erase(trace, scope, _CONTENT, reason, None)
 
     async def erase_session(self, session: SessionKey, reason: str) -> int:
         """Forget all that was said in a session, its title too; how many pieces those were. Raises as above."""
         scope = (_TURNS_OF_SESSION, _TRACES, _TRACES_OF_SESSION)
-        return await self._erase(session, scope, (*_CONTENT, *_CONTENT_OF_SESSION), reason)
+        return await self._erase(session, scope, (*_CONTENT, *_CONTENT_OF_SESSION), reason, session)
 
-    async def _erase(self, key: str, scope: Iterable[str], content: Iterable[str], reason: str) -> int:
+    async def _erase(
+        self, key: str, scope: Sequence[str], content: Iterable[str], reason: str, session: SessionKey | None
+    ) -> int:
         at = self._clock.now().timestamp()
 
-        def job(connection: apsw.Connection) -> int:
+        def look(connection: apsw.Connection) -> frozenset[TurnId]:
             connection.execute(_SCOPE)
             for statement in scope:
                 connection.execute(statement, {"key": key})
             if find_row(connection, _OPEN) is not None:
                 raise InvalidRequest("Some of this is still being worked on or sent; stop it first.")
+            return frozenset(TurnId(row[0]) for row in all_rows(connection, "SELECT id FROM doomed_turns"))
+
+        turns = await self._writer.write(look)
+        kept = {blob for keeper in self._keepers for blob in await keeper.blobs_of(turns)}
+
+        def job(connection: apsw.Connection) -> int:
+            look(connection)
             for select in (*content, _SUMMARIES_OF_TURNS):
                 connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
             self._doom_titles(connection)
-            blobs = _named(connection, "IN doomed") | {row[0] for row in all_rows(connection, _MEDIA)}
+            blobs = kept | _named(connection, "IN doomed") | {row[0] for row in all_rows(connection, _MEDIA)}
             texts = all_rows(
                 connection, "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
             )
@@ -159,6 +186,8 @@ class Erasure:
             return len(texts) + len(erased)
 
         pieces = await self._writer.write(job)
+        for keeper in self._keepers:
+            await keeper.forget(turns, session)
         await asyncio.to_thread(self._fold_log)
         return pieces
 

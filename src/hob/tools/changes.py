@@ -1,7 +1,7 @@
 """What turns change in files: noted before it is done, so that it can be undone whenever the process died."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -92,7 +92,15 @@ class FileChanges:
     async def turns(self) -> frozenset[TurnId]:
         return frozenset(change.turn for change in await asyncio.to_thread(self._load))
 
-    async def forget(self, turns: frozenset[TurnId]) -> None:
+    async def blobs_of(self, turns: Collection[TurnId]) -> frozenset[BlobId]:
+        """Where the bytes are kept that these turns alone replaced."""
+        theirs, others = set[BlobId](), set[BlobId]()
+        for change in await asyncio.to_thread(self._load):
+            if change.before is not None and change.before.blob is not None:
+                (theirs if change.turn in turns else others).add(change.before.blob)
+        return frozenset(theirs - others)
+
+    async def forget(self, turns: Collection[TurnId]) -> None:
         """Forget what these turns changed; it cannot be undone any more. Raises OSError."""
         await asyncio.to_thread(self._lines.keep, lambda row: row.get("turn") not in turns)
 

@@ -5,7 +5,7 @@ differs was its doing. Where several run at once, the one that began last is tak
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -148,7 +148,7 @@ class CommandLog:
             needed |= {mark.id for mark in self._marks.values()}
             return await asyncio.to_thread(self.snapshots.prune, needed)
 
-    async def forget(self, turns: frozenset[TurnId]) -> None:
+    async def forget(self, turns: Collection[TurnId]) -> None:
         """Forget these turns' commands, and what was in the folders before them. Raises OSError."""
         async with self._lock:
             await asyncio.to_thread(self._lines.keep, lambda row: row.get("turn") not in turns)

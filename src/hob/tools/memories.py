@@ -5,13 +5,13 @@ import logging
 import math
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hob.core.clock import Clock
-from hob.core.ids import SessionKey
+from hob.core.ids import SessionKey, TurnId
 from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.memory import Memory
 from hob.tools.lines import LineFile
@@ -52,6 +52,22 @@ class FileMemories:
             log.warning("memories cannot be read: %s", error)
             return ()
         return _best([each for each in kept if each.session == session], words_of(query), limit)
+
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget what was remembered in these turns, and in a whole session where one is given. Raises OSError."""
+        ends = tuple(f", {turn}" for turn in turns)
+
+        def wanted(line: Mapping[str, Any]) -> bool:
+            source = str(line.get("source", ""))
+            of_session = session is not None and (line.get("session") == session or source.startswith(f"{session}, "))
+            return not (source.endswith(ends) or of_session)
+
+        await asyncio.to_thread(self._drop, wanted)
+
+    def _drop(self, wanted: Callable[[Mapping[str, Any]], bool]) -> None:
+        with self._lock:
+            self._lines.keep(wanted)
+            self._kept = None
 
     def _add(self, session: SessionKey, memory: Memory) -> None:
         with self._lock:

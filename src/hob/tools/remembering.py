@@ -40,7 +40,8 @@ class Remembering:
         if not text:
             raise ToolFailed("the text is empty.")
         label = Label(Origin.MODEL, context.trust)
-        await self._memories.remember(text, memory_of(context.turn), label, context.turn.session)
+        source = f"{context.turn.session}, {context.turn.id}"  # by which it is found when either is erased
+        await self._memories.remember(text, memory_of(context.turn), label, source)
         if context.trust is Trust.UNTRUSTED:
             return "Kept, marked as untrusted: this conversation holds text from elsewhere."
         return "Kept."
@@ -77,7 +78,8 @@ class Remembering:
         content = _checked(content.strip(), _LONGEST_NOTE)
         session = context.turn.session
         before = await self._working.load(session)
-        await self._working.put(session, WorkingNote(content, Label(Origin.MODEL, context.trust)))
+        note = WorkingNote(content, Label(Origin.MODEL, context.trust), turn=context.turn.id)
+        await self._working.put(session, note)
         if before is None:
             return Output("Kept.")
         return Output(f"Kept, in place of:\n{before.text}", before.label)

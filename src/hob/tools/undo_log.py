@@ -1,7 +1,7 @@
 """Which turns were undone, on disk before it is done, so that an undoing that was cut short is known and finished."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ class UndoLog:
                 undone -= {turn for turn in undone if undo_of(turn) == note.turn}
         return frozenset(undone)
 
-    async def forget(self, turns: frozenset[TurnId]) -> None:
+    async def forget(self, turns: Collection[TurnId]) -> None:
         """Forget what was undone of these turns."""
         await asyncio.to_thread(self._lines.keep, lambda row: row.get("turn") not in turns)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Protocol
 
 from hob.core.clock import Clock
 from hob.core.errors import StoreFull
-from hob.core.ids import SessionKey, digest
+from hob.core.ids import SessionKey, TurnId, digest
 from hob.core.labels import Label, Origin, Trust
 from hob.tools.lines import replace_file, sync_folder
 
@@ -24,6 +25,8 @@ class WorkingNote:
     label: Label
     at: float = 0.0
     """When it was put, in Unix seconds."""
+    turn: str = ""
+    """Which turn wrote it."""
 
 
 class WorkingMemory(Protocol):
@@ -54,6 +57,18 @@ class FileWorkingMemory:
         except OSError as error:
             raise StoreFull(f"{self._folder} cannot be written: {error.strerror or error}.") from error
 
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget the notes that these turns wrote, and that of a session where one is given. Raises OSError."""
+        await asyncio.to_thread(self._forget, turns, session)
+
+    def _forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        for path in self._folder.glob("*.json"):
+            note = self._load(path)
+            if note is None or note.turn in turns or (session is not None and path == self._path(session)):
+                path.unlink(missing_ok=True)
+        if self._folder.exists():
+            sync_folder(self._folder)
+
     def _path(self, session: SessionKey) -> Path:
         return self._folder / f"{digest(session)}.json"
 
@@ -62,7 +77,9 @@ class FileWorkingMemory:
             found = json.loads(path.read_bytes())
             if found["v"] == _FORMAT:
                 label = Label(Origin(found["origin"]), Trust(found["trust"]))
-                return WorkingNote(str(found["text"]), label, float(found.get("at", 0.0)))
+                return WorkingNote(
+                    str(found["text"]), label, float(found.get("at", 0.0)), str(found.get("turn", ""))
+                )
         return None
 
     def _put(self, path: Path, note: WorkingNote) -> None:
@@ -77,5 +94,6 @@ class FileWorkingMemory:
                 "origin": note.label.origin,
                 "trust": note.label.trust,
             }
+            value["turn"] = note.turn
             value["at"] = self._clock.now().timestamp()
             replace_file(path, json.dumps(value).encode())
