@@ -11,6 +11,7 @@ from hob.core.answers import answer as say
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound, StoreError
 from hob.core.ids import ApprovalId, SessionKey, TurnId
+from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.states import ApprovalState
@@ -20,6 +21,7 @@ from hob.core.tools import ToolCall
 from hob.core.turns import Turn, WaitsFor
 from hob.guard.answers import Answer, Scope, parse_answer
 from hob.guard.approvals import Answered, ApprovalLedger, Outcome
+from hob.guard.audit import of_action
 from hob.store import Approval, Grant, Store
 
 _NOTE_SECONDS = 60.0

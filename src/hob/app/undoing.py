@@ -9,8 +9,10 @@ from typing import Any
 from hob.core.clock import Clock
 from hob.core.errors import HobError, InvalidRequest, NotFound, ToolFailed, ToolRefused
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id
+from hob.core.labels import SenderClass
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
+from hob.guard.audit import of_action
 from hob.store import Store, TurnRow
 from hob.tools.turn_undo import TurnUndo
 from hob.tools.undo import Undone, undo_of
@@ -122,7 +124,10 @@ class Undoing:
         earlier = tuple(path for path in done.unchanged if path in note.planned)  # put back before a crash
         unchanged = tuple(path for path in done.unchanged if path not in note.planned)
         done = replace(done, restored=(*earlier, *done.restored), unchanged=unchanged)
-        await self._store.timeline.add((await self._event(note.turn, done),))
+        event = await self._event(note.turn, done)
+        await self._store.timeline.add((event,))
+        kept = "kept" if done.kept else "done"
+        await self._store.audit.add(of_action(event.name, kept, SenderClass.OWNER, turn=note.turn))
         await self._done.end(note, done)
         return done
 

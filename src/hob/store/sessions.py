@@ -1,6 +1,7 @@
 """Conversations and their rules."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -12,6 +13,7 @@ from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import QueueMode, Session, SessionChange
+from hob.store.audit import AuditEntry, AuditLog
 from hob.store.codec import title_of
 from hob.store.content import Keep
 from hob.store.readers import Readers
@@ -107,6 +109,15 @@ def _changes(old: Session, new: Session, at: float) -> tuple[TimelineEvent, ...]
     return tuple(events)
 
 
+def _permitted(old: Session, new: Session) -> Iterable[AuditEntry]:
+    """What the audit log tells: only the owner says what a session permits."""
+    detail = json.dumps({"target": new.key})
+    if new.permission != old.permission:
+        yield AuditEntry("action", "permission", new.permission or "default", sender="owner", detail=detail)
+    if new.autonomy != old.autonomy:
+        yield AuditEntry("action", "autonomy", new.autonomy or "default", sender="owner", detail=detail)
+
+
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
@@ -132,8 +143,9 @@ def _load(row: Sequence[Any]) -> Session:
 class StoredSessions:
     """Implements the port `Sessions`."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
         self._writer = writer
+        self._audit = audit
         self._readers = readers
         self._clock = clock
 
@@ -166,8 +178,10 @@ class StoredSessions:
             words = (new.model or None, mode, thinking, new.permission or None, new.autonomy or None)
             connection.execute(_CHANGE, (title, *words, new.paused, new.archived, key))
             write_events(connection, keep, _changes(old, new, at))
+            told.extend(_permitted(old, new))
 
-        await self._writer.write(job)
+        told: list[AuditEntry] = []
+        await self._audit.write(job, lambda _: told)
 
     async def reset(self, key: SessionKey, reason: str) -> None:
         """Begin afresh: what was said so far is kept and no longer shown to the model."""

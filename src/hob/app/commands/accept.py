@@ -1,5 +1,6 @@
 """`hob accept`."""
 
+from hob.app.auditing import tell_action
 from hob.app.commands.output import line, paint, print_json
 from hob.app.home import make_home
 from hob.app.identity import find_files
@@ -33,6 +34,7 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> int: 
         raise InvalidRequest(f"{file} {problem}; what is not read whole cannot be accepted")
     if chosen := [each for each in there.values() if (all or each.name == file) and not each.problem]:
         accepted.accept({each.name: each.hash for each in chosen})
+        tell_action(config.home, "accept", ", ".join(f"{each.name} {each.hash}" for each in chosen))
     states = {each.name: each.label.trusted for each in files.load()}
     if json:
         print_json({"folder": str(folder), "files": [{"name": n, "accepted": yes} for n, yes in states.items()]})

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hob.app.auditing import tell_action
 from hob.app.home import own
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
@@ -35,5 +36,6 @@ def restore(file: Path) -> int:
     home = find_home(process_environment())
     with own(home, "restore"):
         kept = restore_file(home, file.expanduser().absolute())
+        tell_action(home, "restore", str(file))
     print(f"{file} is in place" + (f"; the former database is kept as {kept}" if kept else ""))
     return 0

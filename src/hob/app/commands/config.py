@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hob.app.auditing import tell_action
 from hob.app.sections import SECTIONS, read_config
 from hob.config import (
     Config,
@@ -69,6 +70,7 @@ def set_setting(key: str, text: str, *, sections: Mapping[str, type], home: Path
         set_value(path, key, text, sections=sections, environ=environ)
     except ConfigInvalid as error:
         return _fail(error)
+    tell_action(home, "config.set", key)
     try:
         source = load_config(sections, home=home, environ=environ).origin(key)
     except ConfigInvalid as error:
@@ -85,8 +87,10 @@ def unset_setting(key: str, *, sections: Mapping[str, type], home: Path, environ
     try:
         if not unset_value(path, key, sections=sections, environ=environ):
             print(f"{key} is not in {path}", file=sys.stderr)
+            return 0
     except ConfigInvalid as error:
         return _fail(error)
+    tell_action(home, "config.unset", key)
     return 0
 
 
