@@ -298,6 +298,15 @@ def test_commands_are_as_harmless_as_their_sandbox(sandbox: Sandbox, kind: type,
     assert (type(found.verdict), found.rule) == (kind, rule)
 
 
+@pytest.mark.parametrize("online", [False, True])
+def test_what_is_typed_into_a_running_command_may_go_wherever_that_may(online: bool) -> None:
+    given = context("go on", tainted=True, sandbox=Sandbox(online=online))
+    said = verdict("process", given, action="write", id="p1", data="echo hello\n")
+    assert (said.rule == "taint.network") is online
+    assert isinstance(said, Ask if online else Allow)
+    assert isinstance(verdict("process", given, action="poll", id="p1"), Allow)
+
+
 def test_a_host_that_the_settings_allow_is_reached_in_a_clean_turn_only() -> None:
     sandbox = Sandbox(reaches=lambda host: host == "pypi.org")
     clean, tainted = context(sandbox=sandbox), context(sandbox=sandbox, tainted=True)

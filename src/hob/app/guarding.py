@@ -115,6 +115,7 @@ class _Confining:
             versioned=True,
             plain=self._settings.backend == "plain",
             reaches=lambda host: rules.allow(host_name(host)),
+            online=bool(self._settings.hosts),
         )
 
 

@@ -17,13 +17,14 @@ class Sandbox:
     """Where commands run. `plain` is the owner's explicit wish to run them unconfined where there is no sandbox.
 
     `versioned`: the tree they may write is versioned around each command. `reaches` tells whether the owner's settings
-    let commands reach a host.
+    let commands reach a host, `online` whether they let them reach any: one that runs already may.
     """
 
     confined: bool = True
     versioned: bool = True
     plain: bool = False
     reaches: Callable[[str], bool] = _nowhere
+    online: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,6 +271,8 @@ def _acts_of_command(deed: Deed, sandbox: Sandbox) -> Iterable[Act]:
     yield Act.READ
     if deed.commands:
         yield Act.RUN
+        if deed.reading is not None and deed.reading.joins and sandbox.online:
+            yield Act.ONLINE
         if not sandbox.confined:
             yield from (Act.FINAL, Act.SEND)
         elif not sandbox.versioned:

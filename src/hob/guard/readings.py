@@ -17,8 +17,9 @@ class Reading:
     something is sent to, `bodies` are texts that leave, `inputs` are typed into `commands`, `hosts` are what a command
     may reach, `keys` are names of settings, `patches` name the files they change; `plain` lead nowhere.
 
-    `runs`: it runs in Hob's sandbox. `searches`: it asks the configured search provider and nobody else. `configures`:
-    it changes Hob's settings or hooks. `invites`: without recipients it reaches nobody.
+    `runs`: it runs in Hob's sandbox. `joins`: what is written goes to a command that runs already, with the network
+    that one was given. `searches`: it asks the configured search provider and nobody else. `configures`: it changes
+    Hob's settings or hooks. `invites`: without recipients it reaches nobody.
     """
 
     paths: tuple[str, ...] = ()
@@ -36,6 +37,7 @@ class Reading:
     patches: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
     runs: bool = False
+    joins: bool = False
     searches: bool = False
     configures: bool = False
     invites: bool = False
@@ -72,6 +74,7 @@ READINGS: Mapping[str, Reading] = {
         commands=("data",),
         plain=("action", "id", "timeout", "eof"),
         runs=True,
+        joins=True,
     ),
     "remember": Reading(plain=("text",)),
     "recall": Reading(plain=("query", "limit", "untrusted")),
