@@ -231,10 +231,7 @@ async def open_hands(
     environ: Mapping[str, str],
     known: KnownSecrets | None = None,
 ) -> AsyncIterator[Hands]:
-    """The tools over this home; what they keep and show is without `known` secrets.
-
-    Raises OSError where the home cannot be written.
-    """
+    """The tools over this home; `known` secrets are in nothing they keep. Raises OSError where it is read-only."""
     known = known if known is not None else KnownSecrets()
     workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
     kept, owner, path = config.home / FOLDER, Path.home(), environ.get("PATH", "")
