@@ -217,7 +217,7 @@ def test_a_known_secret_is_given_to_no_tool() -> None:
 @pytest.mark.parametrize(
     ("sender", "tool", "arguments", "kind", "rule"),
     [
-        (STRANGER, "web_search", {"query": "x"}, Allow, "mode.read"),
+        (STRANGER, "web_search", {"query": "x"}, Allow, "mode.fetch"),
         (STRANGER, "read", {"path": "a.md"}, Deny, "sender.private"),
         (STRANGER, "write", {"path": "a.md"}, Deny, "sender.tier"),
         (STRANGER, "exec", {"command": "ls"}, Deny, "sender.private"),
@@ -287,7 +287,7 @@ def test_a_list_of_something_else_narrows_nothing() -> None:
 @pytest.mark.parametrize(
     ("sandbox", "kind", "rule"),
     [
-        (Sandbox(), Allow, "mode.read"),
+        (Sandbox(), Allow, "mode.run"),
         (Sandbox(versioned=False), Ask, "taint.final"),
         (Sandbox(confined=False), Deny, "unconfined.refused"),
         (Sandbox(confined=False, plain=True), Ask, "unconfined.asked"),

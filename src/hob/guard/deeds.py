@@ -110,6 +110,12 @@ class Deed:
         return tuple(finding for reading in self.read_commands for finding in reading.findings)
 
     @property
+    def risk(self) -> str:
+        """What makes its commands risky, in words; empty where nothing does."""
+        found = next((each for each in self.findings if each.severity is not Severity.PLAIN), None)
+        return "" if found is None else f"{found.reason} ({found.rule})"
+
+    @property
     def reads_private(self) -> bool:
         """Whether it shows what is the owner's."""
         return Effect.READS_PRIVATE in self.spec.effects

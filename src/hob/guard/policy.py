@@ -164,7 +164,8 @@ def mode(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None
     for act in Act:
         if act in deed.acts:
             said = _of_table(act, deed, context)
-            if worst is None or strictness(said) > strictness(worst):
+            # of several that are fine the last tells the most: to run a command is more than to read
+            if worst is None or isinstance(worst, Allow) or strictness(said) > strictness(worst):
                 worst = said
     return worst
 
@@ -180,10 +181,8 @@ def _of_table(act: Act, deed: Deed, context: Context) -> Verdict:
             return Allow(f"{rule}.named")
         case Say.NO:
             return Deny(rule, f"this session is {kind}, and it would {ACTS[act]}")
-    found = next((finding for finding in deed.findings if finding.severity is not Severity.PLAIN), None)
-    if act is Act.RISK and found is not None:
-        return Ask(rule, f"{found.reason} ({found.rule})")
-    return Ask(rule, f"it would {ACTS[act]}")
+    risk = deed.risk if act is Act.RISK else ""
+    return Ask(rule, risk or f"it would {ACTS[act]}")
 
 
 def _above(deed: Deed, most: int) -> Verdict | None:

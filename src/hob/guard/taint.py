@@ -31,7 +31,7 @@ def _needs(deed: Deed, context: Context) -> Iterable[Ask]:
     if Act.PERSIST in deed.acts:
         yield Ask("taint.persists", f"later turns would take it for instruction, and {_WHY}")
     if Act.RISK in deed.acts:
-        yield Ask("taint.risk", f"the command is a risky one, and {_WHY}")
+        yield Ask("taint.risk", f"{deed.risk or 'the command is a risky one'}, and {_WHY}")
     if deed.secret_files:
         yield Ask("taint.secrets", f"{deed.secret_files[0]} usually holds keys, and {_WHY}")
     if Act.ONLINE in deed.acts:
