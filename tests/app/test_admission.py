@@ -6,8 +6,11 @@ import pytest
 
 from hob.core.errors import InvalidRequest, StoreError
 from hob.core.messages import Attachment
+from hob.core.models import ToolMessage
 from hob.core.timeline import EventKind
 from hob.testing.clock import ManualClock
+from hob.testing.model import calls
+from hob.testing.simulated import Outside
 from tests.app.visiting import ANNA, EVE, ME, in_group, until, visited
 
 
@@ -256,7 +259,8 @@ async def test_on_a_channel_that_proves_no_sender_the_owner_is_a_stranger(tmp_pa
 
 
 async def test_what_members_may_spend_is_theirs_alone(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text("[spending]\n[spending.senders.member]\ndaily = 0.0\n")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "config.toml").write_text("[spending]\n[spending.senders.member]\ndaily = 0.0\n")
     async with visited(tmp_path, HOB_MODEL_BASE_URL="https://models.example.org/v1") as hob:
         await hob.knows()
         assert "spending.senders.member.daily" in await hob.answer("hello", ANNA)
@@ -277,3 +281,13 @@ async def test_everything_is_permitted_only_where_the_channel_proves_who_writes(
         await hob.knows()
         assert (await hob.answer("/permission full", "me@example.org", channel="email")).startswith("Nothing changed")
         assert "full" in await hob.answer("/permission full", ME)
+
+
+async def test_hob_does_not_act_without_end_for_anybody(tmp_path: Path) -> None:
+    outside = Outside()
+    mails = [("mail_send", f'{{"to": ["bob@example.com"], "subject": "{n}", "body": "hi"}}') for n in range(5)]
+    async with visited(tmp_path, calls(*mails), toolset=outside.tools(), HOB_POLICY_AUTONOMY="autonomous") as hob:
+        await hob.knows()
+        await hob.answer("mail bob@example.com five times", ME)
+        results = [each.text for each in hob.model.requests[-1].messages if isinstance(each, ToolMessage)]
+        assert sum("3 times a minute" in result for result in results) == 2, results

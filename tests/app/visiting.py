@@ -13,6 +13,7 @@ from hob.config import load_config
 from hob.core.errors import NotAllowed
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
+from hob.core.ports.tools import Toolset
 from hob.testing.channel import MemoryChannel
 from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel
@@ -76,6 +77,7 @@ async def visited(
     *script: Line,
     clock: ManualClock | None = None,
     own_id: str = "",
+    toolset: Toolset | None = None,
     **environ: str,
 ) -> AsyncIterator[Visited]:
     """A run over this home with these settings, given as in the environment."""
@@ -84,12 +86,13 @@ async def visited(
         "HOB_MODEL_NAME": "scripted",
         "HOB_WORKSPACE_PATH": str(home / "workspace"),
     }
-    config = load_config(SECTIONS, home=home, environ=settings | environ)
+    state = home / "state"  # beside the workspace: what lies in it is closed to tools
+    config = load_config(SECTIONS, home=state, environ=settings | environ)
     model = ScriptedModel(*script, otherwise="Yes.")
     time = clock or ManualClock()
     channels = {name: MemoryChannel(name, own_id=own_id) for name in ("telegram", "signal", "email")}
-    extras = Extras(channels=tuple(channels.values()), clock=time, wrap_model=lambda _: model)
-    async with open_app(home, config, extras=extras) as app:
+    extras = Extras(channels=tuple(channels.values()), clock=time, wrap_model=lambda _: model, toolset=toolset)
+    async with open_app(state, config, extras=extras) as app:
         yield Visited(app, model, time, channels)
 
 

@@ -10,23 +10,34 @@ from hob.agent.prompt.aging import age
 from hob.agent.prompt.pairing import pair
 from hob.agent.window import select
 from hob.app.approving import Approving
+from hob.app.guard_when_needed import contacts_of
 from hob.app.hands import Hands
 from hob.app.situations import TurnSituations
+from hob.app.telling import Telling
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.files import BootstrapFile
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.models import Entry
+from hob.core.people import OWNER_ID
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import Kind
 from hob.core.tools import ToolSpec
 from hob.core.turns import View
+from hob.guard.admission.actions import ActionRates, TooOften
+from hob.guard.admission.lines import Line, say_line
+from hob.guard.admission.people import People, address_of
+from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.approvals import ApprovalLedger
+from hob.guard.audit import of_rate
 from hob.guard.binding import Binder
 from hob.guard.commands import command_reader
 from hob.guard.context import Sandbox
 from hob.guard.deeds import Reader
 from hob.guard.hard_rules import HardRules
 from hob.guard.judge import PolicyJudge
+from hob.guard.pace import Pace
 from hob.guard.places import Places
 from hob.guard.policy import Policy
 from hob.guard.settings import ApprovalSettings, PolicySettings
@@ -59,7 +70,8 @@ def guard(
     language: str,
     secrets: Callable[[str], Sequence[str]],
     identity: Callable[[], Sequence[BootstrapFile]],
-    contacts: Callable[[], Mapping[str, tuple[str, ...]]],
+    people: People,
+    telling: Telling,
 ) -> Guarded:
     """Judge and ledger over an open store and open tools; `specs` are all that turns may call."""
     places = places_of(config)
@@ -82,11 +94,29 @@ def guard(
         specs,
         _Confining(hands, config[SandboxSettings]),
         identity,
-        contacts,
+        lambda: contacts_of(people),
         partial(_shown, config[AgentSettings], clock),
     )
-    judge = PolicyJudge(policy, reader, situations, store.decisions, ledger)
+    rates = ActionRates(config[AdmissionSettings].limits, clock)
+    pace = Pace(rates, partial(_who_is, people), partial(_alert, store, telling, language))
+    judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, pace)
     return Guarded(policy, reader, judge, Approving(store, ledger, clock, language))
+
+
+def _who_is(people: People, inbound: Inbound) -> str:
+    """Whoever wrote this, over all their addresses."""
+    if inbound.origin.channel in FETCHED_CHANNELS:
+        return OWNER_ID
+    address = address_of(inbound)
+    person = people.find(address)
+    return str(address) if person is None else person.id
+
+
+async def _alert(
+    store: Store, telling: Telling, language: str, who: str, app: str, why: TooOften, cls: SenderClass
+) -> None:
+    await store.audit.add(of_rate(app, "cooled_down", cls, who))
+    await telling.tell(say_line(Line.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
 
 
 def places_of(config: Config) -> Places:

@@ -31,7 +31,7 @@ from hob.app.afterwards import open_afterwards
 from hob.app.attempts import Attempts
 from hob.app.desk import Desk
 from hob.app.door import Door, Entrance
-from hob.app.guard_when_needed import GuardWhenNeeded, contacts_of, load_guard
+from hob.app.guard_when_needed import GuardWhenNeeded, load_guard
 from hob.app.hands import Hands, open_hands
 from hob.app.identity import open_files
 from hob.app.routing import ChatRouting
@@ -248,7 +248,8 @@ async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
             language=base.language,
             secrets=lambda text: ("a known secret",) if base.known(text) != text else (),
             identity=base.files.load,
-            contacts=lambda: contacts_of(base.registrar.people),
+            people=base.registrar.people,
+            telling=base.telling,
         ),
     )
     return _Trust(hands, guard, toolset, extras.judge or guard)

@@ -17,9 +17,10 @@ from hob.core.turns import Turn
 from hob.guard.approvals import ApprovalLedger
 from hob.guard.audit import of_decision
 from hob.guard.context import Context, Private, Sandbox
-from hob.guard.deeds import Reader, read_call
+from hob.guard.deeds import Deed, Reader, read_call
 from hob.guard.exemptions import NOTHING, Named, read_words
 from hob.guard.modes import Autonomy, Mode
+from hob.guard.pace import Pace
 from hob.guard.policy import Decided, Policy, without_anybody
 from hob.store import AuditEntry, PolicyDecision
 
@@ -73,12 +74,14 @@ class PolicyJudge:
         situations: Situations,
         records: Records,
         approvals: ApprovalLedger | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self._policy = policy
         self._reader = reader
         self._situations = situations
         self._records = records
         self._approvals = approvals
+        self._pace = pace
         self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
@@ -86,11 +89,16 @@ class PolicyJudge:
             situation = await self._situations.situation(turn, spec)
             context = self._context(turn, trust, situation)
             # a question that was answered holds although nobody could be asked any more
-            verdict = self._decide(call, spec, replace(context, answerable=True)).verdict
+            deed = read_call(call, spec, self._reader, context.sandbox)
+            verdict = self._decide(deed, replace(context, answerable=True)).verdict
+            if deed is not None and self._pace is not None and not isinstance(verdict, Deny):
+                verdict = await self._pace.refuse(deed, turn) or verdict  # before a leave is used up
             if isinstance(verdict, Ask) and self._approvals is not None:
                 verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
             if not context.answerable:
                 verdict = without_anybody(verdict)
+            if deed is not None and self._pace is not None and isinstance(verdict, Allow):
+                self._pace.count(deed, turn)
             record = _record(call, turn, verdict)
             await self._records.add(record, of_decision(record, context.sender, turn.trace))
         except StoreError as error:
@@ -98,8 +106,7 @@ class PolicyJudge:
             return Deny("no-record", "the database cannot be used now, and nothing is done without a record")
         return verdict
 
-    def _decide(self, call: ToolCall, spec: ToolSpec, context: Context) -> Decided:
-        deed = read_call(call, spec, self._reader, context.sandbox)
+    def _decide(self, deed: Deed | None, context: Context) -> Decided:
         if deed is None:
             return Decided(Deny("unreadable", "the arguments are no JSON object"))
         return self._policy.decide(deed, context)

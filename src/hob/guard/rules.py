@@ -37,6 +37,7 @@ RULES: Mapping[str, str] = {
     "taint.url": "An address that neither the owner nor the search provider gave is asked about.",
     "taint.sends": "What could send data out needs leave, unless the owner's words name where to.",
     "taint.private": "What is private is not sent along unless the owner's words asked for it.",
+    "rate": "Hob acts only so often within a minute for one sender.",
     "granted": "The owner gave leave for this very call before.",
     "approval": "What the owner, or silence, answered.",
     "unattended": "Nobody could have been asked.",

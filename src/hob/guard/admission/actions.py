@@ -30,6 +30,13 @@ class ActionRates:
 
     def take(self, sender: str, app: str) -> TooOften | None:
         """Count one action of this sender, a person's id or an address; or why it may not be done now."""
+        found = self.refuse(sender, app)
+        if found is None:
+            self.count(sender, app)
+        return found
+
+    def refuse(self, sender: str, app: str) -> TooOften | None:
+        """Why this sender's next action may not be done now; it is not counted."""
         now = self._clock.monotonic()
         rests = self._resting.get(sender, 0.0) - now
         if rests > 0:
@@ -41,9 +48,13 @@ class ActionRates:
             return TooOften(f"{app} may be used {most} times a minute; again in {wait:.0f} s", wait)
         if self._windows.wait(sender, self._limits.spike, now):
             return self._rest(sender, now)
+        return None
+
+    def count(self, sender: str, app: str) -> None:
+        """It is done."""
+        now = self._clock.monotonic()
         self._windows.count((sender, app), now)
         self._windows.count(sender, now)
-        return None
 
     def _rest(self, sender: str, now: float) -> TooOften:
         seconds = self._limits.cooldown_seconds
