@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import guard, history, load, memory, prompt, sandbox, screening, shell, startup, turn, wires
+from benchmarks import guard, history, load, masking, memory, prompt, sandbox, screening, shell, startup, turn, wires
 from benchmarks.bench import Bench, open_bench
 from benchmarks.rows import Row, render
 
@@ -22,6 +22,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "screening": screening.measure,
     "shell": shell.measure,
     "guard": guard.measure,
+    "masking": masking.measure,
     "wires": wires.measure,
 }
 
