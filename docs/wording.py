@@ -18,7 +18,7 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.SESSION: "a session was created, titled, switched to, reset, or its rules changed; `name` says which",
     EventKind.COMPACTION: "a summary stands for older messages; `name` is the reason",
     EventKind.DELIVERY: "a chunk reached its channel, could not, or waits for you",
-    EventKind.SYSTEM: "Hob itself",
+    EventKind.SYSTEM: "Hob itself; `undo` and `redo` are files put back, `status` is `kept` where some were left",
 }
 
 REASONS: Mapping[str, str] = {

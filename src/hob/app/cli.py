@@ -31,7 +31,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("security", "security:app", "What could be safer about this Hob."),
     ("audit", "audit:app", "What was decided, allowed and refused, and whether that log is whole."),
     ("token", "token:app", "The API's bearer token."),
-    ("backup", "backup:backup", "Write a consistent copy of everything to one file."),
+    ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
     ("rebuild", "rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),

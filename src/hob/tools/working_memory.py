@@ -77,9 +77,7 @@ class FileWorkingMemory:
             found = json.loads(path.read_bytes())
             if found["v"] == _FORMAT:
                 label = Label(Origin(found["origin"]), Trust(found["trust"]))
-                return WorkingNote(
-                    str(found["text"]), label, float(found.get("at", 0.0)), str(found.get("turn", ""))
-                )
+                return WorkingNote(str(found["text"]), label, float(found.get("at", 0.0)), str(found.get("turn", "")))
         return None
 
     def _put(self, path: Path, note: WorkingNote) -> None:

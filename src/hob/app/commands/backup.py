@@ -3,13 +3,17 @@
 from pathlib import Path
 
 from hob.app.auditing import tell_action
+from hob.app.commands.output import paint
 from hob.app.home import own
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
 
+FOLDER = "tools"
+"""What the tools keep, as `hob.app.hands` has it, which loads all of Hob."""
+
 
 def backup(file: Path) -> int:
-    """Write a consistent copy of everything to one file, while Hob goes on.
+    """Write a consistent copy of the database and the blobs to one file, while Hob goes on.
 
     Parameters
     ----------
@@ -20,6 +24,8 @@ def backup(file: Path) -> int:
     home = find_home(process_environment())
     seen = reach(home, "POST", "/backup", {"file": str(target)}, lambda app: app.desk.backup(target))
     print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
+    tools = "what it remembers and can undo (tools/), " if (home / FOLDER).exists() else ""
+    print(paint(f"Not in it: {tools}settings, secrets/ and the workspace; copy them as they are.", "dim"))
     return 0
 
 
