@@ -2,8 +2,13 @@
 
 import asyncio
 import contextlib
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,7 +17,7 @@ from hob.core.clock import SystemClock
 from hob.core.ids import ApprovalId
 from hob.store import Store, StoreSettings, open_store
 
-from .world import LOST, Daemon, World, until
+from .world import LOST, Daemon, Said, World, send, until
 
 RUN = 'CALL exec {"command": "rm -rf junk; echo ran >> marks"}'
 SLOW = 'CALL exec {"command": "rm -rf junk; echo ran >> marks; sleep 40"}'
@@ -252,6 +257,106 @@ async def test_the_chat_takes_the_next_message_for_the_answer_in_words(home: Wor
     said = await home.hob("chat", stdin=b'CALL ask_user {"question": "Which colour?"}\nblue\nhello\n')
     assert said.out == "The tool said: blue\nYou said: hello\n"
     assert "Which colour?" in said.err
+
+
+# at a terminal
+
+SPAWN = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+
+
+@dataclass
+class Typist:
+    """Somebody at a terminal of their own."""
+
+    process: asyncio.subprocess.Process
+    seen: str = ""
+
+    async def sees(self, text: str) -> None:
+        """Wait until it stands on the screen, behind what was waited for before."""
+        assert self.process.stdout is not None
+        shown = ""
+        async with asyncio.timeout(30):
+            while text not in shown:
+                piece = (await self.process.stdout.read(1000)).decode()
+                assert piece, f"never shown: {text!r} {self.seen!r}"
+                shown += piece
+                self.seen += piece
+
+    def types(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text.encode())
+
+    async def end(self) -> int:
+        assert self.process.stdout is not None
+        self.seen += (await self.process.stdout.read()).decode()
+        return await self.process.wait()
+
+
+@asynccontextmanager
+async def terminal(world: World, *arguments: str) -> AsyncIterator[Typist]:
+    """A `hob` command at a terminal while the block is open, at most."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", SPAWN, sys.executable, "-m", "hob", *arguments,
+        env=world.environ(TERM="xterm"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield Typist(process)
+    finally:
+        if process.returncode is None:
+            send(process, signal.SIGKILL)
+        await process.communicate()
+
+
+async def test_at_a_terminal_ask_asks_there_and_goes_on(home: World) -> None:
+    async with terminal(home, "ask", RUN) as typist:
+        typist.types("yes\n")  # before anything was asked
+        await typist.sees("Ctrl-D leaves it open) ")
+        assert marks(home) == []
+        typist.types("perhaps\n")
+        await typist.sees("Ctrl-D leaves it open) ")
+        typist.types("y\n")
+        assert await typist.end() == 0
+    assert "rm -rf junk; echo ran >> marks" in typist.seen
+    assert "The tool said" in typist.seen
+    assert marks(home) == ["ran"]
+
+
+async def test_what_is_left_open_at_a_terminal_waits(world: World) -> None:
+    async with terminal(world, "ask", RUN) as typist:
+        await typist.sees("Ctrl-D leaves it open) ")
+        typist.types("\x04")
+        assert await typist.end() == 75
+    async with terminal(world, "ask", "--resume", _message(await world.hob("approvals", "--json"))) as typist:
+        await typist.sees("Ctrl-D leaves it open) ")
+        typist.types("n\n")
+        assert await typist.end() == 0
+    assert "did not allow" in typist.seen
+    assert marks(world) == []
+
+
+async def test_a_question_in_words_is_answered_at_the_terminal(world: World) -> None:
+    async with terminal(world, "ask", 'CALL ask_user {"question": "Which colour?"}') as typist:
+        await typist.sees("Your answer (Ctrl-D leaves it open): ")
+        typist.types("blue\n")
+        assert await typist.end() == 0
+    assert "Which colour?" in typist.seen
+    assert "The tool said: blue" in typist.seen
+
+
+async def test_a_terminal_shows_what_a_command_writes_while_it_runs_and_obeys_none_of_it(world: World) -> None:
+    flood = "for i in 1 2 3 4 5; do seq 5000; sleep 0.2; done"
+    command = rf"printf 'fir\\033]0;title\\007st\\n'; until test -e go; do sleep 0.1; done; {flood}"
+    async with terminal(world, "ask", f'CALL exec {{"command": "{command}"}}') as typist:
+        await typist.sees("st\r\n")
+        (world.root / "hob" / "work" / "go").touch()
+        assert await typist.end() == 0
+    assert "\033]0;" not in typist.seen
+    assert "the rest is not shown here" in typist.seen
+
+
+def _message(listed: Said) -> str:
+    message: str = json.loads(listed.out)["approvals"][0]["message"]
+    return message
 
 
 async def _lost(work: Awaitable[Any]) -> None:
