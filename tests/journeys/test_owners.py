@@ -45,6 +45,11 @@ async def test_two_questions_at_once_without_a_daemon_are_both_answered(world: W
     assert (second.status, second.out) == (0, "You said: second\n")
 
 
+async def test_questions_that_start_in_the_same_moment_are_all_answered(world: World) -> None:
+    said = await asyncio.gather(*(world.hob("ask", f"hello {n}", "--session", f"s{n}") for n in range(3)))
+    assert [(each.status, each.out, each.err) for each in said] == [(0, f"You said: hello {n}\n", "") for n in range(3)]
+
+
 async def test_who_attached_to_a_question_is_answered_although_that_ends_first(world: World) -> None:
     world.model.script.extend([Reply("first", delay=1), Reply("second", delay=2)])
     async with world.running("ask", "one") as first:

@@ -22,6 +22,8 @@ from hob.gateway.events import Event
 SUCCESSOR_SECONDS = 3.0
 """How long a lost owner's successor may take to appear before the command does the work itself."""
 REJOIN_SECONDS = 60.0
+OPENING_SECONDS = 5.0
+"""How long an owner may take to open its door before others are told that the home is in use."""
 FAILED, USAGE, TEMPORARY, INTERRUPTED = 1, 2, 75, 130
 """75 is EX_TEMPFAIL of sysexits.h: not lost, ask again with --resume."""
 ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})
@@ -114,7 +116,7 @@ def deliver(home: Path, errand: Errand, show: Callable[[Event], None]) -> None:
     Raises ConnectionLost when an owner went away and nobody took its place in time.
     """
     path = socket_of(home)
-    lost_at = give_up_at = 0.0
+    lost_at = give_up_at = taken_until = 0.0
     while True:
         try:
             try:
@@ -131,11 +133,14 @@ def deliver(home: Path, errand: Errand, show: Callable[[Event], None]) -> None:
         except (ConnectionLost, HomeTaken) as error:
             # the owner was killed, is stopping, or handed over; whoever owns the home next knows the key
             now = time.monotonic()
-            if not give_up_at:
-                if isinstance(error, HomeTaken):
+            if isinstance(error, HomeTaken) and not lost_at:
+                # an owner that is opening, or handing over, has no door for a moment
+                taken_until = taken_until or now + OPENING_SECONDS
+                if now > taken_until:
                     raise
+            elif not lost_at:
                 lost_at, give_up_at = now, now + REJOIN_SECONDS
-            if now > give_up_at:
+            if lost_at and now > give_up_at:
                 raise ConnectionLost from error
             time.sleep(0.1)
 
