@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from markdown import cell, doc, fenced, field_table, signature
-from tool_page import tools
+from tool_page import known_tools, tools
 from usage import usage_of
 from wording import ANSWER_FIELDS, CHAT_FIELDS, EVENT_KINDS, EVENTS, REASONS
 
@@ -46,6 +46,7 @@ from hob.guard.modes import table_page
 from hob.guard.rules import RULES
 from hob.providers.catalogue import CLI_WIRES, PROVIDERS
 from hob.store import Result
+from hob.tools.known import FILE
 
 HERE = Path(__file__).parent / "reference"
 EXPLANATION = HERE.parent / "explanation"
@@ -455,12 +456,17 @@ def policy_rules() -> str:
 def main() -> None:
     """Write the pages; tell which changed."""
     HERE.mkdir(exist_ok=True)
+    _write(FILE, known_tools())  # first, since a page reads it
     found = {HERE / name: text for name, text in pages().items()}
     found |= {file: filled(file.read_text("utf-8")) for file in EXPLANATION.glob("*.md")}
     for file, text in found.items():
-        if not file.exists() or file.read_text("utf-8") != text:
-            file.write_text(text, "utf-8")
-            sys.stdout.write(f"{file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file}\n")
+        _write(file, text)
+
+
+def _write(file: Path, text: str) -> None:
+    if not file.exists() or file.read_text("utf-8") != text:
+        file.write_text(text, "utf-8")
+        sys.stdout.write(f"{file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file}\n")
 
 
 if __name__ == "__main__":

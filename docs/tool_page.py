@@ -2,14 +2,14 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from markdown import cell
 from wording import EFFECTS, RESTARTS, TIERS
 
-from hob.app.hands import Hands, open_hands
+from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.sections import SECTIONS
 from hob.bus import Hub
 from hob.config import load_config
@@ -17,14 +17,20 @@ from hob.core.clock import SystemClock
 from hob.core.tools import Effect, Restart, Tier, ToolSpec
 from hob.store import StoreSettings, open_store
 from hob.tools.groups import LOAD
+from hob.tools.known import dump_specs
 
 
 def tools() -> str:
     """Every tool of a new home."""
-    return asyncio.run(_opened())
+    return asyncio.run(_opened(_page))
 
 
-async def _opened() -> str:
+def known_tools() -> str:
+    """What `hob.tools.known` reads: the tools as they are made."""
+    return asyncio.run(_opened(lambda hands: dump_specs(hands.made.toolset.specs())))
+
+
+async def _opened(write: Callable[[HandsWhenNeeded], str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         home, clock = Path(folder), SystemClock()
         config = load_config(SECTIONS, home=home, environ={})
@@ -32,10 +38,10 @@ async def _opened() -> str:
             open_store(home, config[StoreSettings], clock) as store,
             open_hands(config, store, Hub(), clock, {}) as hands,
         ):
-            return _page(hands)
+            return write(hands)
 
 
-def _page(hands: Hands) -> str:
+def _page(hands: HandsWhenNeeded) -> str:
     shown = hands.groups.specs()
     announced = next((spec.description for spec in shown if spec.name == LOAD), "")
     lines = [
@@ -52,7 +58,7 @@ def _page(hands: Hands) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     groups = {**dict.fromkeys((spec.name for spec in shown), ""), **_groups(hands)}
-    specs = hands.specs()
+    specs = hands.named()
     lines += [_row(spec, groups[spec.name]) for spec in specs.values()]
     lines += ["", *_legend(), "", *_announced(announced)]
     for spec in specs.values():
@@ -60,7 +66,7 @@ def _page(hands: Hands) -> str:
     return "\n".join(lines)
 
 
-def _groups(hands: Hands) -> dict[str, str]:
+def _groups(hands: HandsWhenNeeded) -> dict[str, str]:
     return {spec.name: name for name, group in hands.groups.groups.items() for spec in group.toolset.specs()}
 
 

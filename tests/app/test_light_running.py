@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
@@ -50,6 +52,21 @@ async def test_a_request_begins_with_what_the_one_before_was(tmp_path: Path) -> 
     assert len(turns) == 30
     known = sum(same_bytes(old, new) for old, new in pairwise(turns))
     assert known >= 0.9 * sum(map(len, turns[1:]))
+
+
+async def test_a_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
+    """Neither what tools are made of, nor the judge before them, nor a server that nobody calls."""
+    code = "import sys; from hob.app.cli import run; run(['ask', 'hi']); print(*sys.modules, sep='\\n')"
+    async with ModelServer() as server:
+        environ = {**os.environ, "HOB_HOME": str(tmp_path), "HOB_MODEL_BASE_URL": server.url, "HOB_MODEL_NAME": "m"}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", code), env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+        )
+        answer, *found = (await process.communicate())[0].decode().splitlines()
+    assert answer == "You said: hi"
+    assert {"hob.app.opening", "hob.tools.known"} <= set(found)
+    assert set(found).isdisjoint({"hob.app.hands", "hob.app.guarding", "hob.tools.files", "hob.tools.commands"})
+    assert set(found).isdisjoint({"hob.guard.policy", "hob.guard.shell", "starlette", "uvicorn", "cyclopts"})
 
 
 async def test_waiting_sets_no_timer(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The command tools over a sandbox of this machine, with all that is kept in files beside it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall
 from hob.tools.changes import FileChanges
 from hob.tools.command_log import CommandLog
-from hob.tools.commands import open_commands
+from hob.tools.commands import Commands
 from hob.tools.declaring import Tools
 from hob.tools.files import FileTools
 from hob.tools.paths import Root, Roots
@@ -52,6 +53,10 @@ async def open_bench(name: str, top: Path, **more: object) -> AsyncIterator[Benc
             (place.work / "shown").touch()
 
     processes = Processes(place.backend, clock, Limits())
-    async with open_commands(roots, processes, blobs, log, clock, shown=show, **more) as tools:  # type: ignore[arg-type]
+    async with asyncio.TaskGroup() as watching:
+        commands = Commands(roots, processes, blobs, log, clock, watching, shown=show, **more)  # type: ignore[arg-type]
         undo = TurnUndo(log, files.undo, changes, blobs)
-        yield Bench(place.work, tools, files, log, undo, blobs, shown)
+        try:
+            yield Bench(place.work, commands.toolset, files, log, undo, blobs, shown)
+        finally:
+            await processes.close()

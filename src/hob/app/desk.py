@@ -9,9 +9,10 @@ from typing import Any
 from hob import __version__
 from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
+from hob.app.hands_when_needed import HandsWhenNeeded
 from hob.app.trials import Trials
-from hob.app.undoing import Undoing, first_words
 from hob.bus import Bus
+from hob.core.chunks import first_words
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
@@ -32,7 +33,7 @@ class Desk:
         trials: Trials,
         models: Routing,
         on_hand_over: Callable[[], None] | None,
-        undoing: Undoing,
+        hands: HandsWhenNeeded,
         unaccepted: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._store = store
@@ -42,7 +43,7 @@ class Desk:
         self._trials = trials
         self._models = models
         self._on_hand_over = on_hand_over
-        self._undoing = undoing
+        self._hands = hands
         self._unaccepted = unaccepted
         self._bus: Bus | None = None
 
@@ -118,16 +119,17 @@ class Desk:
         if not hidden:
             return None
         words = first_words(next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text))
-        turn = TurnId(hidden[0].turn)
-        if not (files := await self._undoing.paths(turn)):
+        turn, undoing = TurnId(hidden[0].turn), self._hands.made.undoing
+        if not (files := await undoing.paths(turn)):
             return TakenBack(words)
-        return TakenBack(words, tuple(files), "" if turn == await self._undoing.newest(session) else turn)
+        return TakenBack(words, tuple(files), "" if turn == await undoing.newest(session) else turn)
 
     async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
+        undoing = self._hands.made.undoing
         if preview:
-            return await self._undoing.preview(await self._undoing.find(turn, session))
-        found = await self._undoing.asked_before(by) or await self._undoing.find(turn, session)
-        return await self._undoing.undo(found, by)
+            return await undoing.preview(await undoing.find(turn, session))
+        found = await undoing.asked_before(by) or await undoing.find(turn, session)
+        return await undoing.undo(found, by)
 
     async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
         return await self.undo_files(named_key("local", session), id, f"call:{new_event_id()}", preview=preview)

@@ -1,16 +1,16 @@
-"""Opening the tools: what the model is given to act with, where it may act, and how what it did is undone."""
+"""The tools over this home: what the model acts with, where it may act, and how what it did is undone.
+
+Heavy: loaded when needed.
+"""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from hob.agent.reading_back import GROUP as EARLIER
-from hob.agent.reading_back import LINE as EARLIER_LINE
-from hob.agent.reading_back import ReadingBack
+from hob.app.undoing import Undoing
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, ToolFailed, ToolRefused
@@ -25,11 +25,9 @@ from hob.guard.places import OBEYED_IN_WORKSPACE, SECRET_NAME
 from hob.store import Store
 from hob.tools.changes import FileChanges
 from hob.tools.command_log import CommandLog
-from hob.tools.commands import open_commands
-from hob.tools.default_set import default_tools
+from hob.tools.commands import Commands
 from hob.tools.files import FileTools
 from hob.tools.grepping import find_ripgrep
-from hob.tools.groups import FileOpenGroups, Group, Groups
 from hob.tools.memories import FileMemories
 from hob.tools.paths import Root, Roots
 from hob.tools.remembering import Remembering
@@ -49,28 +47,23 @@ from hob.tools.working_memory import FileWorkingMemory
 from hob.workspace import WorkspaceSettings, make_work_repository
 from hob.workspace.bootstrap import NAMES
 
-FOLDER = "tools"
-"""The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
-
 _TURNS_KEPT = 100  # with commands that changed something; older ones cannot be undone
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """The tools, open. `groups` are all of them, `toolset` is what turns call."""
+    """The tools, made."""
 
-    groups: Groups
     toolset: "Working"
     files: FileTools
-    undo: TurnUndo
+    undoing: Undoing
     undone: UndoLog
     notes: FileWorkingMemory
     memories: FileMemories
     changes: FileChanges
     backend: "Backends"
     log: CommandLog
+    processes: Processes
 
     async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
         """The bytes that only undoing these turns needs."""
@@ -86,7 +79,8 @@ class Hands:
         await self.undone.forget(everything)
 
     async def tidy(self) -> None:
-        """After a start: take away what a crash left half-written, and forget how files were many turns ago."""
+        """After a start: end what a crash left half-done, and forget how files were many turns ago."""
+        await self.undoing.finish()
         await self.files.undo.tidy()
         await self.log.prune(turns=_TURNS_KEPT)
 
@@ -101,10 +95,6 @@ class Hands:
         with suppress(ToolFailed, ToolRefused, OSError):
             return [place.path for place in self.files.places(call)]
         return ()
-
-    def specs(self) -> Mapping[str, ToolSpec]:
-        """Every tool by name, those of closed groups too."""
-        return {**{spec.name: spec for spec in self.groups.specs()}, **self.groups.grouped()}
 
 
 class Backends:
@@ -146,20 +136,17 @@ class Backends:
 
 
 class Working:
-    """Implements `Toolset`: the groups' tools, in a work repository that is made when it is first needed."""
+    """Implements `Toolset`: all of these tools, in a work repository that is made when it is first needed."""
 
-    def __init__(self, groups: Groups, backend: Backends, work: Path) -> None:
-        self._groups = groups
+    def __init__(self, toolsets: Sequence[Toolset], backend: Backends, work: Path) -> None:
+        self._toolsets = {spec.name: toolset for toolset in toolsets for spec in toolset.specs()}
+        self._specs = tuple(spec for toolset in toolsets for spec in toolset.specs())
         self._backend = backend
         self._work = work
         self._ready = False
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return self._groups.specs()
-
-    def of(self, session: SessionKey) -> Toolset:
-        """What this session may call now: the groups that it opened too."""
-        return _SessionTools(self, self._groups.of(session))
+        return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         if not self._ready:
@@ -174,21 +161,7 @@ class Working:
                 await self._backend.find()
             except NotConfigured as error:
                 raise ToolFailed(str(error)) from error
-        return await self._groups.call(call, context)
-
-
-class _SessionTools:
-    """Implements `Toolset` for one session."""
-
-    def __init__(self, working: Working, shown: Toolset) -> None:
-        self._working = working
-        self._shown = shown
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return self._shown.specs()
-
-    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        return await self._working.call(call, context)
+        return await self._toolsets[call.name].call(call, context)
 
 
 def _roots(
@@ -222,19 +195,24 @@ def _with_undoing(turns: Collection[TurnId]) -> frozenset[TurnId]:
     return frozenset((*turns, *undone, *(undo_of(turn) for turn in undone)))
 
 
-@asynccontextmanager
-async def open_hands(
+def make_hands(
     config: Config,
     store: Store,
     notices: Notices,
     clock: Clock,
     environ: Mapping[str, str],
-    known: KnownSecrets | None = None,
-) -> AsyncIterator[Hands]:
-    """The tools over this home; `known` secrets are in nothing they keep. Raises OSError where it is read-only."""
-    known = known if known is not None else KnownSecrets()
+    *,
+    kept: Path,
+    notes: FileWorkingMemory,
+    known: KnownSecrets,
+    watching: asyncio.TaskGroup,
+) -> Hands:
+    """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
+
+    What watches over commands in the background are tasks of `watching`; end the commands with `processes.close`.
+    """
     workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
-    kept, owner, path = config.home / FOLDER, Path.home(), environ.get("PATH", "")
+    owner, path = Path.home(), environ.get("PATH", "")
     forbidden = (config.home,)
 
     def make() -> Surroundings:
@@ -245,39 +223,23 @@ async def open_hands(
         return replace(around, protected=(*around.protected, *_obeyed(workspace)))
 
     roots, for_commands = _roots(workspace, settings, owner, forbidden)
-    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
     blobs = MaskedBlobs(store.blobs, known)
     backend = Backends(settings, make, path)
     changes = FileChanges(kept / "changes.jsonl")
-    commands = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock))
+    log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock))
     files = FileTools(roots, blobs, changes, ripgrep=find_ripgrep())
     memories = FileMemories(kept / "memories.jsonl", clock)
-    notes = FileWorkingMemory(kept / "notes", clock)
     remembering = Remembering(memories, memories, notes)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
 
     processes = Processes(backend, clock, limits_of(settings))
-    async with open_commands(
-        for_commands, processes, blobs, commands, clock, hosts=tuple(settings.hosts), shown=shown, sieve=known.stream
-    ) as running:
-        groups = default_tools(
-            (files.toolset, running, remembering.toolset, Talking(notices).toolset),
-            {EARLIER: Group(EARLIER_LINE, ReadingBack(store.transcript))},
-            FileOpenGroups(kept / "groups.jsonl"),
-        )
-        undo = TurnUndo(commands, files.undo, changes, store.blobs)
-        undone = UndoLog(kept / "undone.jsonl")
-        yield Hands(
-            groups,
-            Working(groups, backend, workspace.work),
-            files,
-            undo,
-            undone,
-            notes,
-            memories,
-            changes,
-            backend,
-            commands,
-        )
+    commands = Commands(
+        for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream
+    )
+    toolsets = (files.toolset, commands.toolset, remembering.toolset, Talking(notices).toolset)
+    undone = UndoLog(kept / "undone.jsonl")
+    undoing = Undoing(TurnUndo(log, files.undo, changes, store.blobs), undone, store, clock)
+    toolset = Working(toolsets, backend, workspace.work)
+    return Hands(toolset, files, undoing, undone, notes, memories, changes, backend, log, processes)

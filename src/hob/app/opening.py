@@ -32,13 +32,12 @@ from hob.app.attempts import Attempts
 from hob.app.desk import Desk
 from hob.app.door import Door, Entrance
 from hob.app.guard_when_needed import GuardWhenNeeded, load_guard
-from hob.app.hands import Hands, open_hands
+from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.identity import open_files
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.telling import Telling
 from hob.app.trials import Trials
-from hob.app.undoing import Undoing
 from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.config import Config, process_environment
 from hob.core.clock import Clock, SystemClock
@@ -148,7 +147,7 @@ class _Base:
 class _Trust:
     """The tools and the guard that stands before them."""
 
-    hands: Hands
+    hands: HandsWhenNeeded
     guard: GuardWhenNeeded
     toolset: Toolset
     judge: Judge
@@ -235,16 +234,16 @@ async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
     config, store, extras = base.config, base.store, base.extras
     environ = process_environment()
     hands = await stack.enter_async_context(open_hands(config, store, base.hub, base.clock, environ, base.known))
-    toolset = extras.wrap_tools(extras.toolset or hands.toolset)
+    toolset = extras.wrap_tools(extras.toolset or hands)
 
     guard = GuardWhenNeeded(
         store,
         lambda: load_guard()(
             config,
             store,
-            hands,
+            hands.made,
             base.clock,
-            specs=lambda: {**hands.specs(), **{spec.name: spec for spec in toolset.specs()}},
+            specs=lambda: {**hands.named(), **{spec.name: spec for spec in toolset.specs()}},
             language=base.language,
             secrets=lambda text: ("a known secret",) if base.known(text) != text else (),
             identity=base.files.load,
@@ -276,12 +275,11 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
         context_room=context_room,
     )
     store.erasure.add_keeper(trust.hands)
-    undoing = Undoing(trust.hands.undo, trust.hands.undone, store, clock)
     afterwards = await stack.enter_async_context(open_afterwards())
     if not base.own_only:  # a daemon makes the list of prices before anybody waits for it
         afterwards(prices.prepare([default_model()]))
         afterwards(_learn_all(base.known, config))
-        afterwards(_tidy(undoing, trust.hands))
+        afterwards(trust.hands.tidy())
     parts = Parts(
         model=model,
         journal=extras.wrap_journal(store.journal),
@@ -308,9 +306,8 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     inspector = Inspector(settings, prompts, store.transcript, store.sessions, trust.toolset, default_model, model)
     trials = Trials(budget, clock, (lambda: config) if base.own_only else read_config)  # its file may have changed
     accounts = Accounts(store.ledger, budget, clock)
-    desk = Desk(
-        store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, undoing, base.files.unaccepted
-    )
+    hands, unaccepted = trust.hands, base.files.unaccepted
+    desk = Desk(store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, hands, unaccepted)
     leeway, home = _leeway_of(config), base.routing.session_of
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway, home)
     return _Peers(Driver(parts), desk, commands)
@@ -368,11 +365,6 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             said=door.said,
         )
     )
-
-
-async def _tidy(undoing: Undoing, hands: Hands) -> None:
-    await undoing.finish()
-    await hands.tidy()
 
 
 async def _learn_all(known: KnownSecrets, config: Config) -> None:

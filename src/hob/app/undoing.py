@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hob.core.chunks import first_words
 from hob.core.clock import Clock
 from hob.core.errors import HobError, InvalidRequest, NotFound, ToolFailed, ToolRefused
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id
@@ -20,16 +21,9 @@ from hob.tools.undo_log import UndoLog, UndoNote
 
 _LOOKED_AT = 200  # a session's newest turns, among which the one to be undone is looked for
 _MOST_NAMED = 50  # files that the timeline names
-_MOST_WORDS = 60  # characters
 _PREFIX = undo_of(TurnId(""))
 
 log = logging.getLogger(__name__)
-
-
-def first_words(text: str) -> str:
-    """How a turn is called for people: the beginning of what it began with, in one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST_WORDS else line[: _MOST_WORDS - 1] + "…"
 
 
 class Undoing:

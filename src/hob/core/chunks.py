@@ -8,6 +8,7 @@ are the text. A fence that is open at a cut is closed there and opened again in 
 from dataclasses import dataclass
 
 _LOOK_BACK = 32  # longest character in code points; text that stacks more accents than that may be cut inside
+_TITLE = 60  # characters
 
 
 def split_text(text: str, limit: int) -> tuple[str, ...]:
@@ -26,6 +27,12 @@ def split_text(text: str, limit: int) -> tuple[str, ...]:
         chunk, start, fence = _take(text, start, limit, fence)
         chunks.append(chunk)
     return tuple(chunks)
+
+
+def first_words(text: str) -> str:
+    """How something is called by what it says: its beginning, in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)

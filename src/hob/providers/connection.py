@@ -5,6 +5,7 @@ Importing this module costs 80 ms of CPU for httpx2; `hob.providers.opening` doe
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -140,8 +141,10 @@ class Connection:
 
     def _open_client(self, url: str) -> httpx2.AsyncClient:
         if self._client is None:
+            # reading whom to trust takes longer than a turn, and plain HTTP trusts nobody: nor would this context, ever
+            verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(url).scheme == "http" else True
             # a model server on this machine is never behind the proxy that the environment may name
-            self._client = httpx2.AsyncClient(limits=_LIMITS, trust_env=not is_loopback(url))
+            self._client = httpx2.AsyncClient(limits=_LIMITS, verify=verify, trust_env=not is_loopback(url))
         return self._client
 
     async def _read_failure(self, response: httpx2.Response, secrets: tuple[str, ...]) -> ModelError:

@@ -68,17 +68,22 @@ class _Read:
 
 
 class CommandLog:
-    """Keeps them in a file of lines. Its methods raise OSError and StoreFull where the disk does not take them."""
+    """Keeps them in a file of lines. Its methods raise OSError and StoreFull where the disk does not take them.
+
+    Before anything else it recovers: the end of what ran when Hob was killed is noted.
+    """
 
     def __init__(self, path: Path, snapshots: Snapshots) -> None:
         self.snapshots = snapshots
         self._lines = LineFile(path)
         self._lock = asyncio.Lock()
+        self._recovered = False
         self._open: dict[str, _Open] = {}
         self._marks: dict[Path, Snapshot] = {}
 
     async def begin(self, begun: Begun, trees: Sequence[Path]) -> None:
         """A command is about to start, which may change these folders. Raises ToolFailed where one is not there."""
+        await self.recover()
         async with self._lock:
             for tree in trees:
                 await self._mark(tree)
@@ -94,13 +99,16 @@ class CommandLog:
 
     async def settle(self) -> None:
         """Note what those that still run have changed until now."""
+        await self.recover()
         async with self._lock:
             for tree in {tree for each in self._open.values() for tree in each.trees}:
                 await self._mark(tree)
 
     async def recover(self) -> int:
-        """At the start: note the end of what ran when Hob was killed; how many there were."""
+        """Note the end of what ran when Hob was killed; how many there were. Once is enough."""
         async with self._lock:
+            if self._recovered:
+                return 0
             read = await asyncio.to_thread(self._load)
             self._open = {key: each for key, each in read.begun.items() if not each.begun.end}
             for tree in {tree for each in self._open.values() for tree in each.trees}:
@@ -109,15 +117,18 @@ class CommandLog:
             lost = tuple(self._open)
             for key in reversed(lost):
                 await self._end(key, LOST)
+            self._recovered = True
             return len(lost)
 
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
         """What the commands of this turn changed, oldest first."""
+        await self.recover()
         read = await asyncio.to_thread(self._load)
         return tuple(span for span in read.spans if span.turn == turn)
 
     async def turns(self) -> frozenset[TurnId]:
         """The turns whose commands changed anything."""
+        await self.recover()
         return frozenset(span.turn for span in (await asyncio.to_thread(self._load)).spans)
 
     def running(self, turn: TurnId) -> tuple[Begun, ...]:
@@ -126,6 +137,7 @@ class CommandLog:
 
     async def find(self, process: str, session: SessionKey) -> Begun | None:
         """The command that ran in the background by this id, if it was this session's."""
+        await self.recover()
         read = await asyncio.to_thread(self._load)
         found = (each.begun for each in read.begun.values())
         return next((each for each in found if (each.process, each.session) == (process, session)), None)
@@ -141,6 +153,7 @@ class CommandLog:
 
         Returns the bytes that gave back.
         """
+        await self.recover()
         async with self._lock:
             spans = (await asyncio.to_thread(self._load)).spans
             recent = set(tuple(dict.fromkeys(span.turn for span in reversed(spans)))[:turns])
@@ -150,6 +163,7 @@ class CommandLog:
 
     async def forget(self, turns: Collection[TurnId]) -> None:
         """Forget these turns' commands, and what was in the folders before them. Raises OSError."""
+        await self.recover()
         async with self._lock:
             await asyncio.to_thread(self._lines.keep, lambda row: row.get("turn") not in turns)
         await self.prune()

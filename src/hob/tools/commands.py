@@ -6,8 +6,7 @@ Whether a command may run at all is the guard's to say, by its text; nothing her
 import asyncio
 import logging
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -54,7 +53,10 @@ def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
 
 
 class Commands:
-    """Runs commands for a model."""
+    """Runs commands for a model, by the tools `exec` and `process`.
+
+    `hosts` are the rules of the owner's settings. Tasks of `watching` take note when what runs in the background ends.
+    """
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class Commands:
         self._hosts = hosts
         self._shown = shown
         self._sieve = sieve
+        self.toolset = Tools(self.exec, self.process)
 
     @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
     async def exec(
@@ -232,34 +235,6 @@ class Commands:
         else:
             text = f"it has ended ({begun.end}), and what it wrote is not kept any more"
         return Output(f"({process}: {text}: {begun.command[:200]})", is_error=True)
-
-
-@asynccontextmanager
-async def open_commands(
-    roots: Roots,
-    processes: Processes,
-    blobs: Blobs,
-    log: CommandLog,
-    clock: Clock,
-    *,
-    hosts: tuple[str, ...] = (),
-    shown: Shown = unseen,
-    sieve: Callable[[], Sieve | None] = lambda: None,
-) -> AsyncIterator[Tools]:
-    """The toolset of `exec` and `process`. `hosts` are the rules of the owner's settings.
-
-    What is `shown` of a command goes through a `sieve` of its own.
-
-    Commands of an earlier Hob that was killed are noted as ended first. What runs in the background ends with the
-    block. Raises OSError and StoreFull where the log cannot be kept.
-    """
-    await log.recover()
-    async with asyncio.TaskGroup() as watching:
-        commands = Commands(roots, processes, blobs, log, clock, watching, hosts, shown, sieve)
-        try:
-            yield Tools(commands.exec, commands.process)
-        finally:
-            await processes.close()
 
 
 def _how(finished: Finished, seconds: float = 0.0) -> str:

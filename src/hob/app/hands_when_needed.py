@@ -1,0 +1,113 @@
+"""The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hob.agent.reading_back import GROUP, LINE, ReadingBack
+from hob.config import Config
+from hob.core.clock import Clock
+from hob.core.ids import BlobId, SessionKey, TurnId
+from hob.core.ports.notices import Notices
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.guard.masking.known import KnownSecrets
+from hob.store import Store
+from hob.tools.default_set import default_tools
+from hob.tools.groups import FileOpenGroups, Group
+from hob.tools.known import KnownTools
+from hob.tools.working_memory import FileWorkingMemory
+
+if TYPE_CHECKING:  # the very thing that is to be loaded later
+    from hob.app.hands import Hands
+
+FOLDER = "tools"
+"""The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
+_PARTS = "hob.app.hands"
+
+
+class HandsWhenNeeded:
+    """Implements `Toolset`. `groups` are all tools, `notes` what sessions are at; for all else there is `made`."""
+
+    def __init__(
+        self, kept: Path, notes: FileWorkingMemory, more: Mapping[str, Group], make: "Callable[[], Hands]"
+    ) -> None:
+        self.notes = notes
+        opened = FileOpenGroups(kept / "groups.jsonl")
+        self.groups = default_tools((KnownTools(lambda: self.made.toolset),), more, opened)
+        self._kept = kept
+        self._make = make
+
+    @cached_property
+    def made(self) -> "Hands":
+        """The tools themselves, after a tenth of a second at first."""
+        return self._make()
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self.groups.specs()
+
+    def of(self, session: SessionKey) -> Toolset:
+        """What this session may call now: the groups that it opened too."""
+        return self.groups.of(session)
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        return await self.groups.call(call, context)
+
+    def named(self) -> Mapping[str, ToolSpec]:
+        """Every tool by name, those of closed groups too."""
+        return {**{spec.name: spec for spec in self.specs()}, **self.groups.grouped()}
+
+    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """The bytes that only undoing these turns needs."""
+        return await self.made.blobs_of(turns)
+
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
+        await self.made.forget(turns, session)
+
+    async def tidy(self) -> None:
+        """After a start: end what a crash left half-done; nothing where no tool was ever used."""
+        if any(self._kept.glob("*.jsonl")):
+            await asyncio.to_thread(import_module, _PARTS)  # nobody waits meanwhile
+            await self.made.tidy()
+
+    async def close(self) -> None:
+        """End what still runs in the background."""
+        if "made" in self.__dict__:
+            await self.made.processes.close()
+
+
+@asynccontextmanager
+async def open_hands(
+    config: Config,
+    store: Store,
+    notices: Notices,
+    clock: Clock,
+    environ: Mapping[str, str],
+    known: KnownSecrets | None = None,
+) -> AsyncIterator[HandsWhenNeeded]:
+    """The tools over this home; what they keep and show is without `known` secrets.
+
+    Raises OSError where the home cannot be written.
+    """
+    known = known if known is not None else KnownSecrets()
+    kept = config.home / FOLDER
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    notes = FileWorkingMemory(kept / "notes", clock)
+    async with asyncio.TaskGroup() as watching:
+
+        def make() -> "Hands":
+            make_hands: Callable[..., Hands] = import_module(_PARTS).make_hands
+            return make_hands(
+                config, store, notices, clock, environ, kept=kept, notes=notes, known=known, watching=watching
+            )
+
+        hands = HandsWhenNeeded(kept, notes, {GROUP: Group(LINE, ReadingBack(store.transcript))}, make)
+        try:
+            yield hands
+        finally:
+            await hands.close()
