@@ -1,6 +1,10 @@
 """`hob policy explain`: what it prints about a call."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +68,14 @@ def test_programs_get_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_nothing_in_the_arguments_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     explain_call(GUARDING, "read", "~/.hob/\x1b[2Kx\u202e", Supposed())
     assert not {"\x1b", "\u202e"} & set(capsys.readouterr().out)
+
+
+def test_the_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HOB_HOME": str(tmp_path / ".hob")}
+    hob = (sys.executable, "-m", "hob", "policy", "explain")
+    asked = subprocess.run((*hob, "exec", "git reset --hard"), env=environ, capture_output=True, text=True, check=True)
+    assert asked.stdout.startswith("ask: ")
+    arguments = ("exec", "git reset --hard", "--as", "member", "--json")
+    denied = subprocess.run((*hob, *arguments), env=environ, capture_output=True, text=True, check=True)
+    assert json.loads(denied.stdout)["verdict"] == "deny"
+    assert list(tmp_path.iterdir()) == []

@@ -28,6 +28,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("config", "config:app", "Show, check and change settings."),
     ("people", "people:app", "Who may talk to Hob, and where they write from."),
     ("pairing", "pairing:app", "Who asks to be let in."),
+    ("policy", "policy:app", "What may be done, and which rule says so."),
     ("security", "security:app", "What could be safer about this Hob."),
     ("audit", "audit:app", "What was decided, allowed and refused, and whether that log is whole."),
     ("token", "token:app", "The API's bearer token."),

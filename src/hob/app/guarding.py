@@ -74,9 +74,7 @@ def guard(
     telling: Telling,
 ) -> Guarded:
     """Judge and ledger over an open store and open tools; `specs` are all that turns may call."""
-    places = places_of(config)
-    reader = Reader(places, command_reader(places), secrets=secrets, personal=_personal, resolve=hands.places_of)
-    policy = Policy(HardRules(places), config[PolicySettings])
+    policy, reader = rules_of(config, hands, secrets)
     ledger = ApprovalLedger(
         store.approvals,
         store.decisions,
@@ -92,7 +90,7 @@ def guard(
         store.transcript,
         reader,
         specs,
-        _Confining(hands, config[SandboxSettings]),
+        BackendHere(hands, config[SandboxSettings]),
         identity,
         lambda: contacts_of(people),
         partial(_shown, config[AgentSettings], clock),
@@ -119,6 +117,13 @@ async def _alert(
     await telling.tell(say_line(Line.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
 
 
+def rules_of(config: Config, hands: Hands, secrets: Callable[[str], Sequence[str]]) -> tuple[Policy, Reader]:
+    """The policy of this home, and the reader of calls it needs."""
+    places = places_of(config)
+    reader = Reader(places, command_reader(places), secrets=secrets, personal=_personal, resolve=hands.places_of)
+    return Policy(HardRules(places), config[PolicySettings]), reader
+
+
 def places_of(config: Config) -> Places:
     """What lies where, by real paths."""
     workspace = config[WorkspaceSettings]
@@ -130,7 +135,7 @@ def places_of(config: Config) -> Places:
     )
 
 
-class _Confining:
+class BackendHere:
     """Implements `Confining` by the backend that works here."""
 
     def __init__(self, hands: Hands, settings: SandboxSettings) -> None:

@@ -12,6 +12,7 @@ RULES: Mapping[str, str] = {
     "hard.secrets": "Places of secrets, and secrets themselves, are closed to every tool.",
     "hard.sandbox": "The settings of the guard and the sandbox are changed by hand only.",
     "hard.shell": "Commands that destroy disks or devices, bomb the machine or control the system are never run.",
+    "hard.shell.own-state": "Hob's own state is closed, and its commands are the owner's to give.",
     "profile": "The profile does not hold this tool.",
     "tools": "The settings deny this tool, or do not allow it.",
     "provider": "The settings deny this tool to this model.",

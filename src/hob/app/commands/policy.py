@@ -1,9 +1,22 @@
 """`hob policy explain`: what would be said of a call, and which rule would say so. Nothing is done."""
 
+import asyncio
+import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
 
 from hob.app.commands.output import paint, print_json
+from hob.app.guarding import BackendHere, rules_of
+from hob.app.hands import open_hands
+from hob.app.sections import read_config
+from hob.bus import Hub
+from hob.config import Config, process_environment
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured
 from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.tools import ToolSpec
@@ -11,9 +24,14 @@ from hob.guard.context import Context, Sandbox
 from hob.guard.deeds import Deed, Reader
 from hob.guard.exemptions import read_words
 from hob.guard.explaining import arguments_from, explain, explanation
+from hob.guard.masking.known import KnownSecrets, values_at_hand, values_in
 from hob.guard.modes import Autonomy, Mode
 from hob.guard.policy import Decided, Policy
 from hob.guard.showing import visible
+from hob.store import StoreSettings, open_store
+from hob.tools.sandbox.settings import SandboxSettings
+
+app = App(name="policy", help="What may be done, and which rule says so.")
 
 _COLOURS: dict[type, str] = {Allow: "green", Ask: "yellow", Deny: "red"}
 
@@ -39,6 +57,44 @@ class Supposed:
     group: bool = False
     unattended: bool = False
     words: str = ""
+
+
+@app.command(name="explain")
+def explain_(
+    tool: Annotated[str, Parameter(help="The tool's name, e.g. exec.")],
+    arguments: Annotated[str, Parameter(help="Its arguments as JSON, or the main one as it is.")] = "",
+    /,
+    *,
+    as_: Annotated[SenderClass, Parameter(name="--as", help="For whom: owner, member, stranger.")] = SenderClass.OWNER,
+    tainted: Annotated[bool, Parameter(negative="", help="The turn has read what others wrote.")] = False,
+    mode: Annotated[Mode | None, Parameter(help="What the session permits.")] = None,
+    autonomy: Annotated[Autonomy | None, Parameter(help="How much it does by itself.")] = None,
+    group: Annotated[bool, Parameter(negative="", help="In a group.")] = False,
+    unattended: Annotated[bool, Parameter(negative="", help="Where nobody can be asked.")] = False,
+    words: Annotated[str, Parameter(help="What the owner has written.")] = "",
+    json: Annotated[bool, Parameter(negative="", help="As JSON.")] = False,
+) -> int:
+    """What would be said of a call, and by which rule. Nothing is done."""
+    supposed = Supposed(as_, tainted, mode, autonomy, group, unattended, words)
+    return explain_call(asyncio.run(_guarding(read_config())), tool, arguments, supposed, as_json=json)
+
+
+async def _guarding(config: Config) -> Guarding:
+    """The guard with the settings of this home. The tools are opened over an empty one: the owner's stays untouched."""
+    environ, clock = process_environment(), SystemClock()
+    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ)})
+    with tempfile.TemporaryDirectory() as folder:
+        empty = replace(config, home=Path(folder))
+        async with (
+            open_store(empty.home, config[StoreSettings], clock) as store,
+            open_hands(empty, store, Hub(), clock, environ) as hands,
+        ):
+            policy, reader = rules_of(config, hands, lambda text: ("a secret",) if known(text) != text else ())
+            try:
+                sandbox = await BackendHere(hands, config[SandboxSettings]).sandbox()
+            except NotConfigured:
+                sandbox = Sandbox(confined=False, versioned=False)
+            return Guarding(policy, reader, tuple(hands.specs().values()), sandbox)
 
 
 def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> int:
