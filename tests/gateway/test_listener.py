@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from starlette.types import Receive, Scope, Send
 
 from hob.gateway.listener import MOST_HEAD_BYTES, READ_BYTES, serve
@@ -57,3 +58,19 @@ async def test_a_large_body_and_many_requests_on_one_connection_are_no_header() 
             head = await reader.readuntil(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 200")
             assert await reader.readexactly(6) == b"%d" % len(body)
+
+
+async def test_a_request_cut_off_at_the_end_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    held = asyncio.Event()
+
+    async def hold(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        held.set()
+        await asyncio.Event().wait()
+
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    async with serve(hold, [listener], grace=1):
+        _, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        writer.write(b"GET / HTTP/1.1\r\nhost: hob\r\n\r\n")
+        await held.wait()
+    writer.close()
+    assert caplog.text == ""

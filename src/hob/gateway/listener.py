@@ -1,6 +1,7 @@
 """Serving an ASGI application on sockets that are already open, for as long as a block is."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -38,6 +39,12 @@ class LimitedHeads(HttpToolsProtocol):
         super().on_message_complete()
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether it is more than that a request was cut off when the grace was over, which whoever followed it knows."""
+    cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not (cut or str(record.msg).startswith("Cancel %s running task"))
+
+
 @asynccontextmanager
 async def serve(app: ASGIApp, sockets: Sequence[socket.socket], *, grace: float) -> AsyncIterator[None]:
     """Serve while the block is open; then stop listening and give open requests `grace` seconds to end."""
@@ -55,6 +62,7 @@ async def serve(app: ASGIApp, sockets: Sequence[socket.socket], *, grace: float)
         loop="asyncio",
     )
     config.load()
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)
     # uvicorn's own main loop wakes ten times a second for a date header and a counter that are off here; without
