@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hob.app.commands.errands import Telling
 from hob.app.commands.chat import Shown
+from hob.app.commands.errands import Telling
 from hob.core.models import Remark
 from hob.gateway.events import Event
 from tests.gateway.conftest import Machine, hob, machine
