@@ -27,14 +27,14 @@ def usage_of(name: str, function: Callable[..., Any]) -> list[str]:
 
 def _name(parameter: inspect.Parameter) -> str:
     if parameter.kind is parameter.KEYWORD_ONLY:
-        return "--" + parameter.name.replace("_", "-")
+        return "--" + parameter.name.rstrip("_").replace("_", "-")
     return parameter.name.upper()
 
 
 def _word(parameter: inspect.Parameter) -> str:
     name = _name(parameter)
     if name.startswith("--") and parameter.default is not False:
-        name += " " + parameter.name.upper()
+        name += " " + parameter.name.rstrip("_").upper()
     return name if parameter.default is parameter.empty else f"[{name}]"
 
 

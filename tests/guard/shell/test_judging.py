@@ -263,7 +263,8 @@ def test_a_fork_bomb_needs_a_fork_and_no_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["hob accept", "hob approvals allow a_1", "/opt/hob/bin/hob config set x y", "sh -c 'hob people'", "env hob"]
+    "text",
+    ["hob accept", "hob approvals allow a_1", "/opt/hob/bin/hob config set x y", "sh -c 'hob people'", "env hob"],
 )
 def test_nobody_speaks_to_hob_in_the_owner_s_name(text: str) -> None:
     assert verdict(text) is REFUSE

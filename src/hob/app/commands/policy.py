@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from hob.app.commands.output import paint, print_json
 from hob.app.guarding import BackendHere, rules_of
-from hob.app.hands import open_hands
+from hob.app.hands_when_needed import open_hands
 from hob.app.sections import read_config
 from hob.bus import Hub
 from hob.config import Config, process_environment
@@ -89,12 +89,12 @@ async def _guarding(config: Config) -> Guarding:
             open_store(empty.home, config[StoreSettings], clock) as store,
             open_hands(empty, store, Hub(), clock, environ) as hands,
         ):
-            policy, reader = rules_of(config, hands, lambda text: ("a secret",) if known(text) != text else ())
+            policy, reader = rules_of(config, hands.made, lambda text: ("a secret",) if known(text) != text else ())
             try:
-                sandbox = await BackendHere(hands, config[SandboxSettings]).sandbox()
+                sandbox = await BackendHere(hands.made, config[SandboxSettings]).sandbox()
             except NotConfigured:
                 sandbox = Sandbox(confined=False, versioned=False)
-            return Guarding(policy, reader, tuple(hands.specs().values()), sandbox)
+            return Guarding(policy, reader, tuple(hands.named().values()), sandbox)
 
 
 def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> int:
