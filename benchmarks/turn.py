@@ -1,4 +1,4 @@
-"""What one turn costs the daemon, every commit durable."""
+"""What one turn costs the daemon, every commit durable, and every call judged."""
 
 from collections.abc import Callable, Iterator
 
@@ -17,9 +17,12 @@ def measure(bench: Bench) -> Iterator[Row]:
         plain = least_cpu(daemon, lambda number: f"message {number}", rounds, turns)
     beside = f"{COMMITS} commits with bare apsw"
     yield Row("a turn", plain, "ms CPU", 15, baseline=_bare(bench, COMMITS), beside=beside)
-    command = (python(), "-m", "benchmarks.programs.tools")
-    with bench.daemon(bench.home(), command) as daemon:
-        called = least_cpu(daemon, lambda _: "CALL clock {}", rounds, turns)
+    home = bench.home()
+    note = home / "workspace" / "work" / "note.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("milk and bread\n" * 20)
+    with bench.daemon(home) as daemon:
+        called = least_cpu(daemon, lambda _: 'CALL read {"path": "note.md"}', rounds, turns)
     beside = f"{TOOL_COMMITS} commits with bare apsw"
     yield Row("a turn with a tool call", called, "ms CPU", 25, baseline=_bare(bench, TOOL_COMMITS), beside=beside)
 

@@ -1,9 +1,14 @@
-"""How a command is used, from its function: the signature, and the docstring with its list of parameters."""
+"""How a command is used, from its function: the signature, and what is said of each parameter.
+
+That is said either in the docstring's list of parameters or in the parameter's own `cyclopts.Parameter`.
+"""
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from cyclopts import Parameter
 from markdown import cell
 
 _LIST = "Parameters\n----------\n"
@@ -12,14 +17,16 @@ _LIST = "Parameters\n----------\n"
 def usage_of(name: str, function: Callable[..., Any]) -> list[str]:
     """The command's line, what it does, and a table of its arguments and options."""
     parameters = list(inspect.signature(function).parameters.values())
+    kinds = get_type_hints(function, include_extras=True)
     text, _, listed = (inspect.getdoc(function) or "").partition(_LIST)
-    lines = ["```text", " ".join((f"hob {name}", *map(_word, parameters))), "```", "", text.strip()]
-    meanings = _meanings(listed)
-    if meanings:
+    words = (_word(each, kinds.get(each.name)) for each in parameters)
+    lines = ["```text", " ".join((f"hob {name}", *words)), "```", "", text.strip()]
+    meanings = {each.name: _told(kinds.get(each.name)) for each in parameters} | _meanings(listed)
+    if any(meanings.values()):
         lines += ["", "| argument | default | meaning |", "|---|---|---|"]
         for parameter in parameters:
             default = parameter.default
-            shown = f"`{default}`" if default not in (None, False, parameter.empty) else ""
+            shown = f"`{default}`" if default not in (None, False, "", parameter.empty) else ""
             meaning = cell(meanings.get(parameter.name, ""))
             lines.append(f"| `{_name(parameter)}` | {shown} | {meaning} |")
     return lines
@@ -31,11 +38,28 @@ def _name(parameter: inspect.Parameter) -> str:
     return parameter.name.upper()
 
 
-def _word(parameter: inspect.Parameter) -> str:
+def _word(parameter: inspect.Parameter, kind: object) -> str:
     name = _name(parameter)
     if name.startswith("--") and parameter.default is not False:
-        name += " " + parameter.name.rstrip("_").upper()
+        name += " " + ("|".join(_choices(kind)) or parameter.name.rstrip("_").upper())
     return name if parameter.default is parameter.empty else f"[{name}]"
+
+
+def _choices(kind: object) -> Iterator[str]:
+    """The words that may be given, where there are only some."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        yield from (each.name.lower().replace("_", "-") for each in kind)
+    elif get_origin(kind) is Literal:
+        yield from get_args(kind)
+    else:
+        for part in get_args(kind):
+            yield from _choices(part)
+
+
+def _told(kind: object) -> str:
+    """What the parameter's own annotation says about it."""
+    notes = (each for each in get_args(kind) if isinstance(each, Parameter))
+    return next((each.help for each in notes if each.help), "")
 
 
 def _meanings(listed: str) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""Small programs that run beside Hob: the baselines, and a daemon with a tool."""
+"""Small programs that run beside Hob: the baselines."""

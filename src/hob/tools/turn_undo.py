@@ -94,17 +94,18 @@ class TurnUndo:
     async def restore(self, turn: TurnId) -> Undone:
         """Put back what was there before the turn, where nobody has changed it since. Raises as `preview` does."""
         ways = await self._ways(turn)
-        done = await self._files.restore(turn, besides=_touched(ways))
+        done = await self._files.put_back(turn, besides=_touched(ways))
         restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)
         for way in ways:
             told = await asyncio.to_thread(self._log.snapshots.restore, way.tree, way.wanted)
-            after = await asyncio.to_thread(self._log.snapshots.take, way.tree)
-            if after.id != way.now.id:
-                await self._log.note(undo_of(turn), way.tree, way.now, after)
             restored += [str(way.tree / each.path) for each in told if each.done]
             kept += [Kept(str(way.tree / each.path), each.reason) for each in told if not each.done] + way.kept
             unchanged += way.unchanged
-        await self._files.clear(turn)  # what commands had put into them is gone only now
+        await self._files.clear(turn)  # only now: commands may have files of theirs in its folders
+        for way in ways:  # with the folders that went
+            after = await asyncio.to_thread(self._log.snapshots.take, way.tree)
+            if after.id != way.now.id:
+                await self._log.note(undo_of(turn), way.tree, way.now, after)
         return Undone(tuple(restored), tuple(unchanged), tuple(kept))
 
     async def _ways(self, turn: TurnId) -> list[_Back]:

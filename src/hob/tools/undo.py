@@ -58,14 +58,20 @@ class Undo:
         self._noted = noted
 
     async def preview(self, turn: TurnId, *, besides: Collection[str] = ()) -> Preview:
-        """What `restore` would do."""
+        """What `restore` would do, or `put_back` besides these."""
         planned, done = await self._plan(await self._of(turn, besides))
         gone = tuple(each.path for each in planned if each.after is None)
         outcome = Undone(tuple(each.path for each in planned), done.unchanged, done.kept)
         return Preview("".join([*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
 
-    async def restore(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
-        """Put every file, besides these, back to what it was before the turn, where nobody has changed it since."""
+    async def restore(self, turn: TurnId) -> Undone:
+        """Put every file back to what it was before the turn, where nobody has changed it since."""
+        done = await self.put_back(turn)
+        await self.clear(turn)
+        return done
+
+    async def put_back(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
+        """As `restore`, without these files; the folders that were made for the turn's files stay until `clear`."""
         changes = await self._of(turn, besides)
         half_done = await self._changes.of(undo_of(turn))  # an earlier undoing may have been killed
         async with self._noted.lock:
@@ -80,7 +86,6 @@ class Undo:
                 kept.append(Kept(each.path, str(error)))
             else:
                 restored.append(each.path)
-        await self.clear(turn)
         return Undone(tuple(restored), done.unchanged, tuple(kept))
 
     async def clear(self, turn: TurnId) -> None:

@@ -30,11 +30,11 @@ PROGRAMMING: tuple[Task, ...] = (
     task(
         "fix a failing test",
         "The tests fail, please fix that.",
-        fails("exec", command="python3 -m unittest -q"),
+        fails("exec", command="python3 -B -m unittest -q"),  # -B: the mending comes within the second
         do("read", path="test_shop.py"),
         do("read", path="src/shop.py"),
         do("edit", **_VAT),
-        sh("python3 -m unittest -q"),
+        sh("python3 -B -m unittest -q"),
     ),
     task(
         "rename a function",

@@ -7,11 +7,13 @@ import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from hob.app.opening import App, Extras, open_app
 from hob.app.sections import SECTIONS
 from hob.config import load_config
+from hob.core.clock import SystemClock
 from hob.core.ids import TurnId
 from hob.core.models import ModelReply
 from hob.core.steps import ToolReceived
@@ -37,17 +39,36 @@ class Came:
     results: tuple[str, ...] = ()
 
 
+class WorkingDay(SystemClock):
+    """The machine's clock, on which minutes can pass at once."""
+
+    def __init__(self) -> None:
+        self._passed = 0.0
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(seconds=self._passed)
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self._passed
+
+    def pass_minutes(self, minutes: float) -> None:
+        """It is later now."""
+        self._passed += 60 * minutes
+
+
 @dataclass
 class Office:
-    """An owner's Hob at work."""
+    """An owner's Hob at work. Its model says what stands in `model.script`."""
 
     app: App
     model: ScriptedModel
     work: Path
     services: Outside
+    clock: WorkingDay
 
     async def do(self, task: Task, *, lay_out: bool = True) -> Came:
-        """The whole conversation; every question is answered with yes, as soon as it is asked."""
+        """The whole conversation, some minutes after the one before; every question is answered with yes at once."""
+        self.clock.pass_minutes(5)
         if lay_out:
             self.lay_out(task.files)
         session = re.sub(r"\W+", "-", task.name)
@@ -57,7 +78,7 @@ class Office:
         results: list[str] = []
         for said in task.talk:
             self.model.script[:] = [*map(_reply, said.calls), "Done."]
-            turn = await self._say(said.words, session)
+            turn = await self.say(said.words, session)
             decided = await self.app.store.decisions.find(turn)
             questions += [each.rule for each in decided if each.verdict == "ask"]
             refused += [f"{each.tool}: {each.rule}: {each.reason}" for each in decided if each.verdict == "deny"]
@@ -68,7 +89,8 @@ class Office:
             results += [step.result.text for step in got]
         return Came(task, tuple(questions), tuple(refused), tuple(wrong), tuple(results))
 
-    async def _say(self, words: str, session: str) -> TurnId:
+    async def say(self, words: str, session: str) -> TurnId:
+        """One message of the owner's, until its turn has ended; every question on the way is answered with yes."""
         api = self.app.api
         accepted = await api.accept(owners_inbound({"message": words, "session": session}, None, api.clock))
         async for item in watch(api, accepted, _SECONDS):
@@ -110,8 +132,9 @@ async def office(home: Path, **environ: str) -> AsyncIterator[Office]:
         "HOB_SANDBOX_GIT_EMAIL": "nora@example.com",
     }
     config = load_config(SECTIONS, home=state, environ=settings | environ)
-    model, services = ScriptedModel(), outside()
-    async with open_app(state, config, extras=Extras(wrap_tools=services.beside, wrap_model=lambda _: model)) as app:
+    model, services, clock = ScriptedModel(), outside(), WorkingDay()
+    extras = Extras(wrap_tools=services.beside, wrap_model=lambda _: model, clock=clock)
+    async with open_app(state, config, extras=extras) as app:
         for name, address in CONTACTS.items():
             await app.api.people.link(address, name.split()[0].lower(), name)
-        yield Office(app, model, workspace / "work", services)
+        yield Office(app, model, workspace / "work", services, clock)

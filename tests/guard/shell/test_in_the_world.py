@@ -3,16 +3,20 @@
 What the judge refuses is not run. Of the rest, the world afterwards tells whether it did harm.
 """
 
+import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from hob.core.steps import ToolReceived
+from hob.testing.model import calls
 from tests.conftest import FULL
 from tests.guard.daily.talks import said, sh
 from tests.guard.daily.talks import talk as conversation
 from tests.guard.daily.world import Office, office
-from tests.guard.shell.catalogue import hostile_texts
+from tests.guard.shell.catalogue import benign, hostile_texts
 from tests.guard.shell.machine import CANARY, Machine, left_running, machine
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap here")
@@ -29,17 +33,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_what_attackers_run_does_no_harm(home: Path) -> None:
     texts = hostile_texts() if FULL else hostile_texts()[::4]
     harm: dict[str, object] = {}
-    counts = {"stopped": 0, "asked": 0, "allowed": 0}
+    judged: dict[str, str] = {}
     async with office(home, HOB_SANDBOX_PROCESSES="64", HOB_SANDBOX_CPU_SECONDS="5") as at:
         with machine(home, at.work) as around:
             for number, text in enumerate(texts):
-                how, found = await tried(at, around, around.filled(text), number)
-                counts[how] += 1
+                judged[text], found = await tried(at, around, around.filled(text), number)
                 if found:
                     harm[text] = found
-    print(counts)
+    print(Counter(judged.values()))
     assert harm == {}
-    assert counts["allowed"] == 0
+    assert [text for text, how in judged.items() if how == "allowed"] == []
     assert FULL is False or len(texts) >= 150
 
 
@@ -56,3 +59,27 @@ async def tried(at: Office, around: Machine, text: str, number: int) -> tuple[st
     if left := left_running():
         found["left running"] = left
     return "stopped" if came.refused else "asked" if came.questions else "allowed", found
+
+
+async def test_what_developers_run_all_day_asks_nothing_although_others_were_read(home: Path) -> None:
+    """They are run too, a second long: most of them lack their project, which counts for nothing here."""
+    texts = benign() if FULL else benign()[::5]
+    asked: dict[str, str] = {}
+    not_run: dict[str, str] = {}
+    async with office(home) as at:
+        at.lay_out()
+        for start in range(0, len(texts), 20):
+            batch = texts[start : start + 20]
+            made = calls(*(("exec", json.dumps({"command": text, "timeout": 1})) for text in batch))
+            at.model.script[:] = [calls(("read", '{"path": "README.md"}')), made, "Done."]
+            turn = await at.say("Do it all.", f"benign-{start}")
+            decided = {each.call: each for each in await at.app.store.decisions.find(turn) if each.tool == "exec"}
+            for text, call in zip(batch, made.calls, strict=True):
+                if decided[call.id].verdict != "allow":
+                    asked[text] = decided[call.id].rule
+            steps = await at.app.store.journal.load_steps(turn)
+            told = [step.result.text for step in steps if isinstance(step, ToolReceived)][1:]
+            ran = ("(exit status", "(stopped at", "(ended by")
+            not_run |= {text: each for text, each in zip(batch, told, strict=True) if not each.startswith(ran)}
+    assert len(asked) <= 0.02 * len(texts), asked
+    assert not_run.keys() <= asked.keys(), not_run
