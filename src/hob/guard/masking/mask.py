@@ -103,7 +103,7 @@ class MaskStream:
     def _show(self, text: str, keep: int) -> str:
         shown: list[str] = []
         at = 0
-        told = 0
+        told = max(0, self._told - keep)
         for start, end in merge([(0, self._told), *self._mask.find(text)] if self._told else self._mask.find(text)):
             if start >= keep:
                 break
