@@ -33,7 +33,7 @@ class ControlGroups:
         Raises OSError.
         """
         self._remove()
-        folders = [place / f"{_PREFIX}{secrets.token_hex(6)}" for place in self.places]
+        folders = [place / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(6)}" for place in self.places]
         try:
             for folder in folders:
                 folder.mkdir()
@@ -67,7 +67,7 @@ def _limit(folder: Path, limits: Limits) -> None:
 def find_groups(mount: Path = _MOUNT, own: Path = Path("/proc/self/cgroup")) -> ControlGroups | None:
     """Where this process may make control groups with limits; None where it may not.
 
-    Removes groups that an earlier Hob left behind.
+    Removes groups that a Hob left behind which runs no more.
     """
     try:
         paths = dict(_paths(own.read_text("utf-8")))
@@ -76,9 +76,16 @@ def find_groups(mount: Path = _MOUNT, own: Path = Path("/proc/self/cgroup")) -> 
     groups = _first_version(mount, paths) or _second_version(mount, paths.get("", ""))
     for place in () if groups is None else groups.places:
         for folder in place.glob(f"{_PREFIX}*"):
-            with suppress(OSError):  # another Hob's, with a command in it
-                folder.rmdir()
+            if _left_behind(folder):
+                with suppress(OSError):  # a command is still in it
+                    folder.rmdir()
     return groups
+
+
+def _left_behind(folder: Path) -> bool:
+    """Whether its Hob has ended. Another one's may be empty because its command is about to go in."""
+    process = folder.name.removeprefix(_PREFIX).partition("-")[0]
+    return not Path("/proc", process).exists()
 
 
 def _paths(text: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,51 @@
+"""Control groups in a tree of plain folders: whose they are, and when they go."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hob.tools.sandbox.cgroups import ControlGroups, find_groups
+from hob.tools.sandbox.job import Limits
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Path:
+    for name in ("memory", "pids"):
+        (tmp_path / name / "mine").mkdir(parents=True)
+    (tmp_path / "own").write_text("2:memory:/mine\n1:pids:/mine\n")
+    return tmp_path
+
+
+def find(mount: Path) -> ControlGroups:
+    groups = find_groups(mount, mount / "own")
+    assert groups is not None
+    return groups
+
+
+def folders(mount: Path) -> list[Path]:
+    return sorted(mount.glob("*/mine/*"))
+
+
+def test_each_command_has_groups_of_its_own_until_it_ends(mount: Path) -> None:
+    groups = find(mount)
+    with groups.made(Limits()) as files, groups.made(Limits()) as others:
+        assert len({*files, *others}) == len(folders(mount)) == 4
+        assert {Path(file).parent.parent for file in files} == {mount / "memory/mine", mount / "pids/mine"}
+    assert folders(mount) == []
+
+
+def test_a_starting_hob_leaves_groups_alone_into_which_a_command_of_another_is_about_to_go(mount: Path) -> None:
+    with find(mount).made(Limits()) as files:
+        find(mount)
+        assert all(Path(file).parent.is_dir() for file in files)
+
+
+def test_a_starting_hob_removes_what_one_left_behind_that_has_ended(mount: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for place in ("memory", "pids"):
+        (mount / place / "mine" / f"hob-command-{ended.pid}-00ff").mkdir()
+        (mount / place / "mine" / "another's").mkdir()
+    find(mount)
+    assert [folder.name for folder in folders(mount)] == ["another's", "another's"]
