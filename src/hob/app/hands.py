@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from hob.app.accepting import AcceptingWrites
 from hob.app.undoing import Undoing
 from hob.config import Config
 from hob.core.clock import Clock
@@ -44,7 +45,8 @@ from hob.tools.turn_undo import TurnUndo
 from hob.tools.undo import undo_of
 from hob.tools.undo_log import UndoLog
 from hob.tools.working_memory import FileWorkingMemory
-from hob.workspace import WorkspaceSettings, make_work_repository
+from hob.workspace import AcceptedFiles, WorkspaceSettings, make_work_repository
+from hob.workspace.acceptance import FILE
 from hob.workspace.bootstrap import NAMES
 
 _TURNS_KEPT = 100  # with commands that changed something; older ones cannot be undone
@@ -238,7 +240,8 @@ def make_hands(
     commands = Commands(
         for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream
     )
-    toolsets = (files.toolset, commands.toolset, remembering.toolset, Talking(notices).toolset)
+    writing = AcceptingWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
+    toolsets = (writing, commands.toolset, remembering.toolset, Talking(notices).toolset)
     undone = UndoLog(kept / "undone.jsonl")
     undoing = Undoing(TurnUndo(log, files.undo, changes, store.blobs), undone, store, clock)
     toolset = Working(toolsets, backend, workspace.work)

@@ -49,6 +49,11 @@ def show(
     return "\n".join(lines)
 
 
+def shows_change(shown: str, diff: str) -> bool:
+    """Whether a question as `show` gives it shows exactly this change."""
+    return bool(diff) and shown.endswith("\n".join(("", *_barred(diff.removesuffix("\n")))))
+
+
 def brief(shown: str, id: ApprovalId, limit: int) -> str:
     """The question in at most about this many characters, with how to answer, and with what was left out."""
     how = f"Answer with approve:{id} or deny:{id}"

@@ -49,6 +49,15 @@ def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -
     return visible(told + made)
 
 
+def is_whole(before: bytes | None, after: bytes | None) -> bool:
+    """Whether `diff` of these shows every line that changes: not where they are no texts, or too long."""
+    texts = [decode(each or b"") for each in (before, after)]
+    return (
+        all(each is not None for each in texts)
+        and sum(len(lines_of(each.plain)) for each in texts if each is not None) <= _MOST_LINES
+    )
+
+
 def visible(text: str) -> str:
     """The text with everything that hides or turns round what people see written as an escape."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():

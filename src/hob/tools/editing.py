@@ -11,6 +11,7 @@ from hob.core.labels import HOB_LABEL
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Tier, ToolCall
 from hob.tools.declaring import arguments_of, tool
+from hob.tools.diffs import is_whole
 from hob.tools.edits import edit
 from hob.tools.noting import NotedChanges, Planned
 from hob.tools.patches import Action, FilePatch, parse
@@ -34,6 +35,11 @@ class Plan:
     def diff(self) -> str:
         """The changes, for people to read."""
         return "".join(each.diff() for each in self.changes)
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether the diff holds everything that would be written."""
+        return all(is_whole(each.found.data, each.after) for each in self.changes)
 
 
 class Editing:

@@ -11,7 +11,7 @@ from hob.core.ports.tools import Blobs
 from hob.core.tools import Restart, Tier, ToolCall
 from hob.tools.changes import Changes
 from hob.tools.declaring import Output, Tools, arguments_of, tool
-from hob.tools.editing import Editing
+from hob.tools.editing import Editing, Plan
 from hob.tools.grepping import SECONDS, Mode, Wanted, grep
 from hob.tools.listing import find_files, list_folder, start_of
 from hob.tools.noting import NotedChanges
@@ -128,8 +128,12 @@ class FileTools:
 
         Raises ToolFailed, ToolRefused where the call would.
         """
-        plan = await self._editing.plan(call)
+        plan = await self.plan_of(call)
         return "" if plan is None else plan.diff()
+
+    async def plan_of(self, call: ToolCall) -> Plan | None:
+        """What a call would change; None where it is none that changes files. Raises as the call would."""
+        return await self._editing.plan(call)
 
     def places(self, call: ToolCall) -> tuple[Place, ...]:
         """Where a call would read or write, links followed, for whoever judges it. Raises ToolFailed, ToolRefused."""
