@@ -9,6 +9,7 @@ from hob.agent.arguments import load_arguments, nearest, problems_of, usage_of
 from hob.agent.deadline import deadline
 from hob.agent.parts import Happened, Parts, Stopwatch
 from hob.agent.ports import tools_of
+from hob.agent.remarks import render
 from hob.agent.turn import CallState, answer_of
 from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
 from hob.core.hooks import AfterTool, BeforeTool
@@ -74,10 +75,13 @@ class Calls:
             decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
             if decided.denied is not None:
                 result = answer_of(call.id, f"The result is withheld: {clean(decided.denied)}", status).result
-        result = await self._sized(result, spec)
+        told = tuple(self._clean(render(each, self._parts.settings.language)) for each in result.remarks)
+        for line in told:
+            self._publish("remark", "", line)
+        result = replace(await self._sized(result, spec), remarks=())
         self._publish("tool_done", call.name, status)
         event = watch.event(self._turn, EventKind.TOOL, call.name, status)
-        return Happened(ToolReceived(result, watch.seconds, status), replace(event, label=result.label))
+        return Happened(ToolReceived(result, watch.seconds, status, told), replace(event, label=result.label))
 
     async def _judged(self, item: CallState, spec: ToolSpec, trust: Trust, watch: Stopwatch) -> Happened:
         call = item.call

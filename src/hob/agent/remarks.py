@@ -1,4 +1,5 @@
-"""What is told beside an answer without being part of it: another model gave it, something was left out.
+"""What is told beside an answer without being part of it: another model gave it, something was left out, a command
+changed what others obey.
 
 A remark is shown at once to whoever looks, journalled with the step it belongs to, and told once with the turn's
 outcome. It is never an entry of the transcript, so no model reads it as its own words.
@@ -8,8 +9,9 @@ from collections.abc import Iterable
 
 from hob.core.models import Remark
 from hob.core.sentences import Sentence, say
-from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolReceived
 
+_TELLING = ModelAsked | ModelReplied | ModelFailed | ToolReceived
 _MOST_CHARS = 500  # names in it may come from a server
 
 
@@ -26,5 +28,5 @@ def render(remark: Remark, language: str) -> str:
 
 def remarks_of(steps: Iterable[Step]) -> tuple[str, ...]:
     """What the journal holds of them, each once, in order."""
-    made = (step.remarks for step in steps if isinstance(step, ModelAsked | ModelReplied | ModelFailed))
+    made = (step.remarks for step in steps if isinstance(step, _TELLING))
     return tuple(dict.fromkeys(line for lines in made for line in lines))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from hob.agent import AgentSettings
 from hob.agent.prompt.aging import age
@@ -12,6 +11,7 @@ from hob.agent.window import select
 from hob.app.approving import Approving
 from hob.app.guard_when_needed import contacts_of
 from hob.app.hands import Hands
+from hob.app.obeyed import places_of
 from hob.app.situations import TurnSituations
 from hob.app.telling import Telling
 from hob.config import Config
@@ -38,13 +38,11 @@ from hob.guard.deeds import Reader
 from hob.guard.hard_rules import HardRules
 from hob.guard.judge import PolicyJudge
 from hob.guard.pace import Pace
-from hob.guard.places import Places
 from hob.guard.policy import Policy
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.store import Store
 from hob.tools.sandbox.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import SandboxSettings
-from hob.workspace import WorkspaceSettings
 
 _SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PERSONAL = frozenset(Kind)
@@ -122,17 +120,6 @@ def rules_of(config: Config, hands: Hands, secrets: Callable[[str], Sequence[str
     places = places_of(config)
     reader = Reader(places, command_reader(places), secrets=secrets, personal=_personal, resolve=hands.places_of)
     return Policy(HardRules(places), config[PolicySettings]), reader
-
-
-def places_of(config: Config) -> Places:
-    """What lies where, by real paths."""
-    workspace = config[WorkspaceSettings]
-    return Places(
-        state=str(config.home.resolve()),
-        workspace=str(workspace.path.resolve()),
-        base=str(workspace.work.resolve()),
-        home=str(Path.home()),
-    )
 
 
 class BackendHere:

@@ -7,10 +7,11 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from hob.app.accepting import AcceptingWrites
+from hob.app.obeyed import obeyed_of, places_of
 from hob.app.undoing import Undoing
 from hob.config import Config
 from hob.core.clock import Clock
@@ -26,7 +27,7 @@ from hob.guard.places import OBEYED_IN_WORKSPACE, SECRET_NAME
 from hob.store import Store
 from hob.tools.changes import FileChanges
 from hob.tools.command_log import CommandLog
-from hob.tools.commands import Commands
+from hob.tools.commands import Commands, Warn, nobody_warned
 from hob.tools.files import FileTools
 from hob.tools.grepping import find_ripgrep
 from hob.tools.memories import FileMemories
@@ -208,10 +209,12 @@ def make_hands(
     notes: FileWorkingMemory,
     known: KnownSecrets,
     watching: asyncio.TaskGroup,
+    warn: Warn = nobody_warned,
 ) -> Hands:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
-    What watches over commands in the background are tasks of `watching`; end the commands with `processes.close`.
+    What watches over commands in the background are tasks of `watching`; end the commands with `processes.close`. The
+    owner hears by `warn` what no answer tells.
     """
     workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
     owner, path = Path.home(), environ.get("PATH", "")
@@ -238,8 +241,9 @@ def make_hands(
 
     processes = Processes(backend, clock, limits_of(settings))
     commands = Commands(
-        for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream
-    )
+        for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream,
+        partial(obeyed_of, places_of(config)), warn,
+    )  # fmt: skip
     writing = AcceptingWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     toolsets = (writing, commands.toolset, remembering.toolset, Talking(notices).toolset)
     undone = UndoLog(kept / "undone.jsonl")

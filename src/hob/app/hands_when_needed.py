@@ -1,7 +1,7 @@
 """The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
 from importlib import import_module
@@ -14,6 +14,7 @@ from hob.core.clock import Clock
 from hob.core.ids import BlobId, SessionKey, TurnId
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
+from hob.core.remarks import Remark
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.guard.masking.known import KnownSecrets
 from hob.store import Store
@@ -89,8 +90,9 @@ async def open_hands(
     clock: Clock,
     environ: Mapping[str, str],
     known: KnownSecrets | None = None,
+    warn: Callable[[Remark], Awaitable[None]] | None = None,
 ) -> AsyncIterator[HandsWhenNeeded]:
-    """The tools over this home; what they keep and show is without `known` secrets.
+    """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
 
     Raises OSError where the home cannot be written.
     """
@@ -102,8 +104,9 @@ async def open_hands(
 
         def make() -> "Hands":
             make_hands: Callable[..., Hands] = import_module(_PARTS).make_hands
+            told = {} if warn is None else {"warn": warn}
             return make_hands(
-                config, store, notices, clock, environ, kept=kept, notes=notes, known=known, watching=watching
+                config, store, notices, clock, environ, kept=kept, notes=notes, known=known, watching=watching, **told
             )
 
         hands = HandsWhenNeeded(kept, notes, {GROUP: Group(LINE, ReadingBack(store.transcript))}, make)

@@ -26,6 +26,7 @@ from hob.agent import (
     SlashCommands,
     SpendingSettings,
 )
+from hob.agent.remarks import render
 from hob.app.accounts import Accounts
 from hob.app.afterwards import open_afterwards
 from hob.app.attempts import Attempts
@@ -50,6 +51,7 @@ from hob.core.ports.guard import Admission, Judge
 from hob.core.ports.journal import Journal
 from hob.core.ports.model import Model, Prices, Profiles
 from hob.core.ports.tools import Toolset
+from hob.core.remarks import Remark
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
@@ -233,7 +235,9 @@ async def open_app(
 async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
     config, store, extras = base.config, base.store, base.extras
     environ = process_environment()
-    hands = await stack.enter_async_context(open_hands(config, store, base.hub, base.clock, environ, base.known))
+    hands = await stack.enter_async_context(
+        open_hands(config, store, base.hub, base.clock, environ, base.known, partial(_warn, base))
+    )
     toolset = extras.wrap_tools(extras.toolset or hands)
 
     guard = GuardWhenNeeded(
@@ -252,6 +256,10 @@ async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
         ),
     )
     return _Trust(hands, guard, toolset, extras.judge or guard)
+
+
+async def _warn(base: _Base, remark: Remark) -> None:
+    await base.telling.tell(render(remark, base.language), "obeyed")
 
 
 async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Peers:

@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 
 from hob.core.ids import BlobId, CallId, SessionKey, TurnId
 from hob.core.labels import Label, SenderClass
+from hob.core.remarks import Remark as Remark
 from hob.core.tools import ToolCall, ToolSpec
 
 
@@ -237,17 +238,6 @@ class CallStarted:
 @dataclass(frozen=True, slots=True)
 class Beat:
     """Bytes came that mean nothing to us (a comment, a ping): the model is alive."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something about this answer that its reader should know: another model gave it, something was left out.
-
-    `sentence` names one of `hob.core.sentences`, `values` are the words that go into it. It is no part of the answer.
-    """
-
-    sentence: str
-    values: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class Sentence(StrEnum):
     STAND_IN_SETTINGS = auto()
     CLI_TOOLS_REFUSED = auto()
     MESSAGE_SHORTENED = auto()
+    OBEYED_CHANGED = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -383,6 +384,12 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "A model with more room (`/model`) can read all of it.",
         "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur Anfang und Ende "
         "gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
+    },
+    Sentence.OBEYED_CHANGED: {
+        "en": "A command changed what other programs obey outside of the sandbox: {paths}. Look at it before you use "
+        "that folder yourself; `/undo files` puts it back.",
+        "de": "Ein Befehl hat geändert, was andere Programme außerhalb der Sandbox befolgen: {paths}. Sieh es dir an, "
+        "bevor du den Ordner selbst benutzt; `/undo files` stellt es wieder her.",
     },
 }
 

@@ -95,12 +95,14 @@ class ToolIntended:
 class ToolReceived:
     """The call was made, refused, or its outcome is unknown: this is what the model is told.
 
-    `status` is the machine-readable reason: `ok`, `error`, or why the call was not made or not finished.
+    `status` is the machine-readable reason: `ok`, `error`, or why the call was not made or not finished. `remarks` are
+    the lines that its owner is told.
     """
 
     result: ToolResult
     seconds: float = 0.0
     status: str = "ok"
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

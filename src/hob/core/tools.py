@@ -7,6 +7,7 @@ from typing import Any
 
 from hob.core.ids import BlobId, CallId
 from hob.core.labels import Label, Origin, Trust
+from hob.core.remarks import Remark
 
 
 class Effect(StrEnum):
@@ -69,10 +70,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gave. `rest` is the blob with the whole output where `text` had to be cut."""
+    """What a call gave. `rest` is the blob with the whole output where `text` had to be cut.
+
+    `remarks` are for the owner and not for the model: what the call did that they should know.
+    """
 
     call: CallId
     text: str
     label: Label = field(default=Label(Origin.TOOL, Trust.UNTRUSTED))
     is_error: bool = False
     rest: BlobId | None = None
+    remarks: tuple[Remark, ...] = ()

@@ -24,6 +24,10 @@ _OBEYED_NAMES = frozenset({
     ".gitconfig", ".gitattributes", ".gitmodules", ".vimrc", ".exrc",
 })  # fmt: skip
 _OBEYED_FOLDERS = (".git", ".hg", ".svn", ".claude", ".cursor", ".vscode", ".github/workflows")
+_REPOSITORIES = (".git", ".hg", ".svn")
+_RUN_BY_REPOSITORY = re.compile(
+    r"(?:(?:modules|worktrees)/.*/)?(?:hooks/(?!.*\.sample$).+|config|config\.worktree|info/attributes|hgrc)"
+)
 _CONFIGURING = ("hooks",)
 OBEYED_IN_WORKSPACE = ("skills", "operations", "memory", *_CONFIGURING)
 """Folders of the workspace whose files Hob obeys or runs."""
@@ -61,6 +65,18 @@ class Places:
             or any(f"/{each}/" in f"{where}/".casefold() for each in _OBEYED_FOLDERS)
             or any(is_within(where, each) for each in folders)
         )
+
+    def is_told_of(self, where: str) -> bool:
+        """Whether the owner has to hear that a command changed it.
+
+        That is what others obey, but for what git keeps in its own folder: all of that it changes itself, day by day,
+        and only hooks and settings make it run something.
+        """
+        for folder in _REPOSITORIES:
+            inside = where.rpartition(f"/{folder}/")[2] if f"/{folder}/" in where else ""
+            if inside:
+                return _RUN_BY_REPOSITORY.fullmatch(inside) is not None
+        return self.is_obeyed(where)
 
     def is_configuration(self, where: str) -> bool:
         """Whether it is code that Hob itself will run."""

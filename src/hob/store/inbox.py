@@ -59,7 +59,7 @@ _RESULT = (
 # Most answers have none, and their bodies need not be parsed to see it.
 _REMARKS = (
     "SELECT r.value FROM steps s JOIN content c ON c.id = s.body, json_each(c.text, '$.remarks') r"
-    " WHERE s.turn = ? AND s.kind IN ('model_asked', 'model_replied', 'model_failed')"
+    " WHERE s.turn = ? AND s.kind IN ('model_asked', 'model_replied', 'model_failed', 'tool_received')"
     ' AND instr(c.text, \'"remarks":["\')'
     " ORDER BY s.n, r.key"
 )

@@ -6,14 +6,16 @@ Whether a command may run at all is the guard's to say, by its text; nothing her
 import asyncio
 import logging
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
 from hob.core.ids import BlobId
+from hob.core.labels import SenderClass
 from hob.core.ports.tools import Blobs, CallContext
+from hob.core.remarks import Remark
 from hob.core.tools import Effect, ToolCall
 from hob.tools.command_log import LOST, Begun, CommandLog
 from hob.tools.command_text import Live, Sieve, readable
@@ -39,6 +41,7 @@ _LONGEST_WAIT = 50  # seconds of one poll: a call of its own has 60
 _GRACE = 30.0  # seconds for ending a command and taking note of what it changed
 _EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
 _MOST_NAMES = 10
+_MOST_OBEYED = 4
 _MEMORY = 1 << 20  # bytes of output held in memory, before a file is used
 _BASH, _SH = "/bin/bash", "/bin/sh"
 _WORDS: Mapping[Reason, str] = {
@@ -46,6 +49,21 @@ _WORDS: Mapping[Reason, str] = {
     Reason.TOO_MUCH_OUTPUT: "stopped, for it wrote too much",
     Reason.NOT_STARTED: "not started: the sandbox failed",
 }
+
+
+Obeyed = Callable[[Mapping[str, What]], Sequence[str]]
+"""Of the files that a command changed, by path, those that others obey outside of the sandbox."""
+Warn = Callable[[Remark], Awaitable[None]]
+"""Tells the owner at once."""
+
+
+def nothing_obeyed(_changed: Mapping[str, What]) -> Sequence[str]:
+    """Where nothing knows what others obey."""
+    return ()
+
+
+async def nobody_warned(_remark: Remark) -> None:
+    """Where nobody can be told."""
 
 
 def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
@@ -56,6 +74,7 @@ class Commands:
     """Runs commands for a model, by the tools `exec` and `process`.
 
     `hosts` are the rules of the owner's settings. Tasks of `watching` take note when what runs in the background ends.
+    The owner is told of changed files that are `obeyed`: beside the answer, or by `warn` where no answer follows.
     """
 
     def __init__(
@@ -69,6 +88,8 @@ class Commands:
         hosts: tuple[str, ...] = (),
         shown: Shown = unseen,
         sieve: Callable[[], Sieve | None] = lambda: None,
+        obeyed: Obeyed = nothing_obeyed,
+        warn: Warn = nobody_warned,
     ) -> None:
         self._roots = roots
         self._processes = processes
@@ -79,6 +100,8 @@ class Commands:
         self._hosts = hosts
         self._shown = shown
         self._sieve = sieve
+        self._obeyed = obeyed
+        self._warn = warn
         self.toolset = Tools(self.exec, self.process)
 
     @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
@@ -172,10 +195,14 @@ class Commands:
                 raise
             finally:
                 changed = await self._ended(begun, how)
+                remarks = self._remarks(changed)
+                if how == "interrupted" or not _is_owners(context):
+                    await self._tell(remarks)
                 live.end()
             text, rest = await self._text(finished, whole)
         failed = finished.reason is not Reason.EXITED or finished.status != 0
-        return Output(f"({how}, {finished.seconds:.1f} s{_names(changed)})\n{text}", is_error=failed, rest=rest)
+        said = f"({how}, {finished.seconds:.1f} s{_names(changed)})\n{text}"
+        return Output(said, is_error=failed, rest=rest, remarks=remarks)
 
     async def _text(
         self, finished: Finished, whole: "tempfile.SpooledTemporaryFile[bytes]"
@@ -209,7 +236,21 @@ class Commands:
     async def _watch(self, begun: Begun, running: Running, live: Live) -> None:
         await running.wait()
         live.end()
-        await self._ended(begun, _how(running.finished))
+        await self._tell(self._remarks(await self._ended(begun, _how(running.finished))))
+
+    def _remarks(self, changed: Mapping[str, What]) -> tuple[Remark, ...]:
+        paths = self._obeyed(changed)
+        if not paths:
+            return ()
+        more = f" + {len(paths) - _MOST_OBEYED}" if len(paths) > _MOST_OBEYED else ""
+        return (Remark("OBEYED_CHANGED", (("paths", ", ".join(paths[:_MOST_OBEYED]) + more),)),)
+
+    async def _tell(self, remarks: tuple[Remark, ...]) -> None:
+        try:
+            for remark in remarks:
+                await self._warn(remark)
+        except StoreError as error:  # the command has run; it is in the log at least
+            log.warning("the owner is not told: %s: %s", remarks, error)
 
     async def _ended(self, begun: Begun, how: str) -> Mapping[str, What]:
         try:
@@ -235,6 +276,15 @@ class Commands:
         else:
             text = f"it has ended ({begun.end}), and what it wrote is not kept any more"
         return Output(f"({process}: {text}: {begun.command[:200]})", is_error=True)
+
+
+def _is_owners(context: CallContext) -> bool:
+    """Whether the owner speaks in the turn, and so is told what is beside its answer."""
+    turn = context.turn
+    return any(
+        each.sender.cls is SenderClass.OWNER and not each.group and not each.background
+        for each in (*turn.inbounds, *turn.joined)
+    )
 
 
 def _how(finished: Finished, seconds: float = 0.0) -> str:

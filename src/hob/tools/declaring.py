@@ -10,6 +10,7 @@ from hob.core.errors import ToolFailed
 from hob.core.ids import BlobId
 from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import CallContext
+from hob.core.remarks import Remark
 from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.tools.schemas import Member, object_schema, read_object, shape_of
 
@@ -28,6 +29,7 @@ class Output:
     label: Label | None = None
     is_error: bool = False
     rest: BlobId | None = None
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class Tools:
         output = await made.function(**arguments)
         if isinstance(output, str):
             return ToolResult(call.id, output, made.label)
-        return ToolResult(call.id, output.text, output.label or made.label, output.is_error, output.rest)
+        label = output.label or made.label
+        return ToolResult(call.id, output.text, label, output.is_error, output.rest, output.remarks)
 
 
 def arguments_of(function: Callable[..., Any], call: ToolCall) -> dict[str, Any]:

@@ -1,0 +1,14 @@
+"""What is told beside an answer."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that the reader of an answer should know: another model gave it, a command changed what others obey.
+
+    `sentence` names one of `hob.core.sentences`, `values` are the words that go into it. It is no part of the answer.
+    """
+
+    sentence: str
+    values: tuple[tuple[str, str], ...] = ()
