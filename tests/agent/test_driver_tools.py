@@ -47,6 +47,7 @@ from hob.testing.clock import ManualClock, settle
 from hob.testing.model import Line, ScriptedModel, calls
 from hob.testing.toolset import AllowAll, FunctionTool, FunctionTools, tool
 from hob.testing.turns import SESSION, FreeControl, Notebook, make_turn, put_message
+from hob.tools import Group, Groups
 
 NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
@@ -300,6 +301,15 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_names(desk: Desk) ->
     turn = await desk.turn()
     await Driver(desk.parts((tool("clock", noon),), calls(("clok", "{}")), "Oh.")).run(turn, desk.control)
     assert (await desk.received(turn))[0].result.text == "There is no tool 'clok'. Did you mean clock?"
+
+
+async def test_a_tool_of_a_closed_group_is_answered_with_the_group_to_open(desk: Desk) -> None:
+    turn = await desk.turn()
+    parts = desk.parts((), calls(("clok_set", "{}")), "Oh.")
+    clocks = {"time": Group("Clocks.", FunctionTools(tool("clok_set", noon)))}
+    await Driver(replace(parts, toolset=Groups(FunctionTools(), clocks))).run(turn, desk.control)
+    told = (await desk.received(turn))[0].result.text
+    assert told == 'Not run: clok_set is in a group not opened yet: call load_tools with group "time" first.'
 
 
 async def test_broken_arguments_are_mended_where_that_is_safe(desk: Desk) -> None:

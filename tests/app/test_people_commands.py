@@ -42,7 +42,9 @@ def test_an_address_is_linked_shown_and_unlinked(capsys: pytest.CaptureFixture[s
     assert run(["people", "unlink", "telegram:12345"]) == 0
     assert run(["people", "forget", "anna"]) == 0
     assert run(["people", "list"]) == 0
-    assert "No address is linked" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert told.splitlines()[-3].split()[:2] == ["person", "class"]
+    assert "No address is linked" in told
 
 
 @pytest.mark.usefixtures("home")
@@ -68,5 +70,5 @@ def test_who_asks_is_shown_without_what_a_terminal_would_obey_and_let_in(
     assert "Nobody waits." in capsys.readouterr().out
     assert run(["people"]) == 0
     said = capsys.readouterr().out
-    assert "eve  member" in said
+    assert "eve     member" in said
     assert "\x1b" not in said

@@ -125,6 +125,17 @@ def test_the_log_is_shown_and_checked(tmp_path: Path) -> None:
     assert (done.returncode, "entry 2 was changed" in done.stdout) == (1, True)
 
 
+def test_people_are_shown_the_log_without_what_is_for_programs(tmp_path: Path) -> None:
+    async def ask() -> None:
+        async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+            detail = '{"id": "a_7f3k9q2x", "call": "call_1", "hash": "675d0", "by": "local:owner"}'
+            await store.audit.add(AuditEntry("approval", "exec", "allowed", "taint.risk", "owner", detail=detail))
+
+    asyncio.run(ask())
+    assert hob(tmp_path, "audit", "show").stdout.endswith("owner  a_7f3k9q2x, by local:owner\n")
+    assert "675d0" in hob(tmp_path, "audit", "show", "--json").stdout
+
+
 def test_a_home_without_a_log_is_told_of_plainly(tmp_path: Path) -> None:
     done = hob(tmp_path, "audit", "verify")
     assert (done.returncode, done.stderr) == (1, f"hob: there is no Hob in {tmp_path} yet\n")

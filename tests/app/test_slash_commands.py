@@ -30,6 +30,15 @@ async def test_every_command_answers_without_a_model(hob: Machine, command: str)
 async def test_help_lists_every_command(hob: Machine) -> None:
     text = await say(hob, "/help")
     assert all(command.usage in text for command in COMMANDS)
+    assert "`approve:ID` and `deny:ID`" in text
+
+
+@pytest.mark.parametrize("text", ["approve:a_nope", "approve:zzz", "/approve zzz", "deny: zzz"])
+async def test_an_answer_to_no_question_is_told_so_and_not_sent_to_the_model(hob: Machine, text: str) -> None:
+    typed = text.replace(":", " ").split()[-1]
+    assert f"no question {typed};" in await say(hob, text)
+    assert "Say which question" in await say(hob, "/deny")
+    assert hob.model.requests == []
 
 
 async def test_answers_come_in_german(tmp_path: Path) -> None:

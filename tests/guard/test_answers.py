@@ -62,18 +62,42 @@ def test_an_answer_is_a_message_of_its_own(text: str, expected: Answer) -> None:
         "yes\u200b",
         "ye\u0455",  # a Cyrillic s
         "please approve:a_7f3k9q2x",
-        "approve:a_7f3k9q2x deny:a_7f3k9q2y",
-        "approve:a_7f3k9q2x forever",
-        "approve:",
-        "approve:t_7f3k9q2x",
+        "approve: the plan, and then go on",
+        "approve:a_7f3k9q2x\nand another line",
+        "allow me to say",
         "deny approve:a_7f3k9q2x",
         "> approve:a_7f3k9q2x",
         "",
-        "approve:a_" + "x" * 100,
     ],
 )
 def test_what_could_be_said_for_another_reason_is_no_answer(text: str) -> None:
     assert parse_answer(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("approve:zzz", "zzz"),
+        ("Deny: zzz", "zzz"),
+        ("/approve zzz", "zzz"),
+        ("/deny", ""),
+        ("approve:", ""),
+        ("approve:t_7f3k9q2x", "t_7f3k9q2x"),
+        ("approve:a_7f3k9q2x forever", "a_7f3k9q2x forever"),
+        ("approve:a_7f3k9q2x deny:a_7f3k9q2y", "a_7f3k9q2x deny:a_7f3k9q2y"),
+        ("approve:a_" + "x" * 100, "a_" + "x" * 100),
+    ],
+)
+def test_what_is_written_as_an_answer_and_names_no_question_answers_none(text: str, typed: str) -> None:
+    answer = parse_answer(text)
+    assert answer is not None
+    assert (answer.typed, answer.id, answer.scope) == (typed, typed, Scope.ONCE)
+
+
+def test_an_id_is_kept_as_it_was_typed() -> None:
+    answer = parse_answer("approve:a_nope")
+    assert answer is not None
+    assert (answer.id, answer.typed) == ("a_n0pe", "a_nope")
 
 
 def from_owner(text: str = "yes", channel: str = "telegram", **more: Any) -> Inbound:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import ApprovalId
-from hob.guard.showing import brief, show, visible
+from hob.guard.showing import brief, show, subject_of, visible
 
 ID = ApprovalId("a_1")
 
@@ -33,6 +33,23 @@ def test_a_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_woul
     assert "For local:me.\nIn /work." in text
     assert text.endswith("which would run:\n│ a\n│ b")
     assert show("write", {}, reason="x", diff="-old\n+new").endswith("which would change:\n│ -old\n│ +new")
+
+
+def test_a_single_command_that_is_the_argument_is_shown_once() -> None:
+    assert "which would run" not in show("exec", {"command": "env"}, reason="x", commands=("env",))
+    assert "which would run" in show("exec", {"command": "e''nv"}, reason="x", commands=("env",))
+
+
+def test_what_a_question_is_about_is_one_line_of_it() -> None:
+    asked = {
+        "rm -rf x": show("exec", {"cwd": ".", "command": "\n rm -rf x\ncd"}, reason="x", directory="/work"),
+        "a.md": show("write", {"content": "path:\n/etc", "path": "a.md"}, reason="x", diff="-a\n+b"),
+        "b.py": show("apply_patch", {"patch": "*** Begin Patch\n*** Update File: b.py\n@@\n-x"}, reason="x"),
+        "bob@example.com": show("mail_send", {"subject": "Hi", "to": "bob@example.com"}, reason="x"),
+        "7": show("shake", {"times": 7}, reason="x"),
+        "": show("leave", {}, reason="x"),
+    }
+    assert {about: subject_of(shown).strip() for about, shown in asked.items()} == {about: about for about in asked}
 
 
 def test_no_text_in_the_arguments_passes_for_a_line_of_hobs() -> None:

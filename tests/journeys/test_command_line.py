@@ -45,6 +45,16 @@ async def test_json_is_the_whole_result_and_nothing_else(world: World) -> None:
     assert world.model.chats[0].json()["model"] == "other-1"
 
 
+async def test_what_runs_in_the_background_and_ends_with_the_command_is_told(world: World) -> None:
+    start = 'CALL exec {"command": "sleep 60", "background": true}'
+    said = await world.hob("ask", start)
+    assert (said.status, said.err.startswith("1 command in the background ends")) == (0, True)
+    said = await world.hob("chat", stdin=f"{start}\n{start}\n".encode())
+    assert (said.status, said.err.startswith("2 commands in the background end")) == (0, True)
+    async with world.serve():
+        assert (await world.hob("ask", start)).err == ""
+
+
 async def test_json_of_a_failure_has_an_error_and_no_reply(world: World) -> None:
     said = await world.hob("ask", "FAULT unauthorized", "--json")
     assert said.status == 1

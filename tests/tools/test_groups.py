@@ -69,6 +69,14 @@ async def test_a_call_into_a_closed_group_tells_the_way() -> None:
         await all_of_it.call(a_call("send"), context(session="there"))
 
 
+async def test_the_way_to_a_tool_is_told_until_its_group_is_open() -> None:
+    all_of_it, here = groups(), SessionKey("here")
+    assert 'with group "mail" first' in all_of_it.way_to("send", here)
+    assert [all_of_it.way_to(name, here) for name in ("read", "load_tools", "nothing")] == ["", "", ""]
+    await all_of_it.call(a_call("load_tools", group="mail"), context(session="here"))
+    assert all_of_it.way_to("send", here) == ""
+
+
 async def test_an_opened_group_is_open_after_a_restart(tmp_path: Path) -> None:
     for group in ("web", "mail", "web"):
         kept = FileOpenGroups(tmp_path / "groups.jsonl")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hob.agent.arguments import load_arguments, nearest, problems_of, usage_of
 from hob.agent.deadline import deadline
 from hob.agent.parts import Happened, Parts, Stopwatch
-from hob.agent.ports import tools_of
+from hob.agent.ports import KnowsClosedTools, tools_of
 from hob.agent.remarks import render
 from hob.agent.turn import CallState, answer_of
 from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
@@ -33,7 +33,8 @@ class Calls:
     def __init__(self, parts: Parts, turn: Turn) -> None:
         self._parts = parts
         self._turn = turn
-        self._specs = {spec.name: spec for spec in tools_of(parts.toolset, turn.session).specs()}
+        self._tools = tools_of(parts.toolset, turn.session)
+        self._specs = {spec.name: spec for spec in self._tools.specs()}
 
     async def prepare(self, item: CallState, trust: Trust) -> Happened:
         """What comes before the call: an intent, or a result in its place, or a question to the owner."""
@@ -165,6 +166,8 @@ class Calls:
         return self._parts.mask(clean(text))
 
     def _unknown(self, name: str) -> str:
+        if isinstance(self._tools, KnowsClosedTools) and (way := self._tools.way_to(name)):
+            return f"Not run: {way}."
         close = nearest(name, tuple(self._specs))
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
         if not hint:

@@ -102,6 +102,8 @@ COMMANDS: tuple[Command, ...] = (
         owner=True,
     ),
 )
+ANSWERS = frozenset({"approve", "allow", "deny"})
+"""What looks like a command and answers a question for leave."""
 BY_NAME = {command.name: command for command in COMMANDS}
 
 

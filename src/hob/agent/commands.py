@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from hob.agent.command_table import BY_NAME, COMMANDS, Moment, parse
+from hob.agent.command_table import ANSWERS, BY_NAME, COMMANDS, Moment, parse
 from hob.agent.leeway import AS_CONFIGURED, USUAL, Leeway
 from hob.agent.naming import chain_of, chosen_name
 from hob.agent.ports import ChecksNames, HasAliases
@@ -119,7 +119,7 @@ class SlashCommands:
 
     def when(self, text: str) -> str | None:
         parsed = parse(text)
-        if parsed is None:
+        if parsed is None or parsed[0] in ANSWERS:
             return None
         command = BY_NAME.get(parsed[0])
         return command.moment.value if command else Moment.ARRIVAL.value
@@ -156,7 +156,9 @@ class SlashCommands:
             )
             for command in COMMANDS
         )
-        return answer(Answer.HELP, call.language, lines="\n".join(lines))
+        told = answer(Answer.HELP, call.language, lines="\n".join(lines))
+        owner = call.inbound.sender.cls is SenderClass.OWNER  # nobody else is asked for leave
+        return f"{told}\n{answer(Answer.HELP_ANSWERS, call.language)}" if owner else told
 
     async def _status(self, call: Call) -> str:
         return answer(Answer.STATUS, call.language, **await self._desk.status())

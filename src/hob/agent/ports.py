@@ -152,6 +152,15 @@ class GroupedTools(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsClosedTools(Protocol):
+    """A session's tools beside others that it could open."""
+
+    def way_to(self, name: str) -> str:
+        """What the model must do to call this tool, in a sentence; empty where there is no such tool."""
+        ...
+
+
 def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
     """What this session may call now, whichever kind of toolset it is."""
     return toolset.of(session) if isinstance(toolset, GroupedTools) else toolset

@@ -16,3 +16,11 @@ async def drain(app: App, forced: asyncio.Event) -> None:
         if not draining.done():
             await app.bus.drain(0)
         forcing.cancel()
+
+
+def told_of_commands(running: int) -> str:
+    """What the person at the terminal has to know where Hob ends before what it runs; empty where nothing runs."""
+    if not running:
+        return ""
+    what = "1 command in the background ends" if running == 1 else f"{running} commands in the background end"
+    return f"{what} with this command; with `hob serve` running, such commands run on"

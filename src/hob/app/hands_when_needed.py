@@ -76,6 +76,11 @@ class HandsWhenNeeded:
             await asyncio.to_thread(import_module, _PARTS)  # nobody waits meanwhile
             await self.made.tidy()
 
+    @property
+    def running(self) -> int:
+        """How many commands run in the background; they end with this Hob."""
+        return self.made.processes.running if "made" in self.__dict__ else 0
+
     async def close(self) -> None:
         """End what still runs in the background."""
         if "made" in self.__dict__:

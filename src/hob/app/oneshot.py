@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 from hob.app.client import ConnectionLost
-from hob.app.draining import drain
+from hob.app.draining import drain, told_of_commands
 from hob.app.home import own, socket_of
 from hob.app.opening import App, open_app
 from hob.app.sections import read_config
@@ -42,6 +42,8 @@ async def one_shot(live: Life, show: Callable[[Event], None]) -> None:
         ):
             told = await _tell(app, live(app), show, handed_over)
             await drain(app, asyncio.Event())
+            if text := told_of_commands(app.hands.running):
+                show(Event("progress", {"what": "commands", "text": text}))
     if not told:
         raise ConnectionLost  # whoever takes the home over resumes the turn and knows the key
 

@@ -108,6 +108,7 @@ class App:
     desk: Desk
     api: Api
     choice: Choice
+    hands: HandsWhenNeeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +230,7 @@ async def open_app(
             await stack.enter_async_context(channel.run(accept))
         leaves = trust.guard.approving
         api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar, leaves, known, attempts)
-        yield App(home, config, store, bus, peers.desk, api, base.choice)
+        yield App(home, config, store, bus, peers.desk, api, base.choice, trust.hands)
 
 
 async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:

@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import logging
 import queue
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from hob.app.daemon import listening
-from hob.app.draining import drain
+from hob.app.draining import drain, told_of_commands
 from hob.app.home import own
 from hob.app.opening import open_app
 from hob.app.sections import read_config
@@ -59,6 +60,8 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
             said.put(stopper)
             await stopper.asked.wait()
             await drain(app, asyncio.Event())
+            if text := told_of_commands(app.hands.running):
+                print(text, file=sys.stderr)
 
     with own(home, "chat"):
         asyncio.run(live())

@@ -9,6 +9,7 @@ class Answer(StrEnum):
 
     HELP = auto()
     HELP_LINE = auto()
+    HELP_ANSWERS = auto()
     UNKNOWN = auto()
     STATUS = auto()
     WHOAMI = auto()
@@ -87,6 +88,12 @@ class Answer(StrEnum):
 _TEXTS: Mapping[Answer, tuple[str, str]] = {
     Answer.HELP: ("Commands, answered without a model:\n{lines}", "Befehle, ohne Modell beantwortet:\n{lines}"),
     Answer.HELP_LINE: ("  {usage}  {text}", "  {usage}  {text}"),
+    Answer.HELP_ANSWERS: (
+        "Where something waits for your leave, `approve:ID` and `deny:ID` answer; a bare yes or no does in a chat with "
+        "me alone where only that one question stands. `hob approvals` lists what waits.",
+        "Wo etwas auf deine Erlaubnis wartet, antworten `approve:ID` und `deny:ID`; ein bloßes Ja oder Nein genügt im "
+        "Chat mit mir allein, wenn nur diese eine Frage offen ist. `hob approvals` zählt auf, was wartet.",
+    ),
     Answer.UNKNOWN: (
         "There is no command {name}. {hint}`/help` lists them all. To send the text to the model, begin with a space.",
         "Den Befehl {name} gibt es nicht. {hint}`/help` zählt alle auf. Ein Leerzeichen davor schickt ihn ans Modell.",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hob.core.ids import ApprovalId
@@ -21,6 +21,9 @@ AUTHENTICATING = frozenset(
 _ANSWER = re.compile(
     r"/?(approve|allow|deny)[ \t]*[: \t][ \t]*(a_[0-9a-z]{1,32})(?:[ \t]+(once|session|always))?[.!]?", re.IGNORECASE
 )
+_ATTEMPT = re.compile(
+    r"(?:/(approve|allow|deny)(?:[ \t:]+(.*))?|(approve|allow|deny):(?:(\S.*)|[ \t]*(\S*)))", re.IGNORECASE
+)
 _YES, _NO = frozenset({"yes", "ja"}), frozenset({"no", "nein"})
 
 
@@ -34,24 +37,33 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What somebody answered; `id` is None for a bare yes or no."""
+    """What somebody answered; `id` is None for a bare yes or no, and whatever was written where an id should be.
+
+    `typed` is the id as it was written.
+    """
 
     allowed: bool
     id: ApprovalId | None = None
     scope: Scope = Scope.ONCE
+    typed: str = field(default="", compare=False)
 
 
 def parse_answer(text: str) -> Answer | None:
     """The answer that a message is, alone and whole; None for everything else.
 
     `approve:ID`, `deny:ID`, with `session` or `always` behind it, or a bare yes or no (ja, nein). Nothing that could be
-    said for another reason counts: no "ok", no "sure", no thumb.
+    said for another reason counts: no "ok", no "sure", no thumb. What is written as such an answer and names no
+    question is one all the same, to a question that is not there: nobody else can make anything of it.
     """
     text = text.strip(" \t\r\n")
     found = _ANSWER.fullmatch(text)
     if found is not None:
         scope = Scope((found[3] or "once").lower())
-        return Answer(found[1].lower() != "deny", ApprovalId(_plain(found[2])), scope)
+        return Answer(found[1].lower() != "deny", ApprovalId(_plain(found[2])), scope, found[2])
+    tried = _ATTEMPT.fullmatch(text)
+    if tried is not None:
+        typed = next(filter(None, tried.group(2, 4, 5)), "").strip()
+        return Answer((tried[1] or tried[3]).lower() != "deny", ApprovalId(typed), typed=typed)
     word = text.removesuffix(".").removesuffix("!").lower()
     if word in _YES or word in _NO:
         return Answer(word in _YES)

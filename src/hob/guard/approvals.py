@@ -24,8 +24,10 @@ from hob.guard.binding import Binder, requester_of
 from hob.guard.policy import may_be_granted
 from hob.guard.rules import sentence_of
 from hob.guard.settings import ApprovalSettings
-from hob.guard.showing import brief, show
+from hob.guard.showing import brief, show, visible
 from hob.store import Approval, Approvals, Bound, Decisions, IllegalMove
+
+_MOST_ECHOED = 60  # characters of what somebody took for an id
 
 Differ = Callable[[ToolCall], Awaitable[str]]
 """What a call would change, as a unified diff; empty where it changes no file. Changes nothing and never raises."""
@@ -175,7 +177,7 @@ class ApprovalLedger:
         await self.expire_due()
         asked = await self._approvals.find(id)
         if asked is None or asked.state is not ApprovalState.OPEN:
-            return Answered(Outcome.NOT_OPEN, asked, _not_open(id, asked))
+            return Answered(Outcome.NOT_OPEN, asked, _not_open(answer.typed or id, asked))
         scope = answer.scope if answer.allowed and answer.scope in self.scopes(asked) else Scope.ONCE
         seconds = self._settings.use_seconds
         taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds, told=of_approval)
@@ -270,7 +272,9 @@ class ApprovalLedger:
 
 def _not_open(id: str, asked: Approval | None) -> str:
     if asked is None:
-        return f"There is no question {id}; `hob approvals` lists those that are open."
+        written = visible(id if len(id) <= _MOST_ECHOED else f"{id[:_MOST_ECHOED]}…")
+        none = f"There is no question {written}" if written else "Say which question you mean: approve:ID or deny:ID"
+        return f"{none}; `hob approvals` lists those that are open."
     words = {
         ApprovalState.ALLOWED: "was answered with yes already",
         ApprovalState.DENIED: "was answered with no already",

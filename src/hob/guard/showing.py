@@ -6,6 +6,7 @@ number of characters that are missing, never silently.
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,10 @@ from hob.guard.addresses import ascii_form
 
 _BAR = "│ "
 _PLAIN = frozenset("\n\t")
+_DIFF = "which would change:"
+_SUBJECTS = ("command", "path", "patch", "to", "url", "key", "name", "text")
+_WHOLE = re.compile(rf"{_BAR}(.*\S.*)")
+_IN_PATCH = re.compile(rf"{_BAR}(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )(.+)")
 
 
 def show(
@@ -30,7 +35,8 @@ def show(
     """The whole question: why it is asked, for whom, the exact arguments, and what they come to.
 
     `commands` are the parsed commands of a shell text, `diff` what a write would change; both are shown beside the
-    arguments, never instead of them. Arguments that are no object are shown as they are.
+    arguments, never instead of them. A single command that is an argument as it stands is not shown twice. Arguments
+    that are no object are shown as they are.
     """
     lines = [f"{visible(tool)} needs your leave: {visible(reason)}."]
     if requester:
@@ -42,11 +48,30 @@ def show(
     else:
         for name, value in arguments.items():
             lines += _argument(name, value)
-    if commands:
+    if commands and not _is_argument(commands, arguments):
         lines += ["which would run:", *(line for command in commands for line in _barred(command))]
     if diff:
-        lines += ["which would change:", *_barred(diff.removesuffix("\n"))]
+        lines += [_DIFF, *_barred(diff.removesuffix("\n"))]
     return "\n".join(lines)
+
+
+def _is_argument(commands: Sequence[str], arguments: Mapping[str, Any] | str) -> bool:
+    values = () if isinstance(arguments, str) else arguments.values()
+    return len(commands) == 1 and any(value == commands[0] for value in values)
+
+
+def subject_of(shown: str) -> str:
+    """What a question as `show` gives it is about, in one line: the command, the path, the recipient."""
+    arguments: dict[str, str] = {}
+    name = ""
+    for line in shown.split("\n")[1:]:
+        if line == _DIFF:
+            break
+        if not line.startswith(_BAR):
+            name = line.partition(" (")[0].removesuffix(":")
+        elif name and (found := _IN_PATCH.match(line) if name == "patch" else _WHOLE.match(line)):
+            arguments.setdefault(name, found[1])
+    return next((arguments[name] for name in _SUBJECTS if name in arguments), next(iter(arguments.values()), ""))
 
 
 def shows_change(shown: str, diff: str) -> bool:

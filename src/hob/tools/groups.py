@@ -123,12 +123,23 @@ class Groups:
         """Make the call. Raises ToolFailed with the way to open the tool's group where the session has not."""
         if call.name == LOAD and self._groups:
             return await self._loader.call(call, context)
-        for name, group in self._groups.items():
-            if any(spec.name == call.name for spec in group.toolset.specs()):
-                if name not in self._opened.opened(context.turn.session):
-                    raise ToolFailed(f'{call.name} is in a group not opened yet: call {LOAD} with group "{name}" first')
-                return await group.toolset.call(call, context)
-        return await self._shown.call(call, context)
+        name = self._group_of(call.name)
+        if not name:
+            return await self._shown.call(call, context)
+        if way := self.way_to(call.name, context.turn.session):
+            raise ToolFailed(way)
+        return await self._groups[name].toolset.call(call, context)
+
+    def way_to(self, name: str, session: SessionKey) -> str:
+        """How this session comes to a tool of a group that it has not opened; empty for every other name."""
+        group = self._group_of(name)
+        if not group or group in self._opened.opened(session):
+            return ""
+        return f'{name} is in a group not opened yet: call {LOAD} with group "{group}" first'
+
+    def _group_of(self, name: str) -> str:
+        groups = self._groups.items()
+        return next((key for key, group in groups if any(name == spec.name for spec in group.toolset.specs())), "")
 
 
 class _SessionTools:
@@ -138,6 +149,9 @@ class _SessionTools:
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return self._groups.specs_of(self._session)
+
+    def way_to(self, name: str) -> str:
+        return self._groups.way_to(name, self._session)
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         return await self._groups.call(call, context)

@@ -12,6 +12,7 @@ from hob.app.commands.output import line, paint, print_json, show_painted, tame,
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
 from hob.gateway.approvals import approval_view, approvals_view, grants_view
+from hob.guard.showing import subject_of
 
 app = App(name="approvals", help="What waits for your leave, and your answers.")
 
@@ -32,8 +33,9 @@ def list_(*, json: Json = False) -> int:
         print_json(seen)
         return 0
     for each in seen["approvals"]:
-        first = each["shown"].partition("\n")[0]
-        print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {line(first, 100)}")
+        about = line(f"{each['tool']}: {subject_of(each['shown'])}", 100)
+        print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {about}")
+        print(paint(f"  {line(each['shown'], 110)}", "dim"))
     print("`hob approvals show ID` shows all of one." if seen["approvals"] else "Nothing waits for your leave.")
     return 0
 
@@ -54,7 +56,7 @@ def show(id: Id, *, json: Json = False) -> int:
     show_painted(seen["shown"], sys.stdout)
     told = f", {seen['note']}" if seen["note"] else ""
     if seen["state"] == "open":
-        told = f" since {when(seen['asked'])}, for {' or '.join(seen['scopes'])}"
+        told = f" since {when(seen['asked'])}; leave can be for: {', '.join(seen['scopes'])}"
     elif seen["answered"]:
         told = f" by {seen['by']}, {when(seen['answered'])}{told}"
     print(f"{seen['id']} in {tame(seen['session'])}: {seen['state']}{tame(told)}")

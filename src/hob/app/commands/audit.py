@@ -1,5 +1,7 @@
 """`hob audit`: what was decided, allowed and refused, and whether that log is whole."""
 
+import json as json_text
+
 from cyclopts import App
 
 from hob.app.commands.output import line, paint, print_json, when
@@ -13,6 +15,8 @@ app = App(
     result_action="return_value",
 )
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})
+_FOR_PROGRAMS = frozenset({"call", "hash"})
+_PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
 
 
 @app.command
@@ -93,6 +97,18 @@ def _view(row: AuditRow) -> dict[str, str | int | float | None]:
 def _show(row: AuditRow) -> None:
     e = row.entry
     outcome = paint(e.outcome, "red" if e.outcome in _BAD else "green")
-    detail = paint("(erased)", "dim") if row.detail is None else line(row.detail, 60)
+    detail = paint("(erased)", "dim") if row.detail is None else line(_told(row.detail), 100)
     rule = paint(f" by {e.rule}", "dim") if e.rule else ""
     print(f"{row.seq:>6}  {when(e.at)}  {e.kind:<14} {e.name} {outcome}{rule}  {e.sender}  {detail}".rstrip())
+
+
+def _told(detail: str) -> str:
+    """The detail for people; ids of calls and hashes are for programs, see --json."""
+    try:
+        values = json_text.loads(detail)
+    except ValueError:
+        return detail
+    if not isinstance(values, dict):
+        return detail
+    shown = {name: str(value) for name, value in values.items() if name not in _FOR_PROGRAMS}
+    return ", ".join(value if name in _PLAIN else f"{name} {value}" for name, value in shown.items())

@@ -28,8 +28,11 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
     if json:
         print_json(seen)
         return 0
+    width = max(len(line(id, 40)) for id in ("person", *(person["id"] for person in seen["people"])))
+    print(paint(f"{'person'.ljust(width)}  {'class':<8}  name, and the addresses below", "dim"))
     for person in seen["people"]:
-        print(f"{paint(line(person['id'], 40), 'bold')}  {person['class']}  {line(person['name'], 60)}".rstrip())
+        id, name = line(person["id"], 40).ljust(width), line(person["name"], 60)
+        print(f"{paint(id, 'bold')}  {person['class']:<8}  {name}".rstrip())
         for address in person["addresses"]:
             print(f"  {line(address, 100)}")
     if not any(person["addresses"] for person in seen["people"]):

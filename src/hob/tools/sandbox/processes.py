@@ -72,7 +72,7 @@ class Processes:
         self, job: Job, owner: str, *, name: str = "", interactive: bool = True, hearing: Hearing | None = None
     ) -> tuple[str, Running]:
         """Start a command; its id and itself. Raises NotConfigured and ToolFailed, also where too many run already."""
-        if sum(entry.running.running for entry in self._entries.values()) >= MOST_RUNNING:
+        if self.running >= MOST_RUNNING:
             raise ToolFailed(f"{MOST_RUNNING} commands run already. End one that is no longer needed.")
         began = self._clock.monotonic()
         running = await start(
@@ -82,6 +82,11 @@ class Processes:
         self._entries[name] = _Entry(owner, job, running, began)
         self._forget()
         return name, running
+
+    @property
+    def running(self) -> int:
+        """How many run now, whoever started them."""
+        return sum(entry.running.running for entry in self._entries.values())
 
     def find(self, name: str, owner: str) -> Running:
         """The command of this id. Raises NotFound, also where it is another's."""
