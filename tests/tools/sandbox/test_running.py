@@ -178,7 +178,7 @@ except KeyboardInterrupt:
     running = await start(place.backend, job, SystemClock(), limits=Limits(), interactive=True, hearing=hearing)
     await heard.wait()
     running.write(b"\x03")
-    finished = await running.wait(10)
+    finished = await running.wait(60)
     assert finished is not None
     assert finished.output.endswith(b"stopped\r\n")
 
