@@ -1,21 +1,16 @@
 """A yes to a question that showed an identity file's change accepts the file, with exactly those bytes."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hob.app.identity import find_files
-from hob.core.ids import SessionKey
-from hob.gateway.following import watch
-from hob.gateway.inbound import owners_inbound
-from hob.testing.model import calls
+from tests.app.asking import say
 from tests.guard.daily.world import Office, office
 
 WRITES = ("write", '{"path": "../AGENTS.md", "content": "Be brief.\\n"}')
 EDITS = ("edit", '{"path": "../AGENTS.md", "old_text": "brief", "new_text": "kind"}')
-SESSION = SessionKey("local:main")
 
 
 @pytest.fixture
@@ -32,20 +27,6 @@ def agents(hob: Office) -> Path:
 def is_accepted(hob: Office) -> bool:
     files, _ = find_files(hob.app.home, hob.work.parent)
     return next(file.label.trusted for file in files.load() if file.name == "AGENTS.md")
-
-
-async def say(hob: Office, call: tuple[str, str], answer: str, first: Callable[[], Any] = lambda: None) -> None:
-    """Let the model make this call, and answer what it asks after something has been done `first`."""
-    hob.model.script[:] = [calls(call), "Done."]
-    api = hob.app.api
-    accepted = await api.accept(owners_inbound({"message": "go on", "session": "main"}, None, api.clock))
-    async for item in watch(api, accepted, 30):
-        if isinstance(item, dict):
-            return
-        for asked in await hob.app.store.approvals.open(accepted.session):
-            first()
-            said = {"message": f"{answer}:{asked.id}", "session": "main"}
-            await api.accept(owners_inbound(said, None, api.clock))
 
 
 async def test_what_the_owner_was_shown_and_allowed_is_accepted_and_in_the_audit_log(hob: Office) -> None:

@@ -10,7 +10,7 @@ from hob.agent.prompt.pairing import pair
 from hob.agent.window import select
 from hob.app.approving import Approving
 from hob.app.guard_when_needed import contacts_of
-from hob.app.hands import Hands
+from hob.app.hands import Hands, obeyed_below
 from hob.app.obeyed import places_of
 from hob.app.situations import TurnSituations
 from hob.app.telling import Telling
@@ -43,6 +43,7 @@ from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.store import Store
 from hob.tools.sandbox.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace import WorkspaceSettings
 
 _SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PERSONAL = frozenset(Kind)
@@ -88,7 +89,7 @@ def guard(
         store.transcript,
         reader,
         specs,
-        BackendHere(hands, config[SandboxSettings]),
+        BackendHere(hands, config[WorkspaceSettings], config[SandboxSettings]),
         identity,
         lambda: contacts_of(people),
         partial(_shown, config[AgentSettings], clock),
@@ -125,9 +126,10 @@ def rules_of(config: Config, hands: Hands, secrets: Callable[[str], Sequence[str
 class BackendHere:
     """Implements `Confining` by the backend that works here."""
 
-    def __init__(self, hands: Hands, settings: SandboxSettings) -> None:
+    def __init__(self, hands: Hands, workspace: WorkspaceSettings, settings: SandboxSettings) -> None:
         self._hands = hands
         self._settings = settings
+        self._exposed = bool(obeyed_below(workspace, settings))
 
     async def sandbox(self) -> Sandbox:
         backend = (await self._hands.backend.find()).backend
@@ -136,6 +138,7 @@ class BackendHere:
             confined=backend.confines,
             versioned=True,
             plain=self._settings.backend == "plain",
+            exposed=self._exposed and not backend.protects,
             reaches=lambda host: rules.allow(host_name(host)),
             online=bool(self._settings.hosts),
         )

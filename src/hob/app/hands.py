@@ -134,6 +134,10 @@ class Backends:
     def networks(self) -> bool:
         return self.found.backend.networks
 
+    @property
+    def protects(self) -> bool:
+        return self.found.backend.protects
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         return self.found.backend.prepare(job, decided, before, after)
 
@@ -182,14 +186,13 @@ def _roots(
     return over(Root("workspace", workspace.path)), over(Root("workspace", workspace.path, writable=False))
 
 
-def _obeyed(workspace: WorkspaceSettings) -> Sequence[str]:
-    """What Hob obeys, below the folder where commands work; nothing where it lies above, as it usually does."""
-    work, path = workspace.work.expanduser().resolve(), workspace.path.expanduser().resolve()
-    if not path.is_relative_to(work):
-        return ()
+def obeyed_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:
+    """What Hob obeys, below the folders that commands may change; nothing where it lies above, as it usually does."""
+    path = workspace.path.expanduser().resolve()
+    roots = (each.expanduser().resolve() for each in (workspace.work, *map(Path, settings.write)))
+    ways = dict.fromkeys(path.relative_to(root) for root in roots if path.is_relative_to(root))
     names = (*NAMES, *(f"{name}/" for name in OBEYED_IN_WORKSPACE))
-    above = "" if path == work else f"{path.relative_to(work)}/"
-    return [above + name for name in names]
+    return [name if way == Path() else f"{way}/{name}" for way in ways for name in names]
 
 
 def _with_undoing(turns: Collection[TurnId]) -> frozenset[TurnId]:
@@ -225,7 +228,7 @@ def make_hands(
         around = surroundings_of(
             settings, environ, home=folder / "home", state=folder / "state", owner=owner, forbidden=forbidden
         )
-        return replace(around, protected=(*around.protected, *_obeyed(workspace)))
+        return replace(around, protected=(*around.protected, *obeyed_below(workspace, settings)))
 
     roots, for_commands = _roots(workspace, settings, owner, forbidden)
     blobs = MaskedBlobs(store.blobs, known)

@@ -16,7 +16,8 @@ def _nowhere(_host: str) -> bool:
 class Sandbox:
     """Where commands run. `plain` is the owner's explicit wish to run them unconfined where there is no sandbox.
 
-    `versioned`: the tree they may write is versioned around each command. `reaches` tells whether the owner's settings
+    `versioned`: the tree they may write is versioned around each command. `exposed`: what later turns obey lies in that
+    tree, and nothing keeps a command from changing it. `reaches` tells whether the owner's settings
     let commands reach a host, `online` whether they let them reach any: one that runs already may.
     """
 
@@ -25,6 +26,7 @@ class Sandbox:
     plain: bool = False
     reaches: Callable[[str], bool] = _nowhere
     online: bool = False
+    exposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,6 +279,8 @@ def _acts_of_command(deed: Deed, sandbox: Sandbox) -> Iterable[Act]:
         yield Act.RUN
         if deed.reading is not None and deed.reading.joins and sandbox.online:
             yield Act.ONLINE
+        if sandbox.exposed:
+            yield Act.PERSIST
         if not sandbox.confined:
             yield from (Act.FINAL, Act.SEND)
         elif not sandbox.versioned:

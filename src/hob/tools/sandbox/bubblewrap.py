@@ -66,6 +66,10 @@ class Bubblewrap:
     def networks(self) -> bool:
         return True
 
+    @property
+    def protects(self) -> bool:
+        return "--bind-fd" in self.options
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         check_job(job, self.surroundings.forbidden)

@@ -41,6 +41,10 @@ class Containers:
     def networks(self) -> bool:
         return False
 
+    @property
+    def protects(self) -> bool:
+        return True
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         del decided

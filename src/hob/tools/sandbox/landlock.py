@@ -70,6 +70,10 @@ class Landlock:
     def networks(self) -> bool:
         return False
 
+    @property
+    def protects(self) -> bool:
+        return False
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         del decided

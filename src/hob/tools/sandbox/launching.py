@@ -59,6 +59,11 @@ class Backend(Protocol):
         """Whether a job can be given hosts."""
         ...
 
+    @property
+    def protects(self) -> bool:
+        """Whether a job cannot change what is protected in folders that it may change."""
+        ...
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """The program for this job; `decided` hears of each decision about its network.
 

@@ -31,6 +31,10 @@ class Plain:
     def networks(self) -> bool:
         return False
 
+    @property
+    def protects(self) -> bool:
+        return False
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         del decided

@@ -56,6 +56,10 @@ class Seatbelt:
     def networks(self) -> bool:
         return False
 
+    @property
+    def protects(self) -> bool:
+        return True
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         del decided

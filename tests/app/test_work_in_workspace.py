@@ -1,0 +1,104 @@
+"""Where commands work in the very folder that Hob obeys: what is obeyed stays as it is, in the real sandbox."""
+
+from pathlib import Path
+
+import pytest
+
+from hob.app.hands import obeyed_below
+from hob.core.ports.guard import Allow, Ask
+from hob.guard.context import Sandbox
+from hob.tools.sandbox.bubblewrap import Bubblewrap
+from hob.tools.sandbox.landlock import Landlock
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.tools.sandbox.surroundings import Surroundings
+from hob.workspace import WorkspaceSettings
+from tests.app.asking import say
+from tests.guard.calling import context, verdict
+from tests.guard.daily.world import office
+
+BINDS, NO_OPTIONS = frozenset({"--bind-fd"}), frozenset[str]()
+TRIES = """
+import os
+for folder in ("skills", "hooks", "operations", "memory"):
+    for act in (
+        lambda: os.makedirs(f"{folder}/evil"),
+        lambda: open(f"{folder}/evil.md", "w").write("EVIL"),
+        lambda: os.rename(folder, f"{folder}-away"),
+        lambda: os.symlink("evil", folder),
+    ):
+        try: act()
+        except OSError: pass
+open("evil.md", "w").write("EVIL")
+for name in ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "MEMORY.md"):
+    for act in (
+        lambda: open(name, "a").write("EVIL"),
+        lambda: os.remove(name),
+        lambda: os.chmod(name, 0o777),
+        lambda: os.rename("evil.md", name),
+        lambda: os.link("evil.md", name),
+    ):
+        try: act()
+        except OSError: pass
+"""
+
+
+EXEC = ("exec", '{"command": "python3 tries.py"}')
+
+
+def trees(workspace: Path) -> dict[str, str]:
+    """Everything in the workspace but git's own, with what stands in it."""
+    paths = (path for path in workspace.rglob("*") if ".git" not in path.relative_to(workspace).parts)
+    return {str(path.relative_to(workspace)): path.read_text() if path.is_file() else "" for path in paths}
+
+
+async def test_no_command_changes_what_hob_obeys_in_its_own_work_folder(tmp_path: Path) -> None:
+    workspace = tmp_path / "hob"
+    for name in ("skills", "memory"):
+        (workspace / name).mkdir(parents=True)
+        (workspace / name / "mine.md").write_text("mine")
+    async with office(tmp_path, HOB_WORKSPACE_WORK_REPO=str(workspace), HOB_SANDBOX_BACKEND="bubblewrap") as hob:
+        (workspace / "tries.py").write_text(TRIES)
+        before = trees(workspace)
+        assert "AGENTS.md" in before
+        assert await say(hob, EXEC, "deny") == []
+        after = trees(workspace)
+        assert after.pop("evil.md") == "EVIL"
+        assert {name: text for name, text in after.items() if text} == {n: t for n, t in before.items() if t}
+        assert "evil" not in " ".join(after)
+
+
+@pytest.mark.parametrize("tainted", [False, True])
+def test_where_a_sandbox_cannot_protect_it_a_command_counts_as_one_that_changes_it(tainted: bool) -> None:
+    exposed = context(tainted=tainted, sandbox=Sandbox(exposed=True))
+    said = verdict("exec", exposed, command="ls")
+    assert isinstance(said, Ask if tainted else Allow)
+    assert not tainted or said.rule == "taint.persists"
+    assert isinstance(verdict("exec", context(tainted=tainted), command="ls"), Allow)
+
+
+def test_landlock_protects_nothing_below_a_folder(tmp_path: Path) -> None:
+    around = Surroundings(home=tmp_path, state=tmp_path)
+    assert [Landlock(7, around).protects, Bubblewrap("bwrap", frozenset({"--bind-fd"}), around).protects] == [
+        False,
+        True,
+    ]
+    assert not Bubblewrap("bwrap", frozenset(), around).protects
+
+
+@pytest.mark.parametrize(
+    ("work", "write", "names"),
+    [
+        ("hob/work", [], ()),
+        ("hob", [], ("AGENTS.md", "skills/", "hooks/")),
+        ("", [], ("hob/AGENTS.md", "hob/skills/", "hob/hooks/")),
+        ("hob/work", [""], ("hob/AGENTS.md", "hob/skills/", "hob/hooks/")),
+        ("elsewhere", [], ()),
+    ],
+)
+def test_what_is_obeyed_is_named_below_each_folder_that_commands_may_change(
+    tmp_path: Path, work: str, write: list[str], names: tuple[str, ...]
+) -> None:
+    workspace = WorkspaceSettings(path=tmp_path / "hob", work_repo=tmp_path / work)
+    found = obeyed_below(workspace, SandboxSettings(write=[str(tmp_path / each) for each in write]))
+    assert set(names) <= set(found)
+    assert bool(names) is bool(found)
