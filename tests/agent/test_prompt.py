@@ -9,10 +9,10 @@ import pytest
 from hob.agent.prompt.tokens import estimate_tokens
 from hob.agent.settings import AgentSettings
 from hob.core.errors import ModelError, ModelFault
-from hob.core.ids import CallId, InboundId, SessionKey
+from hob.core.ids import BlobId, CallId, InboundId, SessionKey
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Attachment
-from hob.core.models import AssistantMessage, Entry, ToolMessage, UserMessage
+from hob.core.models import AssistantMessage, Entry, Image, ToolMessage, UserMessage
 from hob.core.ports.memory import Memory
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
@@ -24,6 +24,7 @@ from hob.workspace import BootstrapFiles, seed
 from .prompting import MEMBER, MODEL, START, WEB, Files, builder, fetched, inbound, said, texts, turn
 
 CALL = ToolCall(CallId("c1"), "fetch", "{}")
+SECOND = ToolCall(CallId("c2"), "fetch", "{}")
 ROUND: tuple[Step, ...] = (
     ModelAsked("m", "", 1, trust=Trust.TRUSTED),
     ModelReplied("", (CALL,)),
@@ -137,6 +138,23 @@ async def test_the_conversation_reads_the_same_once_it_is_stored() -> None:
     ).request.messages
     assert during[0].text.startswith(after[0].text)
     assert during[1:] == after[1 : len(during)]
+
+
+async def test_a_picture_that_a_tool_gave_follows_its_rounds_results_and_stays_there() -> None:
+    from hob.agent.entries import entries_of
+
+    asking, picture = turn(inbound("look")), Image(BlobId("b1"), "image/png")
+    seen = ToolReceived(ToolResult(CallId("c1"), "(a picture)", WEB, images=(picture,)))
+    steps: tuple[Step, ...] = (ModelAsked("m", "", 1), ModelReplied("", (CALL, SECOND)), seen)
+    steps += (ToolReceived(ToolResult(CallId("c2"), "found", WEB)),)
+    during = (await builder().build(asking, steps, View(), (), "m", patience=8)).request.messages
+    assert [type(each) for each in during] == [UserMessage, AssistantMessage, ToolMessage, ToolMessage, UserMessage]
+    assert isinstance(during[-1], UserMessage)
+    assert during[-1].images == (picture,)
+    stored = entries_of(asking, (*steps, ModelAsked("m", "", 1), ModelReplied("A cat.")), START)
+    view = View(stored, None, len(stored))
+    after = (await builder().build(turn(id="t2"), (), view, (), "m", patience=8)).request.messages
+    assert after[1:5] == during[1:5]
 
 
 async def test_an_answer_that_was_withheld_is_no_part_of_the_conversation() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId
 from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import OutboundKind, Quoted
-from hob.core.models import Continuation, Stop, Usage
+from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.steps import (
     VERSION,
     ApprovalAnswered,
@@ -44,7 +44,17 @@ calls = st.builds(ToolCall, text.map(CallId), text, text)
 usages = st.builds(Usage, st.integers(0), st.integers(0))
 lines = st.lists(text, max_size=2).map(tuple)
 costs = st.none() | st.integers(0)
-results = st.builds(ToolResult, text.map(CallId), text, labels, st.booleans(), st.none() | st.just(BlobId("sha256-1")))
+images = st.lists(st.builds(Image, text.map(BlobId), text), max_size=2).map(tuple)
+results = st.builds(
+    ToolResult,
+    text.map(CallId),
+    text,
+    labels,
+    st.booleans(),
+    st.none() | st.just(BlobId("sha256-1")),
+    st.just(()),
+    images,
+)
 quotes = st.lists(st.builds(Quoted, text, labels), max_size=2).map(tuple)
 STEPS: st.SearchStrategy[Step] = st.one_of(
     st.builds(ModelAsked, text, text, st.integers(0), costs, st.sampled_from(Trust)),

@@ -120,7 +120,7 @@ async def test_a_blob_stays_as_long_as_a_message_names_it(tmp_path: Path) -> Non
         assert not [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("named", ["image", "rest"])
+@pytest.mark.parametrize("named", ["image", "rest", "shown"])
 async def test_a_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: str) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         blob = await store.blobs.put(b"abc", "image/png")
@@ -129,7 +129,10 @@ async def test_a_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: st
         turn = await make_turn(store, message("two"))
         if named == "rest":
             await store.journal.append(turn.id, [ASKED, ToolReceived(ToolResult(CallId("c"), "x", rest=blob))])
-        shown = (Image(blob, "image/png"),) if named == "image" else ()
+        image = Image(blob, "image/png")
+        if named == "shown":
+            await store.journal.append(turn.id, [ASKED, ToolReceived(ToolResult(CallId("c"), "x", images=(image,)))])
+        shown = (image,) if named == "image" else ()
         entry = Entry(0, "tool", "x", HOB_LABEL, turn.id, 0.0, images=shown)
         await store.journal.finish(replace(finish_of(turn, "TWO"), entries=(entry,)))
         await store.erasure.erase_trace(one.trace, "asked to")

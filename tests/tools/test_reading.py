@@ -10,6 +10,7 @@ import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import BlobId
+from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
 from hob.tools.files import FileTools
 from hob.tools.pages import PAGE
@@ -78,9 +79,18 @@ async def test_what_is_no_text_is_told_so(files: FileTools, ws: Path) -> None:
 
 async def test_a_picture_becomes_a_blob(files: FileTools, ws: Path, tmp_path: Path) -> None:
     (ws / "a.txt").write_bytes(PNG)
-    text = await read(files, "a.txt")
+    shown = await made(files.toolset, "read", path="a.txt")
+    text, blob = shown.text, BlobId(shown.text[shown.text.index("blob:") + 5 : -1])
     assert text.startswith("(a picture: image/png, 640 x 480 pixels, 24 bytes, blob:")
-    assert await FolderBlobs(tmp_path / "blobs").load(BlobId(text[text.index("blob:") + 5 : -1])) == PNG
+    assert await FolderBlobs(tmp_path / "blobs").load(blob) == PNG
+    assert (shown.images, shown.label.trusted) == ((Image(blob, "image/png"),), False)
+    assert (await made(files.toolset, "read", path=f"blob:{blob}")).images == shown.images
+
+
+async def test_a_picture_that_no_model_takes_is_named_only(files: FileTools, ws: Path) -> None:
+    (ws / "large.png").write_bytes(PNG + bytes(5 << 20))
+    shown = await made(files.toolset, "read", path="large.png")
+    assert (shown.images, "too large to be shown" in shown.text) == ((), True)
 
 
 async def test_a_blob_is_read_on_like_a_file(files: FileTools, tmp_path: Path) -> None:
@@ -175,7 +185,7 @@ async def test_a_document_that_swells_or_is_broken_is_an_error(files: FileTools,
 
 async def test_without_its_library_a_pdf_says_what_to_install(files: FileTools, ws: Path) -> None:
     (ws / "a.pdf").write_bytes(b"%PDF-1.7\n")
-    with pytest.raises(ToolFailed, match=r"pip install hob\[docs\]|cannot be read"):
+    with pytest.raises(ToolFailed, match=r"pip install 'hob\[docs\]'|cannot be read"):
         await read(files, "a.pdf")
 
 

@@ -58,6 +58,7 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
                         at,
                         call=result.call,
                         is_error=result.is_error,
+                        images=result.images,
                     )
                 )
             case UserAnswered() if step.call not in received:

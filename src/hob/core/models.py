@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypedDict
 
-from hob.core.ids import BlobId, CallId, SessionKey, TurnId
+from hob.core.ids import CallId, SessionKey, TurnId
+from hob.core.images import Image as Image
 from hob.core.labels import Label, SenderClass
 from hob.core.remarks import Remark as Remark
 from hob.core.tools import ToolCall, ToolSpec
@@ -102,14 +103,6 @@ class Price:
             + usage.output * price.output
         )
         return price.call - (-total // 1_000_000)
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """An image for the model, by its blob."""
-
-    blob: BlobId
-    media_type: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
 from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import OutboundKind, Quoted
-from hob.core.models import Continuation, Stop, Usage
+from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
 
 VERSION = 1
@@ -289,6 +289,7 @@ def _result(value: dict[str, Any]) -> ToolResult:
         label=_label(value["label"]),
         is_error=value["is_error"],
         rest=BlobId(rest) if rest else None,
+        images=tuple(Image(BlobId(image["blob"]), image["media_type"]) for image in value.get("images", ())),
     )
 
 

@@ -6,6 +6,7 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from hob.core.ids import BlobId, CallId
+from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
 from hob.core.remarks import Remark
 
@@ -72,7 +73,8 @@ class ToolCall:
 class ToolResult:
     """What a call gave. `rest` is the blob with the whole output where `text` had to be cut.
 
-    `remarks` are for the owner and not for the model: what the call did that they should know.
+    `remarks` are for the owner and not for the model: what the call did that they should know. `images` are shown to
+    the model behind the results of its round, labelled as the text is.
     """
 
     call: CallId
@@ -81,3 +83,4 @@ class ToolResult:
     is_error: bool = False
     rest: BlobId | None = None
     remarks: tuple[Remark, ...] = ()
+    images: tuple[Image, ...] = ()

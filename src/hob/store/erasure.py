@@ -98,6 +98,11 @@ _IMAGES = (
     "SELECT image.value ->> 0 FROM transcript t JOIN content c ON c.id = t.extra, json_each(c.text, '$.images') image"
     " WHERE c.text IS NOT NULL AND c.id {among}"
 )
+_SHOWN = (
+    "SELECT image.value ->> '$.blob' FROM steps s JOIN content c ON c.id = s.body,"
+    " json_each(c.text, '$.result.images') image"
+    " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
+)
 _MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
 _STONED = (
     "SELECT b.id, t.at FROM tombstones t JOIN blobs b ON b.id = lower(hex(t.hash))"
@@ -215,7 +220,7 @@ def _present(select: str) -> str:
 
 
 def _named(connection: apsw.Connection, among: str = "NOT NULL") -> set[str]:
-    found = {row[0] for sql in (_RESTS, _IMAGES) for row in all_rows(connection, sql.format(among=among))}
+    found = {row[0] for sql in (_RESTS, _IMAGES, _SHOWN) for row in all_rows(connection, sql.format(among=among))}
     for version, body in all_rows(connection, _ATTACHED.format(among=among)):
         found.update(file.blob for file in load_inbound(version, "", body).attachments)
     return found - {None, ""}

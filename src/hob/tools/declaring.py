@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import BlobId
+from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import CallContext
 from hob.core.remarks import Remark
@@ -30,6 +31,7 @@ class Output:
     is_error: bool = False
     rest: BlobId | None = None
     remarks: tuple[Remark, ...] = ()
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class Tools:
         if isinstance(output, str):
             return ToolResult(call.id, output, made.label)
         label = output.label or made.label
-        return ToolResult(call.id, output.text, label, output.is_error, output.rest, output.remarks)
+        return ToolResult(call.id, output.text, label, output.is_error, output.rest, output.remarks, output.images)
 
 
 def arguments_of(function: Callable[..., Any], call: ToolCall) -> dict[str, Any]:

@@ -5,11 +5,12 @@ import os
 import stat
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import BlobId, TurnId, digest
+from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier
@@ -32,6 +33,7 @@ LabelOf = Callable[[str, str], Label]
 """The label of a file, by its real path and the SHA-256 of its bytes."""
 
 _WHOLE = 8 << 20  # bytes of a file that is loaded; of a larger one only the page that is shown
+_MOST_SHOWN = 5 << 20  # bytes of a picture; https://docs.anthropic.com/en/docs/build-with-claude/vision
 _TURNS = 64
 
 
@@ -94,17 +96,17 @@ class Reading:
         at: int = -1,
         raw: bool = False,
     ) -> Output:
-        """Read a file in numbered lines, a document's text, or list a folder."""
+        """Read a text file in numbered lines, a document, a picture or a folder."""
         # `at` and `raw` are explained in the outputs for which they are of use
         part = Part(offset, min(max(limit, 1), MOST_LINES), None if at < 0 else at)
         if path.startswith(BLOB):
-            return Output(await self._shown(await self._blob(path), part, raw=raw))
+            return await self._shown(await self._blob(path), part, raw=raw)
         loaded = await asyncio.to_thread(self._load, path, part)
         if loaded.text is not None:
             return Output(loaded.text)
         hash_ = digest(loaded.data)
         self._seen.note(context.turn.id, loaded.path, hash_)
-        return Output(await self._shown(loaded, part, raw=raw), self._label_of(loaded.path, hash_))
+        return replace(await self._shown(loaded, part, raw=raw), label=self._label_of(loaded.path, hash_))
 
     def _load(self, path: str, part: Part) -> _Loaded:
         seen, place = self._roots.look(path)
@@ -124,12 +126,17 @@ class Reading:
         except NotFound as error:
             raise ToolFailed(str(error)) from error
 
-    async def _shown(self, loaded: _Loaded, part: Part, *, raw: bool) -> str:
+    async def _shown(self, loaded: _Loaded, part: Part, *, raw: bool) -> Output:
         data, kind = loaded.data, kind_of(loaded.data)
         if kind in DOCUMENTS and not raw:
-            return page(await document_text(data, kind), part, f"the text of this {DOCUMENTS[kind]} document")
+            text = await document_text(data, kind)
+            return Output(page(text, part, f"the text of this {DOCUMENTS[kind]} document"))
         if is_picture(kind):
             return await self._picture(data, kind)
+        return Output(await self._text(loaded, kind, part, raw=raw))
+
+    async def _text(self, loaded: _Loaded, kind: str, part: Part, *, raw: bool) -> str:
+        data = loaded.data
         text = None if kind else await asyncio.to_thread(decode, data)
         if text is None:
             beginning = data[:16].hex(" ")
@@ -140,11 +147,14 @@ class Reading:
             shown, remarks = cells, ["the cells of a notebook; to edit it, read it with raw=true"]
         return page(shown, part, "; ".join(remark for remark in remarks if remark))
 
-    async def _picture(self, data: bytes, kind: str) -> str:
+    async def _picture(self, data: bytes, kind: str) -> Output:
         blob = await self._blobs.put(data, kind)
         size = picture_size(data, kind)
         pixels = f"{size[0]} x {size[1]} pixels, " if size else ""
-        return f"(a picture: {kind}, {pixels}{len(data):,} bytes, {BLOB}{blob})"
+        told = f"(a picture: {kind}, {pixels}{len(data):,} bytes, {BLOB}{blob})"
+        if len(data) > _MOST_SHOWN:
+            return Output(f"{told}\n[too large to be shown: at most {_MOST_SHOWN:,} bytes]")
+        return Output(told, images=(Image(blob, kind),))
 
 
 def _large(descriptor: int, size: int, part: Part, place: Place) -> str:
