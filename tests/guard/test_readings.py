@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hob.core.clock import SystemClock
 from hob.core.tools import Effect, ToolSpec
 from hob.guard.readings import READINGS
 from hob.tools import ChangesInMemory, FileTools, Root, Roots
@@ -12,7 +13,7 @@ from tests.tools.keeping import FolderBlobs
 
 def file_tools() -> tuple[ToolSpec, ...]:
     roots = Roots([Root("work", Path("/tmp"))], base=Path("/tmp"))
-    return FileTools(roots, FolderBlobs(Path("/tmp")), ChangesInMemory()).toolset.specs()
+    return FileTools(roots, FolderBlobs(Path("/tmp")), ChangesInMemory(), SystemClock()).toolset.specs()
 
 
 @pytest.mark.parametrize("spec", file_tools(), ids=lambda spec: spec.name)

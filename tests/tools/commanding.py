@@ -44,7 +44,7 @@ async def open_bench(name: str, top: Path, **more: object) -> AsyncIterator[Benc
     blobs, clock = FolderBlobs(top / "blobs"), SystemClock()
     changes = FileChanges(top / "changes.jsonl")
     log = CommandLog(top / "commands.jsonl", Snapshots(top / "snapshots", clock))
-    files = FileTools(roots, blobs, changes)
+    files = FileTools(roots, blobs, changes, SystemClock())
     shown: list[str] = []
 
     def show(_context: CallContext, _call: ToolCall, text: str) -> None:

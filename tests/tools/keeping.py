@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, digest
 from hob.guard.places import SECRET_NAME
@@ -49,4 +50,6 @@ def roots_of(top: Path) -> Roots:
 
 def file_tools(top: Path, ripgrep: Path | None = None) -> FileTools:
     roots = roots_of(top)
-    return FileTools(roots, FolderBlobs(top / "blobs"), FileChanges(top / "changes.jsonl"), ripgrep=ripgrep)
+    return FileTools(
+        roots, FolderBlobs(top / "blobs"), FileChanges(top / "changes.jsonl"), SystemClock(), ripgrep=ripgrep
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hob.core.clock import SystemClock
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import BlobId
 from hob.core.images import Image
@@ -200,7 +201,9 @@ async def test_files_are_untrusted_unless_somebody_knows_better(files: FileTools
         asked.append((path, hash_))
         return mine
 
-    knowing = FileTools(roots_of(tmp_path), FolderBlobs(tmp_path), files.undo._changes, label_of=label_of)
+    knowing = FileTools(
+        roots_of(tmp_path), FolderBlobs(tmp_path), files.undo._changes, SystemClock(), label_of=label_of
+    )
     assert (await made(knowing.toolset, "read", path="a.txt")).label == mine
     assert asked == [(f"{ws}/a.txt", "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881")]
 

@@ -235,7 +235,7 @@ def make_hands(
     backend = Backends(settings, make, path)
     changes = FileChanges(kept / "changes.jsonl")
     log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock))
-    files = FileTools(roots, blobs, changes, ripgrep=find_ripgrep())
+    files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep())
     memories = FileMemories(kept / "memories.jsonl", clock)
     remembering = Remembering(memories, memories, notes)
 

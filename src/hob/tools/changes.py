@@ -23,7 +23,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file changed by one call, or about to be; None is no file. `made` are folders that were made for it."""
+    """One file changed by one call, or about to be; None is no file. `made` are folders that were made for it.
+
+    `at` is the wall time in nanoseconds, by which changes are put in order with those that commands made.
+    """
 
     id: str
     turn: TurnId
@@ -32,6 +35,7 @@ class Change:
     before: Version | None
     after: Version | None
     made: tuple[str, ...] = ()
+    at: int = 0
 
 
 class Changes(Protocol):

@@ -37,12 +37,16 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From one snapshot of a folder to another, between which a command changed something."""
+    """From one snapshot of a folder to another, between which a command changed something.
+
+    `at` is the wall time of the second one, in nanoseconds.
+    """
 
     turn: TurnId
     tree: Path
     before: str
     after: str
+    at: int = 0
 
 
 @dataclass(slots=True)
@@ -145,7 +149,7 @@ class CommandLog:
     async def note(self, turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> None:
         """Keep that a turn changed a folder from the one snapshot to the other."""
         async with self._lock:
-            await self._append({"what": _CHANGED, "turn": turn, "tree": str(tree), "states": [before.id, after.id]})
+            await self._append(_changed(turn, tree, before, after))
             self._marks[tree] = after
 
     async def prune(self, turns: int = 100) -> int:
@@ -185,7 +189,7 @@ class CommandLog:
         if found:
             running[-1].changed |= {str(tree / each.path): each.what for each in found}
             turn = running[-1].begun.turn
-            await self._append({"what": _CHANGED, "turn": turn, "tree": str(tree), "states": [last.id, now.id]})
+            await self._append(_changed(turn, tree, last, now))
 
     async def _end(self, key: str, how: str) -> dict[str, What]:
         ended = self._open[key]
@@ -220,11 +224,16 @@ def _take(read: _Read, row: dict[str, Any]) -> None:
             read.begun[opened.key] = opened
         case "changed":
             before, after = row["states"]
-            read.spans.append(Span(row["turn"], Path(row["tree"]), before, after))
+            read.spans.append(Span(row["turn"], Path(row["tree"]), before, after, row.get("at", 0)))
             read.marks[Path(row["tree"])] = after
         case "ended":
             opened = read.begun[_key(row["turn"], row["call"])]
             opened.begun = replace(opened.begun, end=row["how"])
+
+
+def _changed(turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> dict[str, Any]:
+    states = [before.id, after.id]
+    return {"what": _CHANGED, "turn": turn, "tree": str(tree), "states": states, "at": after.taken}
 
 
 def _key(turn: TurnId, call: CallId) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
+from hob.core.clock import Clock
 from hob.core.ports.tools import Blobs
 from hob.core.tools import Restart, Tier, ToolCall
 from hob.tools.changes import Changes
@@ -99,12 +100,13 @@ class FileTools:
         roots: Roots,
         blobs: Blobs,
         changes: Changes,
+        clock: Clock,
         *,
         label_of: LabelOf = untrusted,
         ripgrep: Path | None = None,
     ) -> None:
         self.roots = roots
-        noted = NotedChanges(roots, blobs, changes)
+        noted = NotedChanges(roots, blobs, changes, clock)
         self.undo = Undo(roots, blobs, changes, noted)
         seen = Seen()
         self._reading = Reading(roots, blobs, seen, label_of)

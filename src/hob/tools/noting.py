@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hob.core.clock import Clock
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
@@ -47,10 +48,11 @@ class Planned:
 class NotedChanges:
     """The only way files are changed: old bytes to a blob, a note of each change, then the changes, all or none."""
 
-    def __init__(self, roots: Roots, blobs: Blobs, changes: Changes) -> None:
+    def __init__(self, roots: Roots, blobs: Blobs, changes: Changes, clock: Clock) -> None:
         self._roots = roots
         self._blobs = blobs
         self._changes = changes
+        self._clock = clock
         self.lock = asyncio.Lock()
         """Held while files are changed."""
 
@@ -71,7 +73,8 @@ class NotedChanges:
         if planned.after is not None:
             after = Version(planned.new_hash, found.mode if planned.mode is None else planned.mode)
         made = () if after is None else await asyncio.to_thread(missing_folders, self._roots, found.place)
-        return Change(os.urandom(8).hex(), turn, call, planned.path, before, after, made)
+        at = int(self._clock.now().timestamp() * 1e9)
+        return Change(os.urandom(8).hex(), turn, call, planned.path, before, after, made, at)
 
     def _make(self, planned: Sequence[Planned], notes: Sequence[Change]) -> None:
         done: list[tuple[Planned, Change]] = []

@@ -8,7 +8,7 @@ is as the turn left it is taken for untouched, whatever happened to it meanwhile
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, TurnId
@@ -20,12 +20,14 @@ from hob.tools.sandbox.undo.entries import Change, Entry, Kind, Snapshot, Stamp,
 from hob.tools.undo import Kept, Preview, Undo, Undone, kept_line, undo_of
 
 _SINCE = "it was changed since"
+_NEEDED = "what comes back is in it"
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One change; `blob` keeps what was before where no snapshot does."""
+    """One change, made at that time or a little before; `blob` keeps what was before where no snapshot does."""
 
+    at: int
     before: Entry | None
     after: Entry | None
     blob: BlobId | None = None
@@ -115,13 +117,15 @@ class TurnUndo:
         for span in spans:
             before, after = await asyncio.to_thread(self._load, span.tree, span.before, span.after)
             for change in changes(before, after):
-                steps.setdefault(span.tree, {}).setdefault(change.path, []).append(_Step(change.before, change.after))
+                steps.setdefault(span.tree, {}).setdefault(change.path, []).append(
+                    _Step(span.at, change.before, change.after)
+                )
         for noted in await self._changed.of(turn) if spans else ():
             for tree, by_path in steps.items():
                 path = noted.path.removeprefix(f"{tree}/")
                 if path in by_path:
                     blob = None if noted.before is None else noted.before.blob
-                    by_path[path].append(_Step(_entry(noted.before), _entry(noted.after), blob))
+                    by_path[path].append(_Step(noted.at, _entry(noted.before), _entry(noted.after), blob))
         return [await self._way(tree, by_path) for tree, by_path in steps.items()]
 
     def _load(self, tree: Path, before: str, after: str) -> tuple[Snapshot, Snapshot]:
@@ -129,7 +133,8 @@ class TurnUndo:
 
     async def _way(self, tree: Path, by_path: dict[str, list[_Step]]) -> _Back:
         way = _Back(tree, await asyncio.to_thread(self._log.snapshots.take, tree), set(by_path))
-        for path, steps in sorted(by_path.items()):
+        for path, unsorted in sorted(by_path.items()):
+            steps = sorted(unsorted, key=lambda step: step.at)
             now = way.now.entries.get(path)
             gone = _walk_back(now, steps)
             target = gone[-1].before if gone else now
@@ -146,7 +151,15 @@ class TurnUndo:
                     way.kept.append(Kept(str(tree / path), str(error)))
                     continue
             way.wanted.append(Change(path, _what(target, now), target, now))
+        self._keep_folders(way)
         return way
+
+    def _keep_folders(self, way: _Back) -> None:
+        """A folder of the turn's own stays where a file of another's comes back into it."""
+        needed = {str(above) for each in way.wanted if each.before for above in PurePosixPath(each.path).parents}
+        stays = [each for each in way.wanted if each.before is None and each.path in needed]
+        way.wanted = [each for each in way.wanted if each not in stays]
+        way.kept += [Kept(str(way.tree / each.path), _NEEDED) for each in stays]
 
     def _shown(self, way: _Back, wanted: Iterable[Change]) -> list[str]:
         return [self._line(way, change) for change in wanted]
