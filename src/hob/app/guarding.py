@@ -81,6 +81,7 @@ def guard(
         config[ApprovalSettings],
         Binder(reader, _SEARCH.split(":")),
         hands.diff_of,
+        language,
     )
     situations = TurnSituations(
         config[PolicySettings],
@@ -96,7 +97,7 @@ def guard(
     )
     rates = ActionRates(config[AdmissionSettings].limits, clock)
     pace = Pace(rates, partial(_who_is, people), partial(_alert, store, telling, language))
-    judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, pace)
+    judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, pace, language)
     return Guarded(policy, reader, judge, Approving(store, ledger, clock, language))
 
 

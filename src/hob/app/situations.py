@@ -1,6 +1,7 @@
 """What the judge has to know of a turn beside its messages: how its session is set, and what it has read."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -18,11 +19,15 @@ from hob.guard.exemptions import urls_in
 from hob.guard.judge import Situation
 from hob.guard.modes import Autonomy, Mode
 from hob.guard.settings import PolicySettings
+from hob.guard.wording.reasons import because
 
 T = TypeVar("T", bound=StrEnum)
 PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
 """Identity files whose words are the owner's alone."""
 
+_READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_MOST_HEARD = 60  # entries in which the name of what taints is looked for
+_LONGEST_NAME = 80
 _MOST_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
 
 
@@ -81,7 +86,41 @@ class TurnSituations:
             private=(*files, *_summarised(view), *self._private(made, sandbox)),
             searched=self._searched((*_made_before(view.entries), *_made(steps))) if sends else frozenset(),
             contacts=self._contacts(),
+            heard=await self._heard(turn, spec, steps),
         )
+
+    async def _heard(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
+        """What of others stands before the model, by names that people know; the newest first.
+
+        It is looked for where something might be asked, and in earlier turns only where this one has nothing.
+        """
+        if spec.effects <= _READING:
+            return ()
+        results = {step.result.call: step.result for step in steps if isinstance(step, ToolReceived)}
+        foreign = {call for call, result in results.items() if not result.label.trusted}
+        calls = [step.call for step in reversed(steps) if isinstance(step, ToolIntended) and step.call.id in foreign]
+        names = dict.fromkeys(self._named(call) for call in calls)
+        files = (each.name for each in self._identity() if not each.label.trusted)
+        names |= dict.fromkeys(because("{name}, not accepted", name=name) for name in files)
+        return tuple(names) or tuple([name async for name in self._heard_before(turn)])
+
+    async def _heard_before(self, turn: Turn) -> AsyncIterator[str]:
+        view = await self._transcript.load_view(turn.session, _MOST_HEARD)
+        entries = self._shown(view)
+        foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}
+        made = [call for each in reversed(entries) for call in each.calls if call.id in foreign]
+        for name in dict.fromkeys(map(self._named, made)):
+            yield because("{what}, with an earlier message", what=name)
+        if view.summary is not None and not view.summary.label.trusted:
+            yield because("the summary of what was said before")
+
+    def _named(self, call: ToolCall) -> str:
+        """The files that a call has read, as people call them; the tool where it has read none."""
+        reading = self._reader.readings.get(call.name)
+        arguments = _arguments(call)
+        paths = [arguments.get(name) for name in (reading.paths if reading is not None else ())]
+        named = ", ".join(path[:_LONGEST_NAME] for path in paths if isinstance(path, str) and path)
+        return named or because("what {tool} gave", tool=call.name)
 
     async def _sandbox(self) -> Sandbox:
         try:
@@ -105,6 +144,14 @@ class TurnSituations:
     def _searches(self, tool: str) -> bool:
         reading = self._reader.readings.get(tool)
         return reading is not None and reading.searches
+
+
+def _arguments(call: ToolCall) -> Mapping[str, object]:
+    try:
+        value = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from hob.core.ids import ApprovalId
 from hob.core.labels import Origin, SenderClass
 from hob.core.messages import UNKNOWN_TIME, Inbound
+from hob.guard.wording.reasons import because
 from hob.store import Approval
 
 NEVER_ANSWERS = frozenset({"mail", "email", "imap", "sms", "webhook", "webhooks", "stdin", "rss", "cron", "kafka"})
@@ -84,7 +85,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
     if inbound.sender.cls is not SenderClass.OWNER:
         return "only the owner answers that"
     if channel in NEVER_ANSWERS or channel not in AUTHENTICATING | set(further):
-        return f"{channel} does not prove who writes; answer where Hob knows you"
+        return because("{channel} does not prove who writes; answer where Hob knows you", channel=channel)
     if scoped:
         return "this token is good for one chat only, and not for leave"
     if not inbound.label.trusted or inbound.label.origin is not Origin.OWNER or inbound.hops or inbound.background:

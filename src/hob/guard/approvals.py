@@ -25,6 +25,7 @@ from hob.guard.policy import may_be_granted
 from hob.guard.rules import sentence_of
 from hob.guard.settings import ApprovalSettings
 from hob.guard.showing import brief, show, visible
+from hob.guard.wording.reasons import because, in_language
 from hob.store import Approval, Approvals, Bound, Decisions, IllegalMove
 
 _MOST_ECHOED = 60  # characters of what somebody took for an id
@@ -70,13 +71,16 @@ class ApprovalLedger:
         settings: ApprovalSettings,
         binder: Binder,
         differ: Differ = no_difference,
+        language: str = "en",
     ) -> None:
+        """People are asked, and told what came of their answers, in this language."""
         self._approvals = approvals
         self._decisions = decisions
         self._clock = clock
         self._settings = settings
         self._binder = binder
         self._differ = differ
+        self._language = language
         self._ends: dict[ApprovalId, float] = {}  # monotonic
 
     # asking
@@ -95,7 +99,7 @@ class ApprovalLedger:
             tool=call.name,
             hash=command_hash(call),
             session=turn.session,
-            reason=sentence_of(rule),
+            reason=in_language(sentence_of(rule), self._language),
             asked=at,
             expires=at + seconds,
             shown=await self._shown(call, reason, requester, bound),
@@ -123,6 +127,7 @@ class ApprovalLedger:
             directory=bound.directory if readings else "",
             commands=[line for reading in readings for line in reading.lines],
             diff=await self._differ(call),
+            language=self._language,
         )
 
     async def _rule(self, call: ToolCall, turn: Turn) -> str:
@@ -133,7 +138,7 @@ class ApprovalLedger:
     async def tell(self, approval: ApprovalId) -> str:
         """The question as a chat shows it; a line in its place where it is gone. Raises StoreErrors."""
         found = await self._approvals.find(approval)
-        return self.text(found) if found is not None else _not_open(approval, None)
+        return self.text(found) if found is not None else self._not_open(approval, None)
 
     async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
         """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
@@ -146,7 +151,7 @@ class ApprovalLedger:
 
     def text(self, approval: Approval) -> str:
         """The question as a chat shows it, with how to answer."""
-        return brief(approval.shown, approval.id, self._settings.shown)
+        return brief(approval.shown, approval.id, self._settings.shown, self._language)
 
     def scopes(self, approval: Approval) -> tuple[Scope, ...]:
         """How far a leave may reach here. More than once is offered only where trusted words led there."""
@@ -169,7 +174,8 @@ class ApprovalLedger:
             return Answered(Outcome.UNCLEAR)
         why = may_answer(inbound, self._settings.channels, scoped=scoped)
         if why:
-            return Answered(Outcome.UNCLEAR if answer.id is None else Outcome.NOT_ALLOWED, line=why)
+            line = in_language(why, self._language)
+            return Answered(Outcome.UNCLEAR if answer.id is None else Outcome.NOT_ALLOWED, line=line)
         return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
 
     async def settle(self, id: ApprovalId, answer: Answer, by: str) -> Answered:
@@ -177,16 +183,20 @@ class ApprovalLedger:
         await self.expire_due()
         asked = await self._approvals.find(id)
         if asked is None or asked.state is not ApprovalState.OPEN:
-            return Answered(Outcome.NOT_OPEN, asked, _not_open(answer.typed or id, asked))
+            return Answered(Outcome.NOT_OPEN, asked, self._not_open(answer.typed or id, asked))
         scope = answer.scope if answer.allowed and answer.scope in self.scopes(asked) else Scope.ONCE
         seconds = self._settings.use_seconds
         taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds, told=of_approval)
         if taken is None:
             asked = await self._approvals.find(id)
-            return Answered(Outcome.NOT_OPEN, asked, _not_open(id, asked))
+            return Answered(Outcome.NOT_OPEN, asked, self._not_open(id, asked))
         self._ends[id] = self._clock.monotonic() + seconds
-        line = "" if scope is answer.scope else f"This is leave for one time only: {sentence_of(asked.rule)}"
+        once = because("This is leave for one time only: {rule}", rule=sentence_of(asked.rule))
+        line = "" if scope is answer.scope else in_language(once, self._language)
         return Answered(Outcome.TAKEN, taken, line)
+
+    def _not_open(self, id: str, asked: Approval | None) -> str:
+        return in_language(_why_not_open(id, asked), self._language)
 
     # using
 
@@ -270,18 +280,24 @@ class ApprovalLedger:
             return  # answered with no, or used, in the meantime
 
 
-def _not_open(id: str, asked: Approval | None) -> str:
+def _why_not_open(id: str, asked: Approval | None) -> str:
     if asked is None:
         written = visible(id if len(id) <= _MOST_ECHOED else f"{id[:_MOST_ECHOED]}…")
-        none = f"There is no question {written}" if written else "Say which question you mean: approve:ID or deny:ID"
-        return f"{none}; `hob approvals` lists those that are open."
-    words = {
-        ApprovalState.ALLOWED: "was answered with yes already",
-        ApprovalState.DENIED: "was answered with no already",
-        ApprovalState.EXPIRED: "is void",
-        ApprovalState.USED: "was answered with yes, and it is done",
-    }
-    return f"{id} {words.get(asked.state, 'is open')}{f' ({asked.note})' if asked.note else ''}."
+        if written:
+            return because("There is no question {id}; `hob approvals` lists those that are open.", id=written)
+        return "Say which question you mean: approve:ID or deny:ID; `hob approvals` lists those that are open."
+    match asked.state:
+        case ApprovalState.ALLOWED:
+            return because("{id} was answered with yes already.", id=id)
+        case ApprovalState.DENIED:
+            return because("{id} was answered with no already.", id=id)
+        case ApprovalState.EXPIRED if asked.note:
+            return because("{id} is void ({why}).", id=id, why=asked.note)
+        case ApprovalState.EXPIRED:
+            return because("{id} is void.", id=id)
+        case ApprovalState.USED:
+            return because("{id} was answered with yes, and it is done.", id=id)
+    return because("{id} is open.", id=id)
 
 
 def _changed(then: Bound | None, now: Bound) -> str:

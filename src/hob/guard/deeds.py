@@ -13,6 +13,7 @@ from hob.guard.modes import Act
 from hob.guard.places import Places, is_secret_file, patched_files
 from hob.guard.readings import READINGS, Reading
 from hob.guard.shell.findings import Finding, Severity
+from hob.guard.wording.reasons import because
 
 _TIERS: Mapping[Act, Tier] = {
     Act.READ: Tier.READ,
@@ -113,7 +114,7 @@ class Deed:
     def risk(self) -> str:
         """What makes its commands risky, in words; empty where nothing does."""
         found = next((each for each in self.findings if each.severity is not Severity.PLAIN), None)
-        return "" if found is None else f"{found.reason} ({found.rule})"
+        return "" if found is None else because("{reason} ({rule})", reason=found.reason, rule=found.rule)
 
     @property
     def reads_private(self) -> bool:

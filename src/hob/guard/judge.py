@@ -2,7 +2,7 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from hob.guard.exemptions import NOTHING, Named, read_words
 from hob.guard.modes import Autonomy, Mode
 from hob.guard.pace import Pace
 from hob.guard.policy import Decided, Policy, without_anybody
+from hob.guard.wording.reasons import because, in_language
 from hob.store import AuditEntry, PolicyDecision
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Situation:
     """What the judge cannot see in a turn itself; see `Context` for what each means.
 
     `reachable`: the owner can be asked although nobody waits for this turn. `contacts` are stored addresses by name.
+    `heard` is what of others stands before the model, beside the turn's own messages.
     """
 
     mode: Mode = Mode.GUARDED
@@ -46,6 +48,7 @@ class Situation:
     searched: frozenset[str] = frozenset()
     private: tuple[Private, ...] = ()
     contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    heard: tuple[str, ...] = ()
 
 
 class Situations(Protocol):
@@ -75,13 +78,16 @@ class PolicyJudge:
         records: Records,
         approvals: ApprovalLedger | None = None,
         pace: Pace | None = None,
+        language: str = "en",
     ) -> None:
+        """`language` is that of the people who are asked; models are told everything in English."""
         self._policy = policy
         self._reader = reader
         self._situations = situations
         self._records = records
         self._approvals = approvals
         self._pace = pace
+        self._language = language
         self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
@@ -104,6 +110,8 @@ class PolicyJudge:
         except StoreError as error:
             log.warning("a decision about %s could not be made or kept: %s", spec.name, error)
             return Deny("no-record", "the database cannot be used now, and nothing is done without a record")
+        if isinstance(verdict, Ask):
+            return replace(verdict, reason=in_language(verdict.reason, self._language))
         return verdict
 
     def _decide(self, deed: Deed | None, context: Context) -> Decided:
@@ -131,6 +139,7 @@ class PolicyJudge:
             sandbox=situation.sandbox,
             searched=situation.searched,
             private=situation.private,
+            heard=(*_heard(inbounds), *situation.heard),
         )
 
     def _words(self, inbounds: tuple[Inbound, ...], situation: Situation) -> Named:
@@ -150,6 +159,17 @@ class PolicyJudge:
             if len(self._named) > _KEPT:
                 self._named.popitem(last=False)
         return named
+
+
+def _heard(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
+    """What of others came with these messages."""
+    for inbound in inbounds:
+        if not inbound.label.trusted:
+            yield because("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
+        if any(not quote.label.trusted for quote in inbound.quoted):
+            yield because("a quoted or forwarded text")
+        if inbound.attachments:
+            yield because("an attached file")
 
 
 def _is_own_words(inbound: Inbound) -> bool:

@@ -19,6 +19,7 @@ from hob.guard.modes import ACTS, Act, Say, look_up
 from hob.guard.settings import PolicySettings, ToolRules
 from hob.guard.shell.findings import Severity
 from hob.guard.taint import names_paths, names_recipients, names_what_is_final, taint
+from hob.guard.wording.reasons import because
 
 Stage = Callable[[Deed, Context, PolicySettings], Verdict | None]
 
@@ -188,7 +189,8 @@ def _of_table(act: Act, deed: Deed, context: Context) -> Verdict:
 def _above(deed: Deed, most: int) -> Verdict | None:
     if deed.tier <= most:
         return None
-    return Ask("sender.tier", f"it is of tier {int(deed.tier)}, above the {most} that goes without leave")
+    tiers = {"tier": str(int(deed.tier)), "most": str(int(most))}
+    return Ask("sender.tier", because("it is of tier {tier}, above the {most} that goes without leave", **tiers))
 
 
 def _listed(rule: str, rules: ToolRules, deed: Deed, where: str) -> Verdict | None:

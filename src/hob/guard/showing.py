@@ -13,10 +13,12 @@ from typing import Any
 
 from hob.core.ids import ApprovalId
 from hob.guard.addresses import ascii_form
+from hob.guard.wording.reasons import say
 
 _BAR = "│ "
 _PLAIN = frozenset("\n\t")
 _DIFF = "which would change:"
+_DIFFS = frozenset({_DIFF, say("de", _DIFF)})
 _SUBJECTS = ("command", "path", "patch", "to", "url", "key", "name", "text")
 _WHOLE = re.compile(rf"{_BAR}(.*\S.*)")
 _IN_PATCH = re.compile(rf"{_BAR}(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )(.+)")
@@ -31,6 +33,7 @@ def show(
     directory: str = "",
     commands: Sequence[str] = (),
     diff: str = "",
+    language: str = "en",
 ) -> str:
     """The whole question: why it is asked, for whom, the exact arguments, and what they come to.
 
@@ -38,20 +41,20 @@ def show(
     arguments, never instead of them. A single command that is an argument as it stands is not shown twice. Arguments
     that are no object are shown as they are.
     """
-    lines = [f"{visible(tool)} needs your leave: {visible(reason)}."]
+    lines = [say(language, "{tool} needs your leave: {reason}.", tool=visible(tool), reason=visible(reason))]
     if requester:
-        lines.append(f"For {visible(requester)}.")
+        lines.append(say(language, "For {who}.", who=visible(requester)))
     if directory:
-        lines.append(f"In {visible(directory)}.")
+        lines.append(say(language, "In {directory}.", directory=visible(directory)))
     if isinstance(arguments, str):
-        lines += ["arguments:", *_barred(arguments)]
+        lines += [say(language, "arguments:"), *_barred(arguments)]
     else:
         for name, value in arguments.items():
-            lines += _argument(name, value)
+            lines += _argument(name, value, language)
     if commands and not _is_argument(commands, arguments):
-        lines += ["which would run:", *(line for command in commands for line in _barred(command))]
+        lines += [say(language, "which would run:"), *(line for command in commands for line in _barred(command))]
     if diff:
-        lines += [_DIFF, *_barred(diff.removesuffix("\n"))]
+        lines += [say(language, _DIFF), *_barred(diff.removesuffix("\n"))]
     return "\n".join(lines)
 
 
@@ -65,7 +68,7 @@ def subject_of(shown: str) -> str:
     arguments: dict[str, str] = {}
     name = ""
     for line in shown.split("\n")[1:]:
-        if line == _DIFF:
+        if line in _DIFFS:
             break
         if not line.startswith(_BAR):
             name = line.partition(" (")[0].removesuffix(":")
@@ -79,15 +82,21 @@ def shows_change(shown: str, diff: str) -> bool:
     return bool(diff) and shown.endswith("\n".join(("", *_barred(diff.removesuffix("\n")))))
 
 
-def brief(shown: str, id: ApprovalId, limit: int) -> str:
+def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
     """The question in at most about this many characters, with how to answer, and with what was left out."""
-    how = f"Answer with approve:{id} or deny:{id}"
     if len(shown) <= limit:
-        return f"{shown}\n{how}."
+        return f"{shown}\n{say(language, 'Answer with approve:{id} or deny:{id}.', id=id)}"
     head, tail = int(limit * 0.75), int(limit * 0.2)
     left = len(shown) - head - tail
-    cut = f"[… {left} of {len(shown)} characters are not shown here; `hob approvals show {id}` shows all …]"
-    return f"{shown[:head]}\n{cut}\n{_BAR}{shown[-tail:]}\n{how}; look at all of it first."
+    cut = say(
+        language,
+        "[… {left} of {all} characters are not shown here; `hob approvals show {id}` shows all …]",
+        left=str(left),
+        all=str(len(shown)),
+        id=id,
+    )
+    how = say(language, "Answer with approve:{id} or deny:{id}; look at all of it first.", id=id)
+    return f"{shown[:head]}\n{cut}\n{_BAR}{shown[-tail:]}\n{how}"
 
 
 def visible(text: str) -> str:
@@ -95,16 +104,17 @@ def visible(text: str) -> str:
     return "".join(char if char not in _PLAIN and _seen(char) else _written(char) for char in text)
 
 
-def _argument(name: str, value: Any) -> Iterable[str]:
+def _argument(name: str, value: Any, language: str) -> Iterable[str]:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     shown = visible(name)
     if "\n" not in text and len(text) <= 100:
         bare = text.strip()
         other = visible(ascii_form(bare)) if "." in bare and " " not in bare else ""
         yield f"{shown}:"
-        yield f"{_BAR}{visible(text)}{f'   (that is {other})' if other else ''}"
+        told = f"   ({say(language, 'that is {name}', name=other)})" if other else ""
+        yield f"{_BAR}{visible(text)}{told}"
         return
-    yield f"{shown} ({len(text)} characters):"
+    yield say(language, "{name} ({count} characters):", name=shown, count=str(len(text)))
     yield from _barred(text)
 
 

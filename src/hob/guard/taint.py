@@ -15,8 +15,9 @@ from hob.guard.deeds import Deed
 from hob.guard.modes import Act
 from hob.guard.overlap import shares
 from hob.guard.settings import PolicySettings
+from hob.guard.wording.reasons import because
 
-_WHY = "this turn has read what others wrote"
+_MOST_HEARD = 3
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
 
 
@@ -27,15 +28,16 @@ def taint(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | Non
 
 def _needs(deed: Deed, context: Context) -> Iterable[Ask]:
     if Act.CONFIGURE in deed.acts:
-        yield Ask("taint.configure", f"it would change settings, and {_WHY}")
+        yield Ask("taint.configure", _tainted("it would change settings", context))
     if Act.PERSIST in deed.acts:
-        yield Ask("taint.persists", f"later turns would take it for instruction, and {_WHY}")
+        yield Ask("taint.persists", _tainted("later turns would take it for instruction", context))
     if Act.RISK in deed.acts:
-        yield Ask("taint.risk", f"{deed.risk or 'the command is a risky one'}, and {_WHY}")
+        yield Ask("taint.risk", _tainted(deed.risk or "the command is a risky one", context))
     if deed.secret_files:
-        yield Ask("taint.secrets", f"{deed.secret_files[0]} usually holds keys, and {_WHY}")
+        holds = because("{path} usually holds keys", path=deed.secret_files[0])
+        yield Ask("taint.secrets", _tainted(holds, context))
     if Act.ONLINE in deed.acts:
-        yield Ask("taint.network", f"the command could send data out, and {_WHY}")
+        yield Ask("taint.network", _tainted("the command could send data out", context))
     if Act.FINAL in deed.acts and not names_what_is_final(deed, context):
         yield Ask("taint.final", "it cannot be undone, and your own words name no such file")
     yield from _leaks(deed, context)
@@ -44,14 +46,28 @@ def _needs(deed: Deed, context: Context) -> Iterable[Ask]:
 def _leaks(deed: Deed, context: Context) -> Iterable[Ask]:
     if Act.FETCH in deed.acts:
         if url := _unnamed_url(deed, context):
-            yield Ask("taint.url", f"{url} stands neither in your words nor in what a search gave")
+            said = because("{url} stands neither in your words nor in what a search gave", url=url)
+            yield Ask("taint.url", said)
         elif why := _carried(deed, context):
-            yield Ask("taint.private", f"the address would carry {why}, which your words did not ask for")
+            said = because("the address would carry {what}, which your words did not ask for", what=why)
+            yield Ask("taint.private", said)
     if Act.SEND in deed.acts:
         if not names_recipients(deed, context):
             yield Ask("taint.sends", "it could send data out, and your own words do not name where to")
         elif why := private_in(deed, context):
-            yield Ask("taint.private", f"it would send out {why}, which your words did not ask for")
+            said = because("it would send out {what}, which your words did not ask for", what=why)
+            yield Ask("taint.private", said)
+
+
+def _tainted(reason: str, context: Context) -> str:
+    """The reason, and that the turn has read what others wrote: what that was, as far as it is known."""
+    why = because("this turn has read what others may have written")
+    if context.heard:
+        what = context.heard[0]
+        for other in context.heard[1:_MOST_HEARD]:
+            what = because("{one}, {other}", one=what, other=other)
+        why = because("this turn has read what others may have written ({what})", what=what)
+    return because("{reason}, and {why}", reason=reason, why=why)
 
 
 def names_paths(deed: Deed, context: Context) -> bool:
@@ -77,12 +93,12 @@ def private_in(deed: Deed, context: Context) -> str:
     """What of the body is private although the owner's words did not ask to send it; empty where nothing is."""
     for source in deed.sources:
         if not context.named.path(source):
-            return f"the file {source}"
+            return because("the file {path}", path=source)
     if deed.secret_files:
-        return f"the file {deed.secret_files[0]}"
+        return because("the file {path}", path=deed.secret_files[0])
     for name in (name for each in context.private for name in each.names):
         if not context.named.path(name):
-            return f"what was read from {name}"
+            return because("what was read from {path}", path=name)
     return private_text(deed.body, deed.personal, context)
 
 
@@ -116,5 +132,5 @@ def _carried(deed: Deed, context: Context) -> str:
         return ""
     for each in context.private:
         if each.names:  # in whatever disguise, and a few letters at a time
-            return f"what was read from {each.names[0]}"
+            return because("what was read from {path}", path=each.names[0])
     return private_text(" ".join(map(unquote_plus, made)), deed.personal, context)

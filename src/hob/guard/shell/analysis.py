@@ -7,6 +7,7 @@ from hob.guard.shell.second_reader import find_unseen
 from hob.guard.shell.tree import Problem
 from hob.guard.shell.values import ANY
 from hob.guard.shell.walking import TooMuch, Walker
+from hob.guard.wording.reasons import because
 
 LONGEST = 65_536  # characters that are read; a longer text is a problem
 
@@ -42,7 +43,7 @@ def analyse(command: str) -> Analysis:
     functions = tuple(first.state.functions)
     named = {name for each in (*commands, *others) for name in (each.name, *each.argv[:1])}
     if unseen := find_unseen(text, named.union(functions)):
-        problems.append(Problem(f"another reader finds {unseen} in it", text[:80]))
+        problems.append(Problem(because("another reader finds {name} in it", name=unseen), text[:80]))
     found = dict.fromkeys(problems)
     bombs: dict[str, None] = {}
     for reading in (first, *more):
@@ -66,7 +67,7 @@ def cleaned(text: str) -> tuple[str, list[Problem]]:
         return text, []
     kinds = dict.fromkeys(_kind(found[0]) for found in _STRANGE.finditer(text))
     plain = _STRANGE.sub(lambda found: " " if _kind(found[0]) == "unusual blanks" else "", text)
-    return plain, [Problem(f"it holds {kind}", plain[:80], "hidden-characters") for kind in kinds]
+    return plain, [Problem(because("it holds {kind}", kind=kind), plain[:80], "hidden-characters") for kind in kinds]
 
 
 def _kind(char: str) -> str:

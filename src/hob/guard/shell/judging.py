@@ -23,6 +23,7 @@ from hob.guard.shell.rules import (
 )
 from hob.guard.shell.scene import Rule, Scene
 from hob.guard.shell.values import is_known
+from hob.guard.wording.reasons import because
 
 _PARTS = (deletion, devices, control, permissions, versions, secrets, network, packages, remote, environment)
 _RULES: dict[str, tuple[Rule, ...]] = {}
@@ -44,7 +45,7 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
     for text in analysis.bombs:
         found[Finding(Severity.REFUSE, "fork-bomb", "it starts copies of itself without end", text[:200])] = None
     for name in environment.shadowed(analysis.functions):
-        found[Finding(Severity.ASK, "shadowing", f"it gives {name} another meaning", name)] = None
+        found[Finding(Severity.ASK, "shadowing", because("it gives {name} another meaning", name=name), name)] = None
     places = Map(cwd, workspace, home)
     for command in (*analysis.commands, *analysis.others):
         for finding in judged(Scene(command, places, refusals)):

@@ -24,6 +24,7 @@ from hob.guard.shell.tree import (
     Word,
 )
 from hob.guard.shell.values import ANY
+from hob.guard.wording.reasons import because
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
 _RESERVED = re.compile(
@@ -61,7 +62,7 @@ class Parser(Reader):
                 raise Stuck("a here-document does not begin")
         except Stuck as stuck:
             rest = self.text[self._safe :]
-            self.problems.append(Problem(str(stuck), rest))
+            self.problems.append(Problem(stuck.args[0], rest))
         return Parsed(tuple(steps), tuple(self.problems), rest)
 
     def script_until(self, ends: frozenset[str]) -> Script:
@@ -105,7 +106,7 @@ class Parser(Reader):
         text, pos = self.text, self.pos
         if pos >= len(text):
             if ends:
-                raise Stuck(f"{' or '.join(sorted(ends))} is missing")
+                raise Stuck(because("{word} is missing", word=" or ".join(sorted(ends))))
             return True
         char = text[pos]
         if char == ")":
@@ -116,12 +117,12 @@ class Parser(Reader):
             if ";;" in ends and text.startswith((";;", ";&"), pos):
                 return True
             if not text.startswith("&>", pos):
-                raise Stuck(f"a command is missing before {char}")
+                raise Stuck(because("a command is missing before {word}", word=char))
         word = self._reserved()
         if word in ends:
             return True
         if word in {"then", "elif", "else", "fi", "do", "done", "esac", "}", "in", "]]"} and word != "in":
-            raise Stuck(f"{word} stands where a command should")
+            raise Stuck(because("{word} stands where a command should", word=word))
         return False
 
     def _chain(self) -> list[Step]:
@@ -209,7 +210,7 @@ class Parser(Reader):
         if word == "in":
             self.pos = start
             return self._simple()
-        raise Stuck(f"{word} stands where a command should")
+        raise Stuck(because("{word} stands where a command should", word=word))
 
     def _enclosed(self, end: str) -> Script:
         script = self.script_until(frozenset({end}))
@@ -343,7 +344,7 @@ class Parser(Reader):
                 continue
             word = self.word()
             if self.pos == pos:
-                raise Stuck(f"{char} stands where a word should")
+                raise Stuck(because("{word} stands where a word should", word=char))
             if not words:
                 declares = word.literal in DECLARING
             if self.braced:
@@ -374,14 +375,14 @@ class Parser(Reader):
             self._lines() if end else self._blank()
             if self.pos >= len(self.text):
                 if end:
-                    raise Stuck(f"{end} is missing")
+                    raise Stuck(because("{word} is missing", word=end))
                 return words
             if self.text.startswith(end, self.pos) if end else self.text[self.pos] in ";\n":
                 return words
             before = self.pos
             word = self.word()
             if self.pos == before:
-                raise Stuck(f"{self.text[before]} stands where a word should")
+                raise Stuck(because("{word} stands where a word should", word=self.text[before]))
             words.extend(braced(word) if self.braced else [word])
 
     def _redirect(self, found: re.Match[str]) -> Redirect:

@@ -19,6 +19,7 @@ from hob.guard.shell.tree import Block, Function, Node, Pipeline, Problem, Redir
 from hob.guard.shell.values import ANY, capped
 from hob.guard.shell.variables import State
 from hob.guard.shell.wrappers import runs_of
+from hob.guard.wording.reasons import because
 
 _MOST_COMMANDS = 600  # simple commands that are followed in one reading
 _MOST_TEXT = 200_000  # characters of nested texts
@@ -347,7 +348,8 @@ class Walker(Expander):
             feeds.append(stdin)
         for feed in feeds:
             if ANY in feed.text:
-                opaque = f"it runs what {' and '.join(feed.names) or 'another program'} writes"
+                names = " and ".join(feed.names)
+                opaque = because("it runs what {name} writes", name=names or "another program")
             elif language == "sh":
                 shell.append((feed.text, ()))
             else:

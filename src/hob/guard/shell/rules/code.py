@@ -14,6 +14,7 @@ from hob.guard.shell.places import OWN, TOO_MUCH, Place
 from hob.guard.shell.rules.secrets import mentions
 from hob.guard.shell.scene import Scene
 from hob.guard.shell.values import ANY, HOME
+from hob.guard.wording.reasons import because
 
 _LONGEST = 16_384  # characters of a program
 _MOST_TEXTS = 40  # quoted texts that are looked at
@@ -108,7 +109,7 @@ def _general(scene: Scene, code: Code) -> Iterator[Finding]:
     runs = _RUNS.search(shorter) or _PROCESSES.search(text)
     yield from _quoted(scene, text, deletes or runs is not None)
     if runs is not None:
-        yield scene.ask("inline-code", f"{runs[0].strip()!r} in it can run anything")
+        yield scene.ask("inline-code", because("{text} in it can run anything", text=repr(runs[0].strip())))
     if deletes:
         yield scene.ask("deletion", "the program in it can delete or move files")
     if _SENDS.search(shorter):
@@ -116,7 +117,7 @@ def _general(scene: Scene, code: Code) -> Iterator[Finding]:
     if _ENVIRONMENT.search(text):
         yield scene.ask("environment-dump", "the program in it reads the environment, which may hold secrets")
     if name := mentions(text):
-        yield scene.ask("secret-reading", f"the program in it reaches for {name}")
+        yield scene.ask("secret-reading", because("the program in it reaches for {name}", name=name))
     if _WRITES.search(text) and (
         re.search(r"['\"](?:/(?!tmp/)|~|[^'\"\n]*\.\./)", text) or "Path.home" in text or "expanduser" in text
     ):
@@ -150,7 +151,7 @@ def _awk(scene: Scene, code: Code) -> Iterator[Finding]:
         if target.startswith(("/", "~", "..", "$")) and scene.place(target) not in OWN:
             yield scene.ask("overwriting", "the awk program writes files")
     if name := mentions(code.text):
-        yield scene.ask("secret-reading", f"the program in it reaches for {name}")
+        yield scene.ask("secret-reading", because("the program in it reaches for {name}", name=name))
 
 
 def _sed(scene: Scene, code: Code) -> Iterator[Finding]:
@@ -162,7 +163,8 @@ def _sed(scene: Scene, code: Code) -> Iterator[Finding]:
             name = mentions(rest) or (rest if kind in "wW" else "")
             if name:
                 yield scene.ask(
-                    "overwriting" if kind in "wW" else "secret-reading", f"the sed program uses the file {name}"
+                    "overwriting" if kind in "wW" else "secret-reading",
+                    because("the sed program uses the file {name}", name=name),
                 )
         elif kind == "?":
             yield scene.ask("inline-code", "the sed program is not understood")

@@ -8,6 +8,7 @@ from hob.guard.shell.outputs import found_paths
 from hob.guard.shell.places import OWN, TOO_MUCH, Place
 from hob.guard.shell.scene import Rules, Scene
 from hob.guard.shell.values import ANY, STAR, shown
+from hob.guard.wording.reasons import because
 
 
 def remove(scene: Scene) -> Iterator[Finding]:
@@ -32,13 +33,13 @@ def deletes(scene: Scene, target: str, deep: bool) -> Iterator[Finding]:
     elif place is Place.DEVICE:
         yield scene.refuse("device-destruction", f"it deletes {place.value}")
     elif place is Place.HISTORY:
-        yield scene.ask("vcs-deletion", f"it deletes {place.value}")
+        yield scene.ask("vcs-deletion", because("it deletes {place}", place=place.value))
     elif place in (Place.BUILT, Place.TEMPORARY, Place.STREAM) or (
         place is Place.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR)
     ):
         return
     elif scene.name != "rmdir" or place not in OWN:
-        yield scene.ask("deletion", f"it deletes {shown(target)!r}, {place.value}")
+        yield scene.ask("deletion", because("it deletes {path}, {place}", path=repr(shown(target)), place=place.value))
 
 
 def shred(scene: Scene) -> Iterator[Finding]:
@@ -64,7 +65,7 @@ def empties(scene: Scene, target: str) -> Iterator[Finding]:
     if place is Place.DEVICE:
         yield scene.refuse("device-destruction", "it overwrites a device")
     elif place not in (Place.BUILT, Place.TEMPORARY, Place.STREAM):
-        yield scene.ask("deletion", f"it empties {shown(target)!r}")
+        yield scene.ask("deletion", because("it empties {path}", path=repr(shown(target))))
 
 
 def find(scene: Scene) -> Iterator[Finding]:
@@ -89,7 +90,9 @@ def move(scene: Scene) -> Iterator[Finding]:
         if place in TOO_MUCH:
             yield scene.refuse("system-deletion", f"it moves away {place.value}")
         elif place in (Place.WORKSPACE, Place.HISTORY, Place.UNKNOWN, Place.OUTSIDE):
-            yield scene.ask("deletion", f"it moves away {shown(source)!r}, {place.value}")
+            yield scene.ask(
+                "deletion", because("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
+            )
     if target:
         yield from writes(scene, target)
 
@@ -120,7 +123,7 @@ def rsync(scene: Scene) -> Iterator[Finding]:
         if place in TOO_MUCH:
             yield scene.refuse("system-deletion", f"it deletes what is in {place.value}")
         elif place not in (Place.BUILT, Place.TEMPORARY):
-            yield scene.ask("deletion", f"it deletes files in {shown(target)!r}")
+            yield scene.ask("deletion", because("it deletes files in {path}", path=repr(shown(target))))
     elif local:
         yield from writes(scene, target)
 
@@ -163,9 +166,13 @@ def writes(scene: Scene, target: str) -> Iterator[Finding]:
     elif place is Place.HISTORY:
         yield scene.ask("persistence", "it writes version control's own files")
     elif any(part in path for part in _STARTED):
-        yield scene.ask("persistence", f"what it writes to {shown(target)!r} is run later, by itself")
+        yield scene.ask(
+            "persistence", because("what it writes to {path} is run later, by itself", path=repr(shown(target)))
+        )
     elif place not in OWN and place is not Place.WORKSPACE:
-        yield scene.ask("overwriting", f"it writes to {shown(target)!r}, {place.value}")
+        yield scene.ask(
+            "overwriting", because("it writes to {path}, {place}", path=repr(shown(target)), place=place.value)
+        )
 
 
 def redirected(scene: Scene) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from hob.guard.shell.interpreters import SHELLS
 from hob.guard.shell.names import FEARED, HARMLESS
 from hob.guard.shell.scene import Rules, Scene
 from hob.guard.shell.values import ANY, HERE, HOME, words
+from hob.guard.wording.reasons import because
 
 _LOADS = re.compile(
     r"LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|GLOBIGNORE|FIGNORE|CDPATH|HISTFILE|"
@@ -66,7 +67,7 @@ def _reason(name: str, value: str, program: str, prefix: bool) -> str:
     if name == "IFS":
         return "" if prefix and program in ("read", "mapfile", "readarray") else "it changes how words are divided"
     if name == "NODE_OPTIONS":
-        return "" if _NODE.fullmatch(value) else f"{name} changes what programs load"
+        return "" if _NODE.fullmatch(value) else because("{name} changes what programs load", name=name)
     if name == "PYTHONPATH":
         return "it changes what Python loads" if value.startswith(("/tmp", ANY)) else ""  # noqa: S108 - a value to judge
     if (
@@ -77,8 +78,12 @@ def _reason(name: str, value: str, program: str, prefix: bool) -> str:
     ):
         return ""
     if _PROGRAMS.fullmatch(name):
-        return "" if _KNOWN_PROGRAMS.fullmatch(value) else f"{name} names a program that others will run"
-    return f"{name} changes what programs load or where they go" if _LOADS.fullmatch(name) else ""
+        return (
+            ""
+            if _KNOWN_PROGRAMS.fullmatch(value)
+            else because("{name} names a program that others will run", name=name)
+        )
+    return because("{name} changes what programs load or where they go", name=name) if _LOADS.fullmatch(name) else ""
 
 
 def _is_usual(part: str) -> bool:
@@ -100,7 +105,7 @@ def redefinitions(scene: Scene) -> Iterator[Finding]:
     if scene.name == "alias":
         names = [arg.partition("=")[0] for arg in scene.args if "=" in arg]
         if any(name in _COMMON for name in names):
-            yield scene.ask("shadowing", f"it gives {', '.join(names)} another meaning")
+            yield scene.ask("shadowing", because("it gives {name} another meaning", name=", ".join(names)))
     elif scene.name == "hash" and "-p" in scene.args:
         yield scene.ask("shadowing", "it gives a name another program")
     elif scene.name == "enable" and scene.args:

@@ -9,6 +9,7 @@ from hob.guard.shell.findings import Finding
 from hob.guard.shell.rules.deletion import writes
 from hob.guard.shell.scene import Rule, Rules, Scene
 from hob.guard.shell.values import ANY, shown, words
+from hob.guard.wording.reasons import because
 
 SENDS = frozenset({Effect.COMMUNICATES})
 
@@ -102,7 +103,9 @@ def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) 
     if is_local(hosts) and all(hosts_of([url]) for url in urls if "." in url or "/" in url):
         return
     if files:
-        yield scene.ask("sending", f"it sends data to {', '.join(hosts) or 'another computer'}", SENDS, hosts)
+        yield scene.ask(
+            "sending", because("it sends data to {host}", host=", ".join(hosts) or "another computer"), SENDS, hosts
+        )
     elif any(ANY in url for url in urls):
         yield scene.ask("sending", "the address that it asks for is made of data", SENDS, hosts)
     else:
@@ -158,7 +161,7 @@ def copy(scene: Scene) -> Iterator[Finding]:
         hosts = hosts or tuple(word.rpartition("@")[2] for word in named[:1])
         yield scene.ask("sending", "it can send files to another computer", SENDS, hosts)
     elif remote and remote[-1] is not None:
-        yield scene.ask("sending", f"it sends files to {hosts[-1]}", SENDS, hosts)
+        yield scene.ask("sending", because("it sends files to {host}", host=hosts[-1]), SENDS, hosts)
     elif hosts:
         yield scene.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
 
@@ -213,7 +216,9 @@ def share(scene: Scene) -> Iterator[Finding]:
             r"\b(delete|archive|transfer)\b|-X\s*(DELETE|PUT|PATCH)|--method\s+(DELETE|PUT|PATCH)", words
         )
         make = scene.ask if changes else scene.tell
-        yield make("remote-deletion" if changes else "network", f"it talks to {host}", SENDS, (host,))
+        yield make(
+            "remote-deletion" if changes else "network", because("it talks to {host}", host=host), SENDS, (host,)
+        )
 
 
 _SHARES = {

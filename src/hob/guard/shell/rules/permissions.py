@@ -8,6 +8,7 @@ from hob.guard.shell.findings import Finding
 from hob.guard.shell.places import OWN, TOO_MUCH, Place
 from hob.guard.shell.scene import Rule, Rules, Scene
 from hob.guard.shell.values import is_known
+from hob.guard.wording.reasons import because
 
 _OPEN = re.compile(
     r"0?[0-7]{2}[2367]|[0-7]*[2-7][0-7]{3}|.*[oa]\+?[rx]*w.*|[augo]*[+=][rwx]*[st].*|\+[rx]*w.*|.*[oa]=[rx]*w.*"
@@ -31,7 +32,9 @@ def mode(scene: Scene) -> Iterator[Finding]:
     if not is_known(wanted):
         yield scene.ask("permission", "the rights that it gives are not known")
     elif _OPEN.fullmatch(wanted):
-        yield scene.ask("permission", f"the mode {wanted} lets others write, or programs run as somebody else")
+        yield scene.ask(
+            "permission", because("the mode {mode} lets others write, or programs run as somebody else", mode=wanted)
+        )
     elif deep and not all(scene.place(target) in (Place.BUILT, Place.TEMPORARY) for target in targets):
         yield scene.ask("permission", "it changes the rights of a whole tree")
 

@@ -8,6 +8,7 @@ from hob.guard.shell.findings import Finding, Severity
 from hob.guard.shell.names import DECODERS, DOWNLOADERS, FEARED
 from hob.guard.shell.scene import Scene
 from hob.guard.shell.values import ANY, is_known, may_be, pattern, shown, words
+from hob.guard.wording.reasons import because
 
 _HIDES = frozenset(
     words("""git tar gtar bsdtar zip split sort rg man wget tcpdump scp sftp ssh rsync less nc ncat netcat pg_dump""")
@@ -31,7 +32,7 @@ def unknown(scene: Scene) -> Iterator[Finding]:
         return
     if name == ANY and not scene.args and not scene.command.text.startswith(("$", '"$', "`")):
         return
-    yield scene.ask("unknown-command", f"which program it runs is not known ({shown(name)})")
+    yield scene.ask("unknown-command", because("which program it runs is not known ({name})", name=shown(name)))
 
 
 def guesses(scene: Scene) -> tuple[str, ...]:
@@ -61,7 +62,7 @@ def opaque(scene: Scene) -> Iterator[Finding]:
         if not is_known(script.replace("\x03", "").replace("\x04", "")):
             yield scene.ask("piped-code", "which script it runs is not known")
         elif script.startswith(("/dev/", "/proc/")):
-            yield scene.ask("piped-code", f"it runs what {shown(script)} gives")
+            yield scene.ask("piped-code", because("it runs what {path} gives", path=shown(script)))
 
 
 def hidden(scene: Scene) -> Iterator[Finding]:
@@ -75,7 +76,7 @@ def hidden(scene: Scene) -> Iterator[Finding]:
         return
     unusual = flagged or any(not _USUAL.fullmatch(text.strip()) for text, _ in runs.shell)
     if unusual and (not tells or scene.args[:1] == ("-c",)):
-        yield scene.ask("hidden-command", f"an option of {scene.name} runs a command")
+        yield scene.ask("hidden-command", because("an option of {name} runs a command", name=scene.name))
 
 
 def injected(scene: Scene) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from hob.guard.shell.arguments import Args, operands
 from hob.guard.shell.findings import Finding
 from hob.guard.shell.scene import Rule, Rules, Scene
 from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, shown
+from hob.guard.wording.reasons import because
 
 # a name at the beginning of a part of a path: after a slash, or where an option's value or a path begins
 _BEGIN = r"(?:^|[/=@:,\s\"'(\x03])"
@@ -87,7 +88,7 @@ def read(scene: Scene) -> Iterator[Finding]:
         if ".hob" in name and _OWN.search(text + "/"):
             yield scene.refuse("own-state", "it reaches for Hob's own keys and memory")
         elif name:
-            yield scene.ask("secret-reading", f"it reaches for {name}, where secrets are kept")
+            yield scene.ask("secret-reading", because("it reaches for {name}, where secrets are kept", name=name))
         if name:
             return
 
@@ -121,7 +122,7 @@ def variables(scene: Scene) -> Iterator[Finding]:
     """Variables of the environment that hold secrets."""
     for name in scene.command.reads:
         if (_WORDS.search(name) or name in _SOCKETS) and scene.name not in ("[", "test", "unset", "export"):
-            yield scene.ask("secret-reading", f"it uses the secret in ${name}")
+            yield scene.ask("secret-reading", because("it uses the secret in ${name}", name=name))
             return
 
 

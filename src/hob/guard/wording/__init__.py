@@ -1,0 +1,1 @@
+"""What the guard says to people, in English and German."""

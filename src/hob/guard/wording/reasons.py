@@ -1,0 +1,45 @@
+"""Reasons: written in English where they arise, since models read them too, and said to people in their language.
+
+A sentence's name is the English sentence itself, its placeholders unfilled; the German ones stand in `german`.
+"""
+
+from collections.abc import Mapping
+
+from hob.guard.wording.german import GERMAN
+
+
+class Reason(str):
+    """A reason in English that remembers its sentence and the words in it."""
+
+    __slots__ = ("sentence", "values")
+
+    sentence: str
+    values: Mapping[str, str]
+
+    def __new__(cls, sentence: str, values: Mapping[str, str]) -> "Reason":
+        made = super().__new__(cls, sentence.format_map(values))
+        made.sentence = sentence
+        made.values = values
+        return made
+
+
+def because(sentence: str, **values: str) -> Reason:
+    """The sentence with these words in its placeholders; they may be reasons themselves."""
+    return Reason(sentence, values)
+
+
+def say(language: str, sentence: str, **values: str) -> str:
+    """The sentence in this language, with these words in it."""
+    return in_language(because(sentence, **values), language)
+
+
+def in_language(reason: str, language: str) -> str:
+    """The reason in this language; as it is, in English, where Hob does not know it in another."""
+    if language != "de":
+        return str(reason)
+    if not isinstance(reason, Reason):
+        return GERMAN.get(reason, reason)
+    known = GERMAN.get(reason.sentence)
+    if known is None:
+        return str(reason)
+    return known.format_map({name: in_language(value, language) for name, value in reason.values.items()})
