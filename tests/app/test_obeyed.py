@@ -11,21 +11,22 @@ from hob.testing.model import calls
 from hob.tools.sandbox.undo.entries import What
 from tests.app.visiting import ANNA, ME, Visited, until, visited
 
-PLANTS = "import os; os.makedirs('sub/.git/hooks'); open('sub/.git/hooks/post-commit', 'w').write('echo owned')"
+PLANTS = "import os; os.makedirs('sub/.vscode'); open('sub/.vscode/tasks.json', 'w').write('echo owned')"
+HOOKS = "import os; os.makedirs('sub/.git/hooks'); open('sub/.git/hooks/post-commit', 'w').write('echo owned')"
 
 
-def planted(top: Path) -> None:
+def planted(top: Path, plants: str = PLANTS) -> None:
     work = top / "workspace" / "work"
     work.mkdir(parents=True)
-    (work / "plant.py").write_text(PLANTS)
+    (work / "plant.py").write_text(plants)
 
 
 async def told(hob: Visited, chat: str = ME) -> list[str]:
-    await until(lambda: any("post-commit" in text for text in hob.sent(chat)))
+    await until(lambda: any("sub/" in text for text in hob.sent(chat)))
     return hob.sent(chat)
 
 
-async def test_a_hook_that_a_command_planted_is_told_beside_the_answer_and_not_to_the_model(tmp_path: Path) -> None:
+async def test_what_an_editor_would_run_is_told_beside_the_answer_and_not_to_the_model(tmp_path: Path) -> None:
     planted(tmp_path)
     async with visited(tmp_path, calls(("exec", '{"command": "python3 plant.py"}')), "All is well.") as hob:
         await hob.knows()
@@ -34,6 +35,16 @@ async def test_a_hook_that_a_command_planted_is_told_beside_the_answer_and_not_t
         assert answer == "All is well."
         assert note.startswith("A command changed what other programs obey")
         assert "A command changed" not in hob.seen
+
+
+async def test_a_hook_is_taken_back_and_that_is_told(tmp_path: Path) -> None:
+    planted(tmp_path, HOOKS)
+    async with visited(tmp_path, calls(("exec", '{"command": "python3 plant.py"}')), "All is well.") as hob:
+        await hob.knows()
+        await hob.comes("go on", ME)
+        assert (await told(hob))[-1].startswith("A command wrote what would make git run a program")
+        assert "taken back, since git would run something by it: " in hob.seen
+    assert not (tmp_path / "workspace/work/sub/.git/hooks/post-commit").exists()
 
 
 async def test_it_is_told_in_the_owners_language(tmp_path: Path) -> None:
@@ -58,7 +69,7 @@ async def test_what_a_member_or_the_background_planted_is_told_to_the_owner_alon
         hob.model.script[:] = [calls(call), "Done."]
         await hob.comes("go on", ME if background else ANNA)
         assert any(text.startswith("A command changed") for text in await told(hob))
-        assert not any("post-commit" in text for text in hob.sent(ANNA))
+        assert not any("sub/" in text for text in hob.sent(ANNA))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ from hob.tools.turn_undo import TurnUndo
 from tests.tools.keeping import FolderBlobs
 from tests.tools.sandbox.conftest import make_place
 
+PROTECTED = (".git/hooks/", ".git/config")
+
 
 @dataclass
 class Bench:
@@ -43,7 +45,7 @@ async def open_bench(name: str, top: Path, **more: object) -> AsyncIterator[Benc
     roots = Roots([Root("work", place.work), Root("lent", top / "lent", writable=False)], base=place.work, home=top)
     blobs, clock = FolderBlobs(top / "blobs"), SystemClock()
     changes = FileChanges(top / "changes.jsonl")
-    log = CommandLog(top / "commands.jsonl", Snapshots(top / "snapshots", clock))
+    log = CommandLog(top / "commands.jsonl", Snapshots(top / "snapshots", clock), PROTECTED)
     files = FileTools(roots, blobs, changes, SystemClock())
     shown: list[str] = []
 

@@ -234,7 +234,7 @@ def make_hands(
     blobs = MaskedBlobs(store.blobs, known)
     backend = Backends(settings, make, path)
     changes = FileChanges(kept / "changes.jsonl")
-    log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock))
+    log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock), settings.protected)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep())
     memories = FileMemories(kept / "memories.jsonl", clock)
     remembering = Remembering(memories, memories, notes)

@@ -78,6 +78,7 @@ class Sentence(StrEnum):
     CLI_TOOLS_REFUSED = auto()
     MESSAGE_SHORTENED = auto()
     OBEYED_CHANGED = auto()
+    TAKEN_BACK = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -390,6 +391,11 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "that folder yourself; `/undo files` puts it back.",
         "de": "Ein Befehl hat geändert, was andere Programme außerhalb der Sandbox befolgen: {paths}. Sieh es dir an, "
         "bevor du den Ordner selbst benutzt; `/undo files` stellt es wieder her.",
+    },
+    Sentence.TAKEN_BACK: {
+        "en": "A command wrote what would make git run a program outside of the sandbox: {paths}. It was taken back.",
+        "de": "Ein Befehl hat geschrieben, was Git außerhalb der Sandbox ein Programm ausführen ließe: {paths}. "
+        "Es wurde zurückgenommen.",
     },
 }
 

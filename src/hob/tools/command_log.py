@@ -2,10 +2,11 @@
 
 Each command is noted with a snapshot of the folders it may change before it begins, and again when it has ended; what
 differs was its doing. Where several run at once, the one that began last is taken for the one that changed something.
+What makes git run something outside of the sandbox is taken back at once (`repositories`).
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.tools.lines import LineFile
-from hob.tools.sandbox.undo.entries import Snapshot, What, changes
+from hob.tools.repositories import runs_something
+from hob.tools.sandbox.undo.entries import Change, Kind, Snapshot, What, changes
 from hob.tools.sandbox.undo.snapshots import Snapshots
 
 _FORMAT = 1
@@ -50,12 +52,22 @@ class Span:
 
 
 @dataclass(slots=True)
+class Doings:
+    """What a command changed, by path, and which changes were taken back at once."""
+
+    changed: dict[str, What] = field(default_factory=dict)
+    taken_back: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class _Open:
     """A command that runs, as far as is known."""
 
     begun: Begun
     trees: tuple[Path, ...]
-    changed: dict[str, What] = field(default_factory=dict)
+    doings: Doings = field(default_factory=Doings)
+    walls: frozenset[str] = frozenset()
+    """What it cannot change, each with a slash behind it. Nobody knows that of a command which a killed Hob started."""
 
     @property
     def key(self) -> str:
@@ -74,11 +86,13 @@ class _Read:
 class CommandLog:
     """Keeps them in a file of lines. Its methods raise OSError and StoreFull where the disk does not take them.
 
-    Before anything else it recovers: the end of what ran when Hob was killed is noted.
+    Before anything else it recovers: the end of what ran when Hob was killed is noted. What is `protected`, below each
+    folder, the sandbox keeps from commands if it was there, or its folder: where it changes, that was somebody else.
     """
 
-    def __init__(self, path: Path, snapshots: Snapshots) -> None:
+    def __init__(self, path: Path, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
         self.snapshots = snapshots
+        self._protected = tuple(name.rstrip("/") for name in protected)
         self._lines = LineFile(path)
         self._lock = asyncio.Lock()
         self._recovered = False
@@ -92,12 +106,12 @@ class CommandLog:
             for tree in trees:
                 await self._mark(tree)
             marks = {str(tree): self._marks[tree].id for tree in trees}
-            opened = _Open(begun, tuple(trees))
+            opened = _Open(begun, tuple(trees), walls=frozenset(self._walls(trees)))
             await self._append({"what": _BEGUN, **asdict(begun), "trees": marks})
             self._open[opened.key] = opened
 
-    async def end(self, turn: TurnId, call: CallId, how: str) -> dict[str, What]:
-        """It has ended in this way; what it changed, by path."""
+    async def end(self, turn: TurnId, call: CallId, how: str) -> Doings:
+        """It has ended in this way; what it did."""
         async with self._lock:
             return await self._end(_key(turn, call), how)
 
@@ -185,13 +199,31 @@ class CommandLog:
         running = [each for each in self._open.values() if tree in each.trees]
         if last is None or not running or last.id == now.id:
             return
+        doings, turn = running[-1].doings, running[-1].begun.turn
+        walls = frozenset.intersection(*(each.walls for each in running))
+        taken_back = await asyncio.to_thread(self._take_back, tree, changes(last, now), walls)
+        if taken_back:
+            doings.taken_back += taken_back
+            now = self._marks[tree] = await asyncio.to_thread(self.snapshots.take, tree)
         found = changes(last, now)
         if found:
-            running[-1].changed |= {str(tree / each.path): each.what for each in found}
-            turn = running[-1].begun.turn
+            doings.changed |= {str(tree / each.path): each.what for each in found}
             await self._append(_changed(turn, tree, last, now))
 
-    async def _end(self, key: str, how: str) -> dict[str, What]:
+    def _walls(self, trees: Sequence[Path]) -> Iterator[str]:
+        for tree in trees:
+            for name in self._protected:
+                above = self._marks[tree].entries.get(name.rpartition("/")[0])
+                if above is not None and above.kind is Kind.FOLDER:
+                    yield f"{tree / name}/"
+
+    def _take_back(self, tree: Path, found: Sequence[Change], walls: frozenset[str]) -> list[str]:
+        """Undo what would run something; the paths for which that could be done."""
+        own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(walls))]
+        unwanted = [each for each in own if runs_something(tree, each, self.snapshots.content)]
+        return [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
+
+    async def _end(self, key: str, how: str) -> Doings:
         ended = self._open[key]
         try:
             for tree in ended.trees:
@@ -200,7 +232,7 @@ class CommandLog:
         finally:
             del self._open[key]
         await self._append({"what": _ENDED, "turn": ended.begun.turn, "call": ended.begun.call, "how": how})
-        return ended.changed
+        return ended.doings
 
     async def _append(self, row: dict[str, Any]) -> None:
         await asyncio.to_thread(self._lines.append, {"v": _FORMAT, **row})

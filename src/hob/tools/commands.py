@@ -17,7 +17,7 @@ from hob.core.labels import SenderClass
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.remarks import Remark
 from hob.core.tools import Effect, ToolCall
-from hob.tools.command_log import LOST, Begun, CommandLog
+from hob.tools.command_log import LOST, Begun, CommandLog, Doings
 from hob.tools.command_text import Live, Sieve, readable
 from hob.tools.declaring import Output, Tools, tool
 from hob.tools.paths import Roots
@@ -194,14 +194,14 @@ class Commands:
                 how = "interrupted"
                 raise
             finally:
-                changed = await self._ended(begun, how)
-                remarks = self._remarks(changed)
+                doings = await self._ended(begun, how)
+                remarks = self._remarks(doings)
                 if how == "interrupted" or not _is_owners(context):
                     await self._tell(remarks)
                 live.end()
             text, rest = await self._text(finished, whole)
         failed = finished.reason is not Reason.EXITED or finished.status != 0
-        said = f"({how}, {finished.seconds:.1f} s{_names(changed)})\n{text}"
+        said = f"({how}, {finished.seconds:.1f} s{_names(doings)})\n{text}"
         return Output(said, is_error=failed, rest=rest, remarks=remarks)
 
     async def _text(
@@ -238,12 +238,9 @@ class Commands:
         live.end()
         await self._tell(self._remarks(await self._ended(begun, _how(running.finished))))
 
-    def _remarks(self, changed: Mapping[str, What]) -> tuple[Remark, ...]:
-        paths = self._obeyed(changed)
-        if not paths:
-            return ()
-        more = f" + {len(paths) - _MOST_OBEYED}" if len(paths) > _MOST_OBEYED else ""
-        return (Remark("OBEYED_CHANGED", (("paths", ", ".join(paths[:_MOST_OBEYED]) + more),)),)
+    def _remarks(self, doings: Doings) -> tuple[Remark, ...]:
+        found = (("OBEYED_CHANGED", self._obeyed(doings.changed)), ("TAKEN_BACK", doings.taken_back))
+        return tuple(Remark(kind, (("paths", _first(paths, _MOST_OBEYED)),)) for kind, paths in found if paths)
 
     async def _tell(self, remarks: tuple[Remark, ...]) -> None:
         try:
@@ -252,12 +249,12 @@ class Commands:
         except StoreError as error:  # the command has run; it is in the log at least
             log.warning("the owner is not told: %s: %s", remarks, error)
 
-    async def _ended(self, begun: Begun, how: str) -> Mapping[str, What]:
+    async def _ended(self, begun: Begun, how: str) -> Doings:
         try:
             return await self._log.end(begun.turn, begun.call, how)
         except (OSError, StoreError) as error:  # the command has run: that its changes are not noted comes second
             log.warning("what the command of %s changed is not noted: %s", begun.call, error)
-            return {}
+            return Doings()
 
     def _listed(self, owner: str) -> str:
         lines = [
@@ -304,10 +301,14 @@ def _polled(process: str, polled: Polled) -> str:
     return f"({process}: {state})\n{missed}{readable(polled.news) or '(no new output)'}"
 
 
-def _names(changed: Mapping[str, What]) -> str:
+def _names(doings: Doings) -> str:
     """The first of the files that it changed; folders that were made hold some of them."""
-    if not changed:
-        return ""
-    names = [f"{path} ({what})" if what is not What.CHANGED else path for path, what in changed.items()]
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"; changed: {', '.join(names[:_MOST_NAMES])}{more}"
+    changed = [f"{path} ({what})" if what is not What.CHANGED else path for path, what in doings.changed.items()]
+    said = f"; changed: {_first(changed, _MOST_NAMES)}" if changed else ""
+    taken = _first(doings.taken_back, _MOST_NAMES)
+    return f"{said}; taken back, since git would run something by it: {taken}" if taken else said
+
+
+def _first(paths: Sequence[str], most: int) -> str:
+    more = f" + {len(paths) - most}" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more

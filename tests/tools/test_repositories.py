@@ -1,0 +1,201 @@
+"""Whatever a command writes: git, used by the owner afterwards in that folder, runs nothing of it."""
+
+import json
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from hob.tools.command_log import CommandLog
+from hob.tools.repositories import runs_something
+from hob.tools.sandbox.undo.entries import Change, Entry, Kind, Stamp, What
+from tests.tools.calling import text_of
+from tests.tools.commanding import Bench, open_bench
+
+_ENVIRON = {
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@b.c",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@b.c",
+}
+EVIL = """
+import os, pathlib, subprocess
+evil = "[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = touch @PROOF@; false\\n"
+def repository(where):
+    for name in ("objects", "refs"):
+        os.makedirs(f"{where}/{name}", exist_ok=True)
+    pathlib.Path(where, "config").write_text(evil)
+def git(*line, cwd="."):
+    subprocess.run(["git", *line], cwd=cwd, check=True)
+"""
+ATTACKS = {
+    "commondir": """repository("evil"); open(".git/commondir", "w").write("../evil")""",
+    "a repository in the index": """
+git("init", "-q", "lib"); git("commit", "-q", "--allow-empty", "-m", "x", cwd="lib"); git("add", "lib")
+open("lib/.git/config", "a").write(evil)""",
+    "settings under another name": """
+git("init", "-q", "lib"); git("commit", "-q", "--allow-empty", "-m", "x", cwd="lib"); git("add", "lib")
+open("other", "w").write(evil); os.remove("lib/.git/config"); os.symlink("../../other", "lib/.git/config")""",
+    "settings first, a repository then": """
+repository("lib/.git"); pathlib.Path("lib/.git/HEAD").write_text("ref: refs/heads/main\\n")""",
+    "a folder moved": """
+git("init", "-q", "lib"); git("commit", "-q", "--allow-empty", "-m", "x", cwd="lib"); git("add", "lib")
+os.rename("lib", "x"); open("x/.git/config", "a").write(evil); os.rename("x", "lib")""",
+    "settings of a worktree": """
+open(".git/config.worktree", "w").write(evil)""",
+    "a hook of a repository below": """
+git("init", "-q", "lib"); os.makedirs("lib/.git/hooks", exist_ok=True)
+pathlib.Path("lib/.git/hooks/post-index-change").write_text("#!/bin/sh\\ntouch @PROOF@")
+os.chmod("lib/.git/hooks/post-index-change", 0o755)""",
+    "hooks elsewhere": """
+git("init", "-q", "lib"); os.makedirs("tools"); import shutil; shutil.rmtree("lib/.git/hooks", ignore_errors=True)
+pathlib.Path("tools/post-index-change").write_text("#!/bin/sh\\ntouch @PROOF@")
+os.chmod("tools/post-index-change", 0o755); os.symlink("../../tools", "lib/.git/hooks")""",
+    "included settings": """
+git("init", "-q", "lib"); git("commit", "-q", "--allow-empty", "-m", "x", cwd="lib"); git("add", "lib")
+open("other", "w").write(evil); open("lib/.git/config", "a").write("[include]\\n\\tpath = ../../other\\n")""",
+    "a worktree of nothing": """
+repository("evil"); os.makedirs("evil/worktrees/x"); os.makedirs("lib")
+pathlib.Path("evil/worktrees/x/HEAD").write_text("ref: refs/heads/main\\n")
+pathlib.Path("lib/.git").write_text("gitdir: ../evil/worktrees/x\\n")
+pathlib.Path("evil/worktrees/x/commondir").write_text("../..\\n")""",
+    "a repository whose mark is a link to nothing yet": """
+repository("evil"); os.makedirs("lib"); os.symlink("../mark", "evil/HEAD")
+pathlib.Path("lib/.git").write_text("gitdir: ../evil\\n"); open("mark", "w").write("ref: refs/heads/main\\n")""",
+    "a bare repository": """repository("store"); pathlib.Path("store/HEAD").write_text("ref: refs/heads/main\\n")""",
+}
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    async with open_bench("bubblewrap", tmp_path) as bench:
+        yield bench
+
+
+def git(folder: Path, *line: str) -> str:
+    done = subprocess.run(["git", *line], cwd=folder, env=os.environ | _ENVIRON, capture_output=True, text=True)
+    return done.stdout
+
+
+def works_on(work: Path) -> None:
+    """What editors, prompts and people do, everywhere."""
+    for folder in (work, *(each for each in work.rglob("*") if each.is_dir() and not each.is_symlink())):
+        git(folder, "status", "--short")
+        git(folder, "add", "-A")
+        git(folder, "diff", "HEAD")
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("calls", [1, 2])
+async def test_git_runs_nothing_that_a_command_wrote(bench: Bench, tmp_path: Path, name: str, calls: int) -> None:
+    proof = tmp_path / "proof"
+    git(bench.work, "init", "-q")
+    settings = "".join(f"export {key}={value}; " for key, value in _ENVIRON.items())
+    program = (EVIL + ATTACKS[name]).replace("@PROOF@", str(proof))
+    parts = program.rsplit(";", 1) if calls == 2 and ";" in ATTACKS[name] else [program]
+    for number, part in enumerate(parts):
+        (bench.work / "x.py").write_text(part if number == 0 else EVIL.replace("@PROOF@", str(proof)) + part.strip())
+        said = await text_of(bench.tools, "exec", turn=f"t_{number}", command=f"{settings}python3 x.py")
+    assert "(exit status 0" in said
+    works_on(bench.work)
+    assert not proof.exists()
+
+
+def test_without_that_it_would_have(tmp_path: Path) -> None:
+    proof = tmp_path / "proof"
+    program = (EVIL + ATTACKS["a repository in the index"]).replace("@PROOF@", str(proof))
+    git(tmp_path, "init", "-q")
+    subprocess.run(["python3", "-c", program], cwd=tmp_path, env=os.environ | _ENVIRON, check=True, capture_output=True)
+    works_on(tmp_path)
+    assert proof.exists()
+
+
+async def test_what_git_does_every_day_stays(bench: Bench) -> None:
+    settings = "".join(f"export {key}={value}; " for key, value in _ENVIRON.items())
+    said = await text_of(
+        bench.tools,
+        "exec",
+        command=settings + "git init -q a && cd a && echo 1 > f && git add . && git commit -q -m 1 && git branch b && "
+        "git remote add o https://example.com/x.git && git config user.name me && git worktree add -q ../w b && "
+        "cd .. && git clone -q a c && git clone -q --bare a d.git && cd c && git checkout -q -b n && git stash list",
+    )
+    assert "taken back" not in said
+    assert "(exit status 0" in said
+    assert git(bench.work / "a", "remote", "get-url", "o").strip() == "https://example.com/x.git"
+    assert git(bench.work / "w", "log", "--format=%s").strip() == "1"
+
+
+async def test_a_folder_that_was_no_repository_is_made_none_that_runs_something(bench: Bench, tmp_path: Path) -> None:
+    program = (EVIL + """repository(".git"); open(".git/HEAD", "w").write("ref: refs/heads/main\\n")""").replace(
+        "@PROOF@", str(tmp_path / "proof")
+    )
+    (bench.work / "x.py").write_text(program)
+    assert "taken back" in await text_of(bench.tools, "exec", command="python3 x.py")
+    works_on(bench.work)
+    assert not (tmp_path / "proof").exists()
+
+
+async def test_what_the_owner_changes_behind_the_wall_meanwhile_stays(bench: Bench) -> None:
+    git(bench.work, "init", "-q")
+    running = await text_of(bench.tools, "exec", command="read line", background=True)
+    git(bench.work, "config", "alias.st", "!echo mine")
+    process = running.partition(":")[0].strip("(")
+    await text_of(bench.tools, "process", action="kill", id=process)
+    assert "taken back" not in await text_of(bench.tools, "exec", command="true")
+    assert git(bench.work, "st").strip() == "mine"
+
+
+async def test_the_owners_own_settings_of_a_repository_stay(bench: Bench) -> None:
+    git(bench.work, "init", "-q", "lib")
+    git(bench.work / "lib", "config", "alias.st", "!echo mine")
+    said = await text_of(bench.tools, "exec", command="cd lib && git config user.name me")
+    assert "taken back" not in said
+    assert git(bench.work / "lib", "config", "user.name").strip() == "me"
+    assert git(bench.work / "lib", "st").strip() == "mine"
+
+
+async def test_what_a_killed_hob_did_not_see_is_taken_back_by_the_next(bench: Bench, tmp_path: Path) -> None:
+    await text_of(bench.tools, "exec", command="git init -q lib")
+    lines = tmp_path / "commands.jsonl"
+    begun = next(row for row in map(json.loads, lines.read_text().splitlines()) if row["what"] == "begun")
+    marks = [row for row in map(json.loads, lines.read_text().splitlines()) if row["what"] == "changed"]
+    states = {begun["trees"].popitem()[0]: marks[-1]["states"][1]}
+    with lines.open("a") as file:
+        file.write(json.dumps({**begun, "call": "c_killed", "trees": states}) + "\n")
+    (bench.work / "lib/.git/config").write_text("[core]\n\tfsmonitor = ./x\n")
+    log = CommandLog(lines, bench.log.snapshots)
+    assert await log.recover() == 1
+    assert "fsmonitor" not in (bench.work / "lib/.git/config").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("", False),
+        ("[core]\n\tbare = false ; as ever\n", False),
+        ('[remote "o"]\n\turl = https://example.com/x\n\tfetch = +refs/heads/*:refs/remotes/o/*\n', False),
+        ('[branch "a.b \\"c\\""]\n\tremote = o\n', False),
+        ('[remote "o"]\n\turl = ext::sh -c ./x\n', True),
+        ('[remote "o"]\n\turl = -x\n', True),
+        ('[remote "o"]\n\tuploadpack = ./x\n', True),
+        ("[core] fsmonitor = ./x\n", True),
+        ("[core]\n\tFSMONITOR=./x", True),
+        ("[core]\n\tbare = false \\\n\tfsmonitor = x\n", True),
+        ("[core]\rfsmonitor = ./x\n", True),
+        ("\ufeff[core]\n\tfsmonitor = ./x\n", True),
+        ("[core]\n\thooksPath = x\n", True),
+        ("[include]\n\tpath = x\n", True),
+        ('[includeIf "gitdir:/"]\n\tpath = x\n', True),
+        ("[alias]\n\tst = !x\n", True),
+        ('[filter "x"]\n\tclean = x\n', True),
+        ('[url "ext::x"]\n\tinsteadOf = https://example.com\n', True),
+        ("[submodule]\n\tx = 1\n", True),
+        ("[core\n]\n\tfsmonitor = x\n", True),
+    ],
+)
+def test_which_settings_run_something(tmp_path: Path, text: str, runs: bool) -> None:
+    after = Entry(Kind.FILE, 0o644, Stamp(1, len(text), 1, 1), "after")
+    change = Change("lib/.git/config", What.ADDED, None, after)
+    assert runs_something(tmp_path, change, lambda _: text.encode()) is runs
