@@ -1,9 +1,13 @@
 """What commands write to a terminal."""
 
+import io
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.app.commands.output import line, tame
+from hob.app.commands.output import line, show_painted, tame
+from hob.guard.showing import show
 
 
 def test_what_a_model_writes_cannot_command_the_terminal() -> None:
@@ -28,3 +32,18 @@ def test_a_line_is_one_line_of_at_most_that_width(text: str, width: int) -> None
     shown = line(text, width)
     assert len(shown) <= width
     assert "\n" not in shown
+
+
+class Screen(io.StringIO):
+    """Text that is shown to a person."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_difference_in_a_question_is_coloured_in_each_language(language: str) -> None:
+    screen = Screen()
+    show_painted(show("write", {"path": "a"}, reason="x", diff="-old\n+new", language=language), screen)
+    assert "\033[31m│ -old" in screen.getvalue()
+    assert "\033[32m│ +new" in screen.getvalue()

@@ -73,13 +73,13 @@ def show_painted(question: str, on: TextIO) -> None:
     """All of a question for leave; the lines of a diff in their colours."""
     in_diff = False
     for number, shown in enumerate(tame(question).split("\n")):
-        in_diff = in_diff or shown == _DIFF  # Hob's own line: what a call brings along stands behind a bar
+        in_diff = in_diff or shown in _DIFFS  # Hob's own line: what a call brings along stands behind a bar
         mark = shown[len(_BAR) : len(_BAR) + 1] if in_diff and shown.startswith(_BAR) else ""
         print(paint(shown, _DIFF_COLOURS.get(mark, "") if number else "yellow", on), file=on)
     on.flush()
 
 
-_DIFF, _BAR = "which would change:", "│ "
+_DIFFS, _BAR = frozenset({"which would change:", "was sich dann änderte:"}), "│ "
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
