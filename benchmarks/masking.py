@@ -1,6 +1,7 @@
 """What it costs to keep known secrets out of texts, and decisions in the audit log."""
 
 import asyncio
+import textwrap
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from hob.guard.masking.models import MaskedModel
 from hob.store import AuditEntry, PolicyDecision, StoreSettings, open_store
 
 _PIECES = [f"word{number} " for number in range(2_000)]
-_TEXT = "".join(_PIECES)[:10_000]
+_TEXT = textwrap.fill("".join(_PIECES)[:10_000], 80)
 _SECRETS = {f"secret {number}": f"sk-{number:04}-Zq8/Lw+2mKt7Vb31" for number in range(5)}
 _REQUEST = ModelRequest("m", _TEXT, (UserMessage("hi"),))
 

@@ -5,6 +5,9 @@ import html
 import json
 import logging
 import re
+import shutil
+import subprocess
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -51,6 +54,65 @@ def test_a_secret_is_masked_in_every_form(form: str) -> None:
     assert form[middle - 4 : middle + 4] not in masked
     assert masked.startswith("before ")
     assert masked.endswith(" after")
+
+
+WRITTEN_BY = [
+    *("base64", "base64 -w20", "base32", "fold -w 10", "fold -w 30 | cat -n", "base64 | sed 's/^/  /'"),
+    *(
+        "xxd",
+        "xxd -p",
+        "xxd -p -u",
+        "xxd -g1",
+        "xxd -i",
+        "hexdump",
+        "hexdump -C",
+        "hexdump -o",
+        "iconv -t utf-16le | xxd",
+    ),
+    *("od", "od -x", "od -c", "od -b", "od -An -c", "od -An -tx1", "od -A x -t x1z", "od -t x4", "iconv -t utf-16"),
+]
+
+
+@pytest.mark.parametrize("before", ["", "X=1\nKEY=", "abc" * 20])
+@pytest.mark.parametrize("command", WRITTEN_BY)
+def test_a_secret_is_masked_in_what_programs_write_of_a_file(command: str, before: str) -> None:
+    if any(shutil.which(part.split()[0]) is None for part in command.split("|")):
+        pytest.skip("not installed here")
+    long_key = f"sk-ant-api03-{'Zq8Lw2mKt7Vb31hhYx0'}-{'PqRs9TuVwabcDEF_ghi' * 4}"
+    data = f"{before}{long_key}\nA second line.\n".encode()
+    written = subprocess.run(["sh", "-c", command], input=data, capture_output=True, check=True).stdout
+    shown = Mask({"key": long_key})(f"It says:\n{written.decode('latin-1')}\nSo far.")
+    assert MASKED in shown
+    assert shown.startswith("It says:\n")
+    assert shown.endswith("So far.")
+    plain = re.sub(r"\s", "", shown)
+    middle = base64.b64encode(long_key.encode()[18:60]).decode().rstrip("=")
+    assert not any(each in plain for each in (long_key[13:40], long_key[40:60], long_key.encode()[20:40].hex(), middle))
+
+
+@pytest.mark.parametrize(
+    "each",
+    ["\x1b[31m{}\x1b[0m", "{}\u200b", "{}\xad", "{}\0", "%{:02x}", "&#{:d};", "&#x{:X};", "\\x{:02x}", "\\u{:04x}"],
+)
+def test_a_secret_is_masked_whatever_is_done_to_each_of_its_signs(each: str) -> None:
+    key = "sk-ant-api03-Zq8Lw2mKt7Vb31"
+    signs = (each.format(ord(sign) if ":" in each else sign) for sign in key)
+    assert re.fullmatch(
+        rf"It is (\x1b\[31m)?{re.escape(MASKED)}[^a-zA-Z]*m?, so\.", Mask({"k": key})(f"It is {''.join(signs)}, so.")
+    )
+
+
+def test_base64_with_line_ends_is_masked_in_json_too() -> None:
+    key = "sk-ant-api03-Zq8Lw2mKt7Vb31" * 5
+    text = json.dumps({"content": base64.encodebytes(key.encode()).decode()})
+    assert json.loads(Mask({"k": key})(text))["content"].startswith(MASKED)
+    assert MASKED in Mask({"k": key})(json.dumps(text))
+
+
+def test_lines_words_and_dumps_without_secrets_stay_as_they_are() -> None:
+    dump = subprocess.run(["od", "-c", __file__], capture_output=True, check=True).stdout.decode()
+    for text in (dump, Path(__file__).read_text(), "50 % off &#8364; \\x41\nsk-ant\n-api03-\nZq8"):
+        assert MASK(text) is text
 
 
 def test_what_is_masked_inside_json_is_still_json() -> None:

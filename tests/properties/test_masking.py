@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from hob.guard.masking.forms import forms_of, is_maskable
 from hob.guard.masking.mask import MASKED, Mask
+from hob.guard.masking.unfolding import unfolded
 
 SIGNS = 'aB3-/+"\\ü% \n'
 VALUES = st.text(SIGNS, min_size=8, max_size=30).filter(is_maskable)
@@ -58,7 +59,28 @@ def test_a_stream_shows_the_same_however_it_is_cut(case: tuple[list[str], str], 
         size = sizes[turn % len(sizes)]
         shown += stream.feed(text[at : at + size])
         at, turn = at + size, turn + 1
-    assert shown + stream.finish() == mask(text)
+    whole = text
+    for start, end in reversed(mask.find(text)):
+        whole = f"{whole[:start]}{MASKED}{whole[end:]}"
+    assert shown + stream.finish() == whole
+
+
+@given(
+    VALUES, st.binary(max_size=90), st.binary(max_size=9), st.integers(4, 80), st.sampled_from(("\n", "\r\n", "\n  "))
+)
+def test_base64_is_masked_however_its_lines_are_wrapped(
+    value: str, before: bytes, after: bytes, width: int, end: str
+) -> None:
+    coded = base64.b64encode(before + value.encode() + after).decode()
+    lines = end.join(coded[at : at + width] for at in range(0, len(coded), width))
+    assert MASKED in Mask({"key": value})(f"It says:\n{lines}\nSo far.")
+
+
+@given(told())
+def test_reading_a_text_otherwise_breaks_nothing(case: tuple[list[str], str]) -> None:
+    secrets, text = case
+    mask = mask_of(secrets)
+    assert all(0 <= start < end <= len(text) for start, end in unfolded(text, mask.find))
 
 
 @given(VALUES, st.binary(max_size=7), st.binary(max_size=7))

@@ -24,7 +24,7 @@ def is_maskable(value: str) -> bool:
 
 
 def forms_of(value: str) -> frozenset[str]:
-    """The value, its lines, and what JSON, URLs, HTML, hex and base64 (in all three positions) make of it."""
+    """The value, its lines, and what JSON, URLs, HTML, hex, base64 and base32 (in all positions) make of it."""
     found: set[str] = set()
     for text in {value, value.strip(), *_lines(value)}:
         found.update(_written(text))
@@ -32,6 +32,7 @@ def forms_of(value: str) -> frozenset[str]:
         found.update((data.hex(), data.hex().upper(), data.hex(":"), data.hex(" ")))
         for core in _base64_cores(data):
             found.update((core, core.replace("+", "-").replace("/", "_")))
+        found.update(_base32_cores(data))
     return frozenset(form for form in found if len(form) >= SHORTEST)
 
 
@@ -71,3 +72,9 @@ def _base64_cores(data: bytes) -> Iterator[str]:
         coded = base64.b64encode(bytes(before) + data).decode()
         first = -(-before * 8 // 6)
         yield coded[first : (before + len(data)) * 8 // 6]
+
+
+def _base32_cores(data: bytes) -> Iterator[str]:
+    for before in range(5):
+        coded = base64.b32encode(bytes(before) + data).decode()
+        yield coded[-(-before * 8 // 5) : (before + len(data)) * 8 // 5]

@@ -1,5 +1,6 @@
 """Taking known secrets out of texts: exact, so nothing else is touched, and fast enough for every text there is.
 
+A text that is there as a whole is also read as `unfolding` does; in one that comes in pieces only forms are found.
 Every form of a secret is at least `gram + step - 1` characters long, so wherever one lies, one of the places that are
 looked at (each `step`-th) falls into the last of them. A text without secrets costs one lookup per step, however
 many secrets there are.
@@ -9,14 +10,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
 from hob.guard.masking.forms import SHORTEST, forms_of, is_maskable
+from hob.guard.masking.unfolding import Span, unfolded
 
 MASKED = "[secret removed]"
 """What stands in the place of a secret. It means the same in JSON, in URLs and to people."""
 _LONGEST_GRAM = 8
 _LONGEST_STEP = 16
 _HEAD = 4
-
-Span = tuple[int, int]
 
 
 class Mask:
@@ -47,11 +47,15 @@ class Mask:
 
     def __call__(self, text: str) -> str:
         """The text with each secret masked; the same object if there is none."""
+        if not self._forms:
+            return text
         spans = self.find(text)
+        if further := list(unfolded(text, self.find)):
+            spans = merge((*spans, *further))
         return _replaced(text, spans) if spans else text
 
     def find(self, text: str) -> list[Span]:
-        """Where secrets lie, in order; those that overlap are one."""
+        """Where forms of secrets lie, in order; those that overlap are one."""
         size, grams = self._gram, self._grams
         if len(text) < size or not grams:
             return []
