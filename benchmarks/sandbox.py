@@ -25,9 +25,9 @@ def measure(bench: Bench) -> Iterator[Row]:
     """Milliseconds of wall time for `true`, in each sandbox this machine has, and for a snapshot of 5,000 files."""
     with tempfile.TemporaryDirectory() as name:
         top = Path(name).resolve()
-        for part in ("home", "state", "work"):
+        for part in ("caches", "state", "work"):
             (top / part).mkdir()
-        surroundings = Surroundings(home=top / "home", state=top / "state")
+        surroundings = Surroundings(caches=top / "caches", state=top / "state")
         times = bench.times(60, 10)
         bare = median(_bare() for _ in range(times))
         for backend in _backends(surroundings):

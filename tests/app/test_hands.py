@@ -1,31 +1,41 @@
 """The tools as an open Hob has them."""
 
+import os
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from hob.app.guarding import BackendHere
 from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.sections import SECTIONS
 from hob.bus import Hub
-from hob.config import load_config
+from hob.config import Config, load_config
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
 from hob.store import StoreSettings, open_store
 from hob.tools.groups import LOAD
 from hob.tools.known import FILE, dump_specs
+from hob.tools.sandbox import SandboxSettings
 from tests.tools.calling import made, text_of
+
+
+@asynccontextmanager
+async def opened(top: Path, **environ: str) -> AsyncIterator[tuple[HandsWhenNeeded, Config]]:
+    home, clock = top / "home", SystemClock()
+    config = load_config(SECTIONS, home=home, environ={"HOB_WORKSPACE_PATH": str(top / "workspace"), **environ})
+    async with (
+        open_store(home, config[StoreSettings], clock) as store,
+        open_hands(config, store, Hub(), clock, {"PATH": os.environ["PATH"]}) as hands,
+    ):
+        yield hands, config
 
 
 @pytest.fixture
 async def hands(tmp_path: Path) -> AsyncIterator[HandsWhenNeeded]:
-    home, clock = tmp_path / "home", SystemClock()
-    config = load_config(SECTIONS, home=home, environ={"HOB_WORKSPACE_PATH": str(tmp_path / "workspace")})
-    async with (
-        open_store(home, config[StoreSettings], clock) as store,
-        open_hands(config, store, Hub(), clock, {}) as opened,
-    ):
-        yield opened
+    async with opened(tmp_path) as (hands, _):
+        yield hands
 
 
 def test_what_is_known_of_the_tools_is_what_they_are(hands: HandsWhenNeeded) -> None:
@@ -41,3 +51,18 @@ async def test_a_group_is_opened_without_making_the_tools(hands: HandsWhenNeeded
     assert "list_dir" in await text_of(hands, LOAD, group="files")
     assert "list_dir" in {spec.name for spec in hands.of(SessionKey("here")).specs()}
     assert "made" not in vars(hands)
+
+
+async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspace(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    async with opened(tmp_path, HOB_WORKSPACE_WORK_REPO=str(site)) as (hands, _):
+        assert "(exit status 0" in await text_of(hands, "exec", command="pwd")
+
+
+@pytest.mark.parametrize(("backend", "exposed"), [("bubblewrap", False), ("plain", True)])
+async def test_where_nothing_protects_hooks_a_command_counts_as_one_that_writes_them(
+    tmp_path: Path, backend: str, exposed: bool
+) -> None:
+    async with opened(tmp_path, HOB_SANDBOX_BACKEND=backend) as (hands, config):
+        assert (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).exposed is exposed

@@ -137,6 +137,16 @@ async def test_a_folder_that_was_no_repository_is_made_none_that_runs_something(
     assert not (tmp_path / "proof").exists()
 
 
+async def test_without_a_wall_the_repositorys_own_hooks_and_settings_are_taken_back(tmp_path: Path) -> None:
+    async with open_bench("landlock", tmp_path) as bench:
+        git(bench.work, "init", "-q")
+        hook = "mkdir -p .git/hooks; echo touch x > .git/hooks/pre-commit"
+        said = await text_of(bench.tools, "exec", command=f"{hook}; git config core.fsmonitor ./x")
+        assert "taken back" in said
+        assert not (bench.work / ".git/hooks/pre-commit").exists()
+        assert "fsmonitor" not in (bench.work / ".git/config").read_text()
+
+
 async def test_what_the_owner_changes_behind_the_wall_meanwhile_stays(bench: Bench) -> None:
     git(bench.work, "init", "-q")
     running = await text_of(bench.tools, "exec", command="read line", background=True)

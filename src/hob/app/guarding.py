@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from hob.agent import AgentSettings
 from hob.agent.prompt.aging import age
@@ -10,12 +11,13 @@ from hob.agent.prompt.pairing import pair
 from hob.agent.window import select
 from hob.app.approving import Approving
 from hob.app.guard_when_needed import contacts_of
-from hob.app.hands import Hands, obeyed_below
+from hob.app.hands import Hands
 from hob.app.obeyed import places_of
 from hob.app.situations import TurnSituations
 from hob.app.telling import Telling
 from hob.config import Config
 from hob.core.clock import Clock
+from hob.core.errors import NotConfigured
 from hob.core.files import BootstrapFile
 from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Inbound
@@ -41,11 +43,11 @@ from hob.guard.pace import Pace
 from hob.guard.policy import Policy
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.store import Store
+from hob.tools.sandbox.environment import search_path
 from hob.tools.sandbox.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import SandboxSettings
-from hob.workspace import WorkspaceSettings
+from hob.tools.sandbox.toolchains import find_toolchains
 
-_SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PERSONAL = frozenset(Kind)
 
 
@@ -79,7 +81,7 @@ def guard(
         store.decisions,
         clock,
         config[ApprovalSettings],
-        Binder(reader, _SEARCH.split(":")),
+        Binder(reader, _search(config[SandboxSettings])),
         hands.diff_of,
         language,
     )
@@ -90,7 +92,7 @@ def guard(
         store.transcript,
         reader,
         specs,
-        BackendHere(hands, config[WorkspaceSettings], config[SandboxSettings]),
+        BackendHere(hands, config[SandboxSettings]),
         identity,
         lambda: contacts_of(people),
         partial(_shown, config[AgentSettings], clock),
@@ -99,6 +101,14 @@ def guard(
     pace = Pace(rates, partial(_who_is, people), partial(_alert, store, telling, language))
     judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, pace, language)
     return Guarded(policy, reader, judge, Approving(store, ledger, clock, language))
+
+
+def _search(settings: SandboxSettings) -> Sequence[str]:
+    """Where commands find their programs. Toolchains that are named wrongly keep every command from running."""
+    try:
+        return search_path(find_toolchains(settings.toolchains, Path.home()).path)
+    except NotConfigured:
+        return search_path(())
 
 
 def _who_is(people: People, inbound: Inbound) -> str:
@@ -127,10 +137,9 @@ def rules_of(config: Config, hands: Hands, secrets: Callable[[str], Sequence[str
 class BackendHere:
     """Implements `Confining` by the backend that works here."""
 
-    def __init__(self, hands: Hands, workspace: WorkspaceSettings, settings: SandboxSettings) -> None:
+    def __init__(self, hands: Hands, settings: SandboxSettings) -> None:
         self._hands = hands
         self._settings = settings
-        self._exposed = bool(obeyed_below(workspace, settings))
 
     async def sandbox(self) -> Sandbox:
         backend = (await self._hands.backend.find()).backend
@@ -139,7 +148,7 @@ class BackendHere:
             confined=backend.confines,
             versioned=True,
             plain=self._settings.backend == "plain",
-            exposed=self._exposed and not backend.protects,
+            exposed=not backend.protects,
             reaches=lambda host: rules.allow(host_name(host)),
             online=bool(self._settings.hosts),
         )

@@ -143,24 +143,28 @@ class Backends:
 
 
 class Working:
-    """Implements `Toolset`: all of these tools, in a work repository that is made when it is first needed."""
+    """Implements `Toolset`: all of these tools. Workspace and work repository are made when they are first needed."""
 
-    def __init__(self, toolsets: Sequence[Toolset], backend: Backends, work: Path) -> None:
+    def __init__(self, toolsets: Sequence[Toolset], backend: Backends, workspace: WorkspaceSettings) -> None:
         self._toolsets = {spec.name: toolset for toolset in toolsets for spec in toolset.specs()}
         self._specs = tuple(spec for toolset in toolsets for spec in toolset.specs())
         self._backend = backend
-        self._work = work
+        self._workspace = workspace
         self._ready = False
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return self._specs
 
+    def _make(self) -> None:
+        self._workspace.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_work_repository(self._workspace.work)
+
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         if not self._ready:
             try:
-                await asyncio.to_thread(make_work_repository, self._work)
+                await asyncio.to_thread(self._make)
             except OSError as error:
-                why = f"the work folder {self._work} cannot be made: {error.strerror}; see workspace.work_repo"
+                why = f"{error.filename} cannot be made: {error.strerror}; see workspace.path and workspace.work_repo"
                 raise ToolFailed(why) from error
             self._ready = True
         if call.name in ("exec", "process"):
@@ -226,7 +230,7 @@ def make_hands(
     def make() -> Surroundings:
         folder = kept / "sandbox"
         around = surroundings_of(
-            settings, environ, home=folder / "home", state=folder / "state", owner=owner, forbidden=forbidden
+            settings, environ, caches=folder / "caches", state=folder / "state", owner=owner, forbidden=forbidden
         )
         return replace(around, protected=(*around.protected, *obeyed_below(workspace, settings)))
 
@@ -251,5 +255,5 @@ def make_hands(
     toolsets = (writing, commands.toolset, remembering.toolset, Talking(notices).toolset)
     undone = UndoLog(kept / "undone.jsonl")
     undoing = Undoing(TurnUndo(log, files.undo, changes, store.blobs), undone, store, clock)
-    toolset = Working(toolsets, backend, workspace.work)
+    toolset = Working(toolsets, backend, workspace)
     return Hands(toolset, files, undoing, undone, notes, memories, changes, backend, log, processes)

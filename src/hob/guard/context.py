@@ -16,9 +16,9 @@ def _nowhere(_host: str) -> bool:
 class Sandbox:
     """Where commands run. `plain` is the owner's explicit wish to run them unconfined where there is no sandbox.
 
-    `versioned`: the tree they may write is versioned around each command. `exposed`: what later turns obey lies in that
-    tree, and nothing keeps a command from changing it. `reaches` tells whether the owner's settings
-    let commands reach a host, `online` whether they let them reach any: one that runs already may.
+    `versioned`: the tree they may write is versioned around each command. `exposed`: nothing keeps a command from
+    changing what later turns, or programs outside, obey in that tree. `reaches` tells whether the owner's settings let
+    commands reach a host, `online` whether they let them reach any: one that runs already may.
     """
 
     confined: bool = True

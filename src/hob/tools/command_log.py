@@ -87,26 +87,28 @@ class CommandLog:
     """Keeps them in a file of lines. Its methods raise OSError and StoreFull where the disk does not take them.
 
     Before anything else it recovers: the end of what ran when Hob was killed is noted. What is `protected`, below each
-    folder, the sandbox keeps from commands if it was there, or its folder: where it changes, that was somebody else.
+    folder, a sandbox keeps from `walled` commands if it was there, and folders also if it was not: where it changes,
+    that was somebody else.
     """
 
     def __init__(self, path: Path, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
         self.snapshots = snapshots
-        self._protected = tuple(name.rstrip("/") for name in protected)
+        self._protected = tuple(protected)
         self._lines = LineFile(path)
         self._lock = asyncio.Lock()
         self._recovered = False
         self._open: dict[str, _Open] = {}
         self._marks: dict[Path, Snapshot] = {}
 
-    async def begin(self, begun: Begun, trees: Sequence[Path]) -> None:
+    async def begin(self, begun: Begun, trees: Sequence[Path], *, walled: bool = False) -> None:
         """A command is about to start, which may change these folders. Raises ToolFailed where one is not there."""
         await self.recover()
         async with self._lock:
             for tree in trees:
                 await self._mark(tree)
             marks = {str(tree): self._marks[tree].id for tree in trees}
-            opened = _Open(begun, tuple(trees), walls=frozenset(self._walls(trees)))
+            walls = frozenset(self._walls(trees)) if walled else frozenset()
+            opened = _Open(begun, tuple(trees), walls=walls)
             await self._append({"what": _BEGUN, **asdict(begun), "trees": marks})
             self._open[opened.key] = opened
 
@@ -212,9 +214,11 @@ class CommandLog:
 
     def _walls(self, trees: Sequence[Path]) -> Iterator[str]:
         for tree in trees:
+            entries = self._marks[tree].entries
             for name in self._protected:
-                above = self._marks[tree].entries.get(name.rpartition("/")[0])
-                if above is not None and above.kind is Kind.FOLDER:
+                here, above = entries.get(name.rstrip("/")), entries.get(name.rstrip("/").rpartition("/")[0])
+                made = name.endswith("/") and above is not None and above.kind is Kind.FOLDER
+                if here.kind is not Kind.LINK if here is not None else made:
                     yield f"{tree / name}/"
 
     def _take_back(self, tree: Path, found: Sequence[Change], walls: frozenset[str]) -> list[str]:

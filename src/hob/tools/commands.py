@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
 from hob.core.ids import BlobId
-from hob.core.labels import SenderClass
+from hob.core.labels import SenderClass, Trust
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.remarks import Remark
 from hob.core.tools import Effect, ToolCall
@@ -118,12 +118,13 @@ class Commands:
         network: Annotated[bool, "Reach the hosts the owner allows"] = False,
     ) -> Output:
         """Run a bash command in a sandbox that sees the workspace and the system's programs."""
-        job = await self._job(command, cwd, pty=pty, network=network)
+        trusted = context.trust is Trust.TRUSTED
+        job = await self._job(command, cwd, pty=pty, network=network, keeps=trusted)
         process = self._processes.new_id() if background else ""
         trees = [root.path for root in effective_roots(job) if root.writable]
         begun = Begun(context.turn.id, call.id, context.turn.session, command, process)
         try:
-            await self._log.begin(begun, trees)
+            await self._log.begin(begun, trees, walled=self._processes.backend.protects)
         except (OSError, StoreError) as error:
             raise ToolFailed(f"not run, since it could not be undone: {error}") from error
         try:
@@ -159,7 +160,7 @@ class Commands:
             return await self._gone(id, context)
         return Output(_polled(id, polled))
 
-    async def _job(self, command: str, cwd: str, *, pty: bool, network: bool) -> Job:
+    async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, keeps: bool) -> Job:
         if network and not self._hosts:
             raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
         if network and not self._processes.backend.networks:
@@ -173,7 +174,8 @@ class Commands:
         contained = self._processes.backend.name in ("docker", "podman")
         shell = _BASH if not contained and Path(_BASH).exists() else _SH
         hosts = self._hosts if network else ()
-        return Job((shell, "-c", command), Path(place.path), roots, hosts, window=Window() if pty else None)
+        window = Window() if pty else None
+        return Job((shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps)
 
     async def _run(
         self, begun: Begun, job: Job, stdin: str, seconds: float, call: ToolCall, context: CallContext

@@ -10,6 +10,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox import Backend, Finished, Hearing, Job, Limits, Root, Surroundings, find_backend, run
+from hob.tools.sandbox.homes import make_caches
 from hob.tools.sandbox.landlock import Landlock, landlock_version
 
 PATH = os.environ.get("PATH", "/usr/bin:/bin")
@@ -50,10 +51,10 @@ class Place:
 
 
 def surroundings(folder: Path, **more: object) -> Surroundings:
-    """Surroundings with a home and a state of their own below this folder."""
-    for name in ("home", "state"):
-        (folder / name).mkdir(exist_ok=True)
-    plain = Surroundings(home=folder / "home", state=folder / "state", limits=Limits(processes=64, open_files=256))
+    """Surroundings with caches and a state of their own below this folder."""
+    make_caches(folder / "caches")
+    (folder / "state").mkdir(exist_ok=True)
+    plain = Surroundings(caches=folder / "caches", state=folder / "state", limits=Limits(processes=64, open_files=256))
     return replace(plain, **more)  # type: ignore[arg-type]
 
 

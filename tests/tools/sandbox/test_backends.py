@@ -46,7 +46,7 @@ def test_a_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> No
         *(f"type=bind,source={work},target={work} ", f"--workdir {work}", "--entrypoint  image true"),
     ):
         assert part in f"{words} "
-    assert words.count("--mount") == 2  # the work and the home
+    assert words.count("--mount") == 1  # the work
     assert "docker.sock" not in words
     assert "--privileged" not in words
 
@@ -129,7 +129,7 @@ def test_settings_become_limits_and_roots(tmp_path: Path) -> None:
     (tmp_path / "own" / "lib").mkdir(parents=True)
     settings = SandboxSettings(memory_mib=100, read=["~/lib"], environment=["EDITOR"])
     outer = {"EDITOR": "vi", "LANG": "de", "OPENAI_API_KEY": "canary"}
-    around = surroundings_of(settings, outer, home=tmp_path / "h", state=tmp_path / "s", owner=tmp_path / "own")
+    around = surroundings_of(settings, outer, caches=tmp_path / "c", state=tmp_path / "s", owner=tmp_path / "own")
     assert around.limits.memory == 100 * MIB
     assert around.roots == (Root(tmp_path / "own" / "lib"),)
     assert dict(around.environ) == {"EDITOR": "vi", "LANG": "de"}
@@ -151,4 +151,4 @@ def test_settings_that_would_open_the_sandbox_are_refused(tmp_path: Path, settin
     owner = tmp_path / "own"
     owner.mkdir()
     with pytest.raises((NotConfigured, ToolFailed)):
-        surroundings_of(settings, {}, home=tmp_path / "h", state=tmp_path / "s", owner=owner)
+        surroundings_of(settings, {}, caches=tmp_path / "c", state=tmp_path / "s", owner=owner)

@@ -30,7 +30,6 @@ from hob.guard.policy import Decided, Policy
 from hob.guard.showing import visible
 from hob.store import StoreSettings, open_store
 from hob.tools.sandbox.settings import SandboxSettings
-from hob.workspace import WorkspaceSettings
 
 app = App(name="policy", help="What may be done, and which rule says so.")
 
@@ -92,7 +91,7 @@ async def _guarding(config: Config) -> Guarding:
         ):
             policy, reader = rules_of(config, hands.made, lambda text: ("a secret",) if known(text) != text else ())
             try:
-                sandbox = await BackendHere(hands.made, config[WorkspaceSettings], config[SandboxSettings]).sandbox()
+                sandbox = await BackendHere(hands.made, config[SandboxSettings]).sandbox()
             except NotConfigured:
                 sandbox = Sandbox(confined=False, versioned=False)
             return Guarding(policy, reader, tuple(hands.named().values()), sandbox)

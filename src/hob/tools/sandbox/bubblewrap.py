@@ -13,17 +13,19 @@ from hob.tools.sandbox import places
 from hob.tools.sandbox.bridge import PORT
 from hob.tools.sandbox.cgroups import ControlGroups
 from hob.tools.sandbox.environment import USER, job_environ, proxy_environ
+from hob.tools.sandbox.homes import cache_links
 from hob.tools.sandbox.hosts import Decided, HostRules
 from hob.tools.sandbox.job import Job, Root
 from hob.tools.sandbox.launching import Launch
 from hob.tools.sandbox.namespaces import NamespaceGrip, Told, Way
 from hob.tools.sandbox.proxy import INTERNET, Internet, Proxy
-from hob.tools.sandbox.roots import check_job, effective_roots, open_below, open_place
+from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_walls
 from hob.tools.sandbox.seccomp import Filter, compile_filter, find_architecture
 from hob.tools.sandbox.shell import limited, limited_inside
 from hob.tools.sandbox.surroundings import Surroundings, git_config
 
 HOME = Path("/home") / USER
+_CACHES = HOME / ".caches"
 _NAMESPACES = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"),
@@ -68,6 +70,13 @@ class Bubblewrap:
 
     @property
     def protects(self) -> bool:
+        return self._pins
+
+    @property
+    def _pins(self) -> bool:
+        """Whether folders are given as they were opened. By their paths, as older versions take them, a command that
+        runs at the same time can put a link in their place.
+        """
         return "--bind-fd" in self.options
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
@@ -141,9 +150,12 @@ class Bubblewrap:
         yield from ("--ro-bind", str(self.surroundings.state / "etc"), "/etc")
         yield from self._kernel()
         for place in ("/dev/shm", "/tmp", "/run"):  # noqa: S108 - its own, not the machine's
-            size = self._optional("--size", str(self.surroundings.limits.scratch))
-            yield from (*size, *self._optional("--perms", "1777"), "--tmpfs", place)
+            yield from self._scratch(place, "1777")
         yield from ("--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run")  # noqa: S108
+
+    def _scratch(self, place: str, permissions: str) -> Iterator[str]:
+        yield from self._optional("--size", str(self.surroundings.limits.scratch))
+        yield from (*self._optional("--perms", permissions), "--tmpfs", place)
 
     def _kernel(self) -> Iterator[str]:
         """Processes and devices."""
@@ -154,41 +166,33 @@ class Bubblewrap:
             yield from ("--ro-bind", "/dev/null", place)
 
     def _given(self, job: Job, fds: "Descriptors") -> Iterator[str]:
-        """Its home, the toolchains, the roots, and what of them it may not change."""
+        """A home, the toolchains, the roots, and what of them it may not change."""
         around = self.surroundings
-        yield from self._bind(Root(around.home, writable=True), fds, HOME)
+        yield from self._scratch(str(HOME), "0700")
+        yield from self._bind(Root(around.caches, job.keeps), fds, _CACHES)
+        for name, place in cache_links(job.keeps):
+            yield from ("--symlink", str(_CACHES / name), str(HOME / place))
         for folder in around.tools.folders:
             yield from self._bind(Root(folder), fds)
         for root in effective_roots(job):
             yield from self._bind(root, fds)
-            if root.writable and "--bind-fd" in self.options:
+            if root.writable:
                 yield from self._protect(root, fds)
 
     def _bind(self, root: Root, fds: "Descriptors", at: Path | None = None) -> tuple[str, ...]:
-        place = fds.place(root.path)
+        return self._mount(root, fds.place(root.path), fds, at or root.path)
+
+    def _mount(self, root: Root, place: int, fds: "Descriptors", at: Path) -> tuple[str, ...]:
         kind = "--bind" if root.writable else "--ro-bind"
-        if "--bind-fd" not in self.options:
-            return (kind, str(root.path), str(at or root.path))
-        return (f"{kind}-fd", fds.share(place), str(at or root.path))
+        if self._pins:
+            return (f"{kind}-fd", fds.share(place), str(at))
+        return (kind, str(root.path), str(at))
 
     def _protect(self, root: Root, fds: "Descriptors") -> Iterator[str]:
-        """Mounts over what must stay as it is, and over the folders it is in: else those could be moved away."""
-        outer = fds.place(root.path)
-        held: set[str] = set()
-        for name in self.surroundings.protected:
-            folder = str(Path(name).parent)
-            parent = open_below(outer, folder)
-            if parent is None:
-                continue
-            fds.keep(parent)
-            if folder != "." and folder not in held:
-                held.add(folder)
-                yield from ("--bind-fd", fds.share(parent), str(root.path / folder))
-            place = open_below(parent, Path(name).name)
-            if place is not None:
-                yield from ("--ro-bind-fd", fds.share(fds.keep(place)), str(root.path / name))
-            elif name.endswith("/"):
-                yield from ("--tmpfs", str(root.path / name), "--remount-ro", str(root.path / name))
+        """Mounts over what must stay as it is, and over the folders it is in."""
+        for wall in open_walls(fds.place(root.path), self.surroundings.protected, fds.keep):
+            path = root.path / wall.name
+            yield from self._mount(Root(path, wall.writable), wall.place, fds, path)
 
 
 class Descriptors:

@@ -18,7 +18,7 @@ from hob.tools.sandbox.environment import USER, job_environ
 from hob.tools.sandbox.hosts import Decided
 from hob.tools.sandbox.job import Job, Limits, Root
 from hob.tools.sandbox.launching import Launch
-from hob.tools.sandbox.roots import check_job, effective_roots, open_below, open_place
+from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_walls
 from hob.tools.sandbox.supervised import supervise
 from hob.tools.sandbox.surroundings import Surroundings
 
@@ -79,13 +79,12 @@ class Containers:
         yield from ("--user", f"{os.getuid()}:{os.getgid()}", "--hostname", "sandbox")
         if self.name == "podman":
             yield from ("--userns", "keep-id")
-        for place in ("/tmp", "/run"):  # noqa: S108 - the container's own
+        for place in ("/tmp", "/run", str(HOME)):  # noqa: S108 - the container's own
             yield from ("--tmpfs", f"{place}:rw,nosuid,nodev,size={limits.scratch}")
         if job.window is not None:
             yield "--tty"
         for name, value in job_environ(around.environ, job.environ, HOME, ()).items():
             yield from ("--env", f"{name}={value}")
-        yield from self._mount(Root(around.home, writable=True), HOME)
         for root in effective_roots(job):
             yield from self._mount(root, root.path)
             if root.writable:
@@ -100,13 +99,11 @@ class Containers:
         return "--mount", line.getvalue()
 
     def _protect(self, root: Root) -> Iterator[str]:
-        outer = open_place(root.path)
-        try:
-            for name in self.surroundings.protected:
-                place = open_below(outer, name)
-                if place is not None:
-                    os.close(place)
-                    path = root.path / name
-                    yield from self._mount(Root(path), path)
-        finally:
-            os.close(outer)
+        with ExitStack() as opened:
+
+            def keep(place: int) -> int:
+                opened.callback(os.close, place)
+                return place
+
+            for wall in open_walls(keep(open_place(root.path)), self.surroundings.protected, keep):
+                yield from self._mount(Root(root.path / wall.name, wall.writable), root.path / wall.name)

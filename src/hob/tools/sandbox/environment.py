@@ -45,6 +45,11 @@ def shared_environ(outer: Mapping[str, str], names: Iterable[str]) -> dict[str, 
     return kept
 
 
+def search_path(toolchains: Iterable[Path]) -> tuple[str, ...]:
+    """Where programs are looked for, in order: nowhere that an earlier command could have written to."""
+    return (*map(str, toolchains), *SYSTEM_PATH.split(":"))
+
+
 def job_environ(shared: Mapping[str, str], own: Mapping[str, str], home: Path, path: Iterable[Path]) -> dict[str, str]:
     """The whole environment of one command. Raises ToolFailed for a variable that a command may not set for itself."""
     for name, value in own.items():
@@ -52,7 +57,7 @@ def job_environ(shared: Mapping[str, str], own: Mapping[str, str], home: Path, p
             raise ToolFailed(f"{problem}; set it inside the command instead.")
         if "\0" in value:
             raise ToolFailed(f"The value of {name} has a NUL character in it.")
-    places = ":".join([*map(str, path), f"{home}/.local/bin", SYSTEM_PATH])
+    places = ":".join([*search_path(path), f"{home}/.local/bin"])
     fixed = {"PATH": places, "HOME": str(home), "USER": USER, "LOGNAME": USER, "SHELL": "/bin/sh", "TMPDIR": "/tmp"}  # noqa: S108 - its own /tmp
     return {"LANG": "C.UTF-8", "TERM": "dumb", **shared, **own, **fixed}
 

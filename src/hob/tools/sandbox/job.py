@@ -49,7 +49,8 @@ class Job:
     """One command to be run.
 
     `folder` lies in one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
-    is added to the sandbox's own. With a window it gets a terminal of its own instead of pipes.
+    is added to the sandbox's own. With a window it gets a terminal of its own instead of pipes. `keeps`: what it
+    downloads into the caches is there for later commands.
     """
 
     argv: tuple[str, ...]
@@ -58,6 +59,7 @@ class Job:
     hosts: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     window: Window | None = None
+    keeps: bool = False
 
 
 class Reason(StrEnum):

@@ -7,9 +7,7 @@ refuses it every socket, so it has no network at all.
 
 import ctypes
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.environment import job_environ
+from hob.tools.sandbox.homes import Scratch, make_scratch
 from hob.tools.sandbox.hosts import Decided
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launching import Launch
@@ -81,11 +80,10 @@ class Landlock:
             raise NotConfigured("Commands have no network here, since Landlock cannot limit it. Install bubblewrap.")
         around = self.surroundings
         check_job(job, around.forbidden)
-        scratch = Path(tempfile.mkdtemp(dir=around.state, prefix="scratch-"))
-        after.callback(shutil.rmtree, scratch, ignore_errors=True)
+        scratch = make_scratch(around.state, after)
         confinement = Confinement(handled(self.version), tuple(self._rules(job, scratch, before)), self.version >= 3)
-        own = job_environ({**around.environ, **around.tools.environ}, job.environ, around.home, around.tools.path)
-        own |= {"TMPDIR": str(scratch), "GIT_CONFIG_SYSTEM": str(around.state / "gitconfig")}
+        own = job_environ({**around.environ, **around.tools.environ}, job.environ, scratch.home, around.tools.path)
+        own |= {"TMPDIR": str(scratch.temporary), "GIT_CONFIG_SYSTEM": str(around.state / "gitconfig")}
         return supervise(job, around.limits, own, before, after, confinement)
 
     def settle(self) -> None:
@@ -93,11 +91,11 @@ class Landlock:
         around = self.surroundings
         (around.state / "gitconfig").write_text(git_config(around.git_name, around.git_email), "utf-8")
 
-    def _rules(self, job: Job, scratch: Path, before: ExitStack) -> Iterator[tuple[int, int]]:
+    def _rules(self, job: Job, scratch: Scratch, before: ExitStack) -> Iterator[tuple[int, int]]:
         """Open places, and what may be done below them."""
         around = self.surroundings
         given = [(root.path, _CHANGE if root.writable else _READ) for root in effective_roots(job)]
-        given += [(around.home, _CHANGE), (scratch, _CHANGE), (around.state / "gitconfig", _READ)]
+        given += [(scratch.home, _CHANGE), (scratch.temporary, _CHANGE), (around.state / "gitconfig", _READ)]
         given += [(folder, _READ) for folder in around.tools.folders]
         for path, access in given:
             yield self._rule(open_place(path), access, before)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.environment import job_environ
+from hob.tools.sandbox.homes import make_scratch
 from hob.tools.sandbox.hosts import Decided
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launching import Launch
@@ -42,5 +43,6 @@ class Plain:
             raise NotConfigured("Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches.")
         around = self.surroundings
         check_job(job, around.forbidden)
-        own = job_environ({**around.environ, **around.tools.environ}, job.environ, around.home, around.tools.path)
+        home = make_scratch(around.state, after).home
+        own = job_environ({**around.environ, **around.tools.environ}, job.environ, home, around.tools.path)
         return supervise(job, around.limits, own, before, after)

@@ -2,7 +2,9 @@
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
@@ -63,6 +65,46 @@ def open_below(folder: int, relative: str) -> int | None:
         return _open_below(folder, Path(relative).parts, Path(relative))
     except ToolFailed:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """A folder or file below a root, to be mounted over itself: read-only, or `writable` but never moved."""
+
+    name: str
+    place: int
+    writable: bool
+
+
+def open_walls(folder: int, names: Iterable[str], keep: Callable[[int], int]) -> Iterator[Wall]:
+    """What keeps these names below an open folder as they are, outer ones first; `keep` hears of every descriptor.
+
+    All folders above a name are held too: else one could be moved, and another put into its place. Names that end in a
+    slash are folders and are made where they are missing. A file where a folder was looked for (`.git` of a worktree)
+    is kept in its stead.
+    """
+    held: set[str] = set()
+    for name in names:
+        *above, last = Path(name).parts
+        parent = folder
+        for depth, part in enumerate(above, 1):
+            found = open_below(parent, part)
+            if found is None:
+                break
+            parent, path = keep(found), "/".join(above[:depth])
+            plain = not stat.S_ISDIR(os.fstat(parent).st_mode)
+            if path not in held:
+                held.add(path)
+                yield Wall(path, parent, writable=not plain)
+            if plain:
+                break
+        else:
+            if name.endswith("/"):
+                with suppress(OSError):
+                    os.mkdir(last, 0o755, dir_fd=parent)
+            place = open_below(parent, last)
+            if place is not None:
+                yield Wall(str(Path(name)), keep(place), writable=False)
 
 
 def _open_below(folder: int, parts: Sequence[str], path: Path) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.environment import job_environ
+from hob.tools.sandbox.homes import make_scratch
 from hob.tools.sandbox.hosts import Decided
 from hob.tools.sandbox.job import Job, Root
 from hob.tools.sandbox.launching import Launch
@@ -67,9 +68,11 @@ class Seatbelt:
             raise NotConfigured("Commands have no network under sandbox-exec.")
         around = self.surroundings
         check_job(job, around.forbidden)
-        own = job_environ({**around.environ, **around.tools.environ}, job.environ, around.home, around.tools.path)
-        own["TMPDIR"] = str(around.home)
-        roots = (*effective_roots(job), Root(around.home, writable=True), *map(Root, around.tools.folders))
+        scratch = make_scratch(around.state, after)
+        own = job_environ({**around.environ, **around.tools.environ}, job.environ, scratch.home, around.tools.path)
+        own["TMPDIR"] = str(scratch.temporary)
+        written = (Root(scratch.home, writable=True), Root(scratch.temporary, writable=True))
+        roots = (*effective_roots(job), *written, *map(Root, around.tools.folders))
         text = profile(roots, around.protected)
         return supervise(job, around.limits, own, before, after, prefix=(_PROGRAM, "-p", text))
 

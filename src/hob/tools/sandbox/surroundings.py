@@ -1,4 +1,4 @@
-"""What all commands of one Hob share: the sandbox's home, its environment, its limits, and what it must never see."""
+"""What all commands of one Hob share: their environment, their limits, their caches, and what they must never see."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.environment import shared_environ
+from hob.tools.sandbox.homes import make_caches
 from hob.tools.sandbox.job import MIB, Limits, Root
 from hob.tools.sandbox.roots import check_root, private_places
 from hob.tools.sandbox.settings import SandboxSettings
@@ -22,13 +23,13 @@ _ENGINE = (
 class Surroundings:
     """Everything about commands that does not change from one to the next.
 
-    `home` is the folder that is the sandbox's HOME, `state` a folder of Hob's own that no command can change.
+    `state` is a folder of Hob's own that no command can change, `caches` holds what commands downloaded (see `homes`).
     `forbidden` are folders that no root may hold or lie in. `protected` are names below a root that a command may not
     change; one that ends in a slash is a folder, and is made where it is missing. `engine` is the environment of a
     container engine's client.
     """
 
-    home: Path
+    caches: Path
     state: Path
     limits: Limits = field(default_factory=Limits)
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -46,18 +47,18 @@ def surroundings_of(
     settings: SandboxSettings,
     outer: Mapping[str, str],
     *,
-    home: Path,
+    caches: Path,
     state: Path,
     owner: Path,
     forbidden: tuple[Path, ...] = (),
 ) -> Surroundings:
     """The surroundings that the settings ask for.
 
-    `outer` is the owner's environment and `owner` the owner's home; `home` and `state` are made where they are missing.
+    `outer` is the owner's environment and `owner` the owner's home; `caches` and `state` are made where missing.
     Raises NotConfigured for a folder, a toolchain or a variable that commands cannot be given.
     """
-    for folder in (home, state):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_caches(caches)
     roots = tuple(
         Root(_folder(name, owner), writable)
         for names, writable in ((settings.read, False), (settings.write, True))
@@ -67,7 +68,7 @@ def surroundings_of(
     for root in roots:
         check_root(root, never)
     return Surroundings(
-        home=home.resolve(),
+        caches=caches.resolve(),
         state=state.resolve(),
         limits=limits_of(settings),
         environ=shared_environ(outer, settings.environment),

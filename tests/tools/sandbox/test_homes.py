@@ -1,0 +1,40 @@
+"""What one command leaves in its HOME does not meet the next; what it downloaded may."""
+
+from hob.tools.sandbox.environment import search_path
+from tests.tools.sandbox.conftest import Place
+
+PLANTED = "mkdir -p ~/.local/bin && printf '#!/bin/sh\\necho HIJACKED' > ~/.local/bin/git && chmod +x ~/.local/bin/git"
+
+
+async def test_what_a_command_leaves_at_home_does_not_meet_the_next(place: Place) -> None:
+    await place.sh("echo '[alias] st = !echo HIJACKED' > ~/.gitconfig; echo x > ~/.npmrc; mkdir -p ~/.local/bin")
+    assert await place.sh("find ~ -type f") == ""
+
+
+async def test_a_command_at_home_does_not_stand_before_the_systems(place: Place) -> None:
+    said = await place.sh(f"{PLANTED}; git --version")
+    assert "git version" in said
+    assert "HIJACKED" not in said
+
+
+async def test_what_was_downloaded_is_there_for_the_next(wrapped: Place) -> None:
+    await wrapped.sh("echo crate > ~/.cargo/registry/x; echo wheel > ~/.cache/pip/x", keeps=True)
+    assert await wrapped.sh("cat ~/.cargo/registry/x ~/.cache/pip/x", keeps=True) == "crate\nwheel\n"
+
+
+async def test_a_command_that_is_not_trusted_puts_nothing_into_the_caches(wrapped: Place) -> None:
+    await wrapped.sh("echo crate > ~/.cargo/registry/x", keeps=True)
+    said = await wrapped.sh(
+        "cat ~/.cargo/registry/x; echo evil > ~/.cargo/registry/x; mkdir -p ~/.cache/pip && echo evil"
+    )
+    assert said.startswith("crate\n")
+    assert (wrapped.surroundings.caches / "cargo-registry/x").read_text() == "crate\n"
+    assert not any((wrapped.surroundings.caches / "pip").iterdir())
+
+
+async def test_no_cache_is_where_programs_or_settings_are_looked_for(wrapped: Place) -> None:
+    said = await wrapped.sh("find ~ -type l -o -type d; echo; echo $PATH", keeps=True)
+    found, path = said.strip().split("\n\n")
+    assert not {"/home/hob/.config", "/home/hob/.local", "/home/hob/.cargo/bin"} & set(found.split())
+    assert path.split(":") == [*search_path(()), "/home/hob/.local/bin"]
+    assert not any(".caches" in each for each in path.split(":"))

@@ -1,0 +1,100 @@
+"""What stands in a folder that a command may change, and still is not the command's to change."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.tools.sandbox import Job, Root
+from hob.tools.sandbox.bubblewrap import Bubblewrap
+from hob.tools.sandbox.containers import Containers
+from tests.tools.sandbox.conftest import Place, surroundings
+
+NAMES = (".git/hooks/", ".git/config", "deep/below/skills/")
+OLD = frozenset({"--bind-fd", "--ro-bind-fd"})
+
+
+@pytest.fixture(params=["as it is opened", "by its path"])
+def walled(request: pytest.FixtureRequest, wrapped: Place) -> Place:
+    """A place with walls, of this bubblewrap and of one that knows no descriptors."""
+    backend = wrapped.backend
+    assert isinstance(backend, Bubblewrap)
+    options = backend.options - (OLD if request.param == "by its path" else frozenset())
+    around = replace(wrapped.surroundings, protected=NAMES)
+    return replace(wrapped, backend=replace(backend, options=options, surroundings=around))
+
+
+def git_init(folder: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
+
+
+async def test_hooks_and_settings_stay(walled: Place) -> None:
+    git_init(walled.work)
+    before = (walled.work / ".git/config").read_text()
+    await walled.sh("echo evil >> .git/config; echo evil > .git/hooks/x; rm .git/config; rm -r .git/hooks")
+    assert (walled.work / ".git/config").read_text() == before
+    assert not (walled.work / ".git/hooks/x").exists()
+
+
+async def test_missing_hooks_cannot_be_made(walled: Place) -> None:
+    (walled.work / ".git").mkdir()
+    await walled.sh("mkdir -p .git/hooks; echo evil > .git/hooks/x")
+    assert not (walled.work / ".git/hooks/x").exists()
+
+
+@pytest.mark.parametrize("moved", [".git", "deep", "deep/below"])
+async def test_no_folder_above_is_moved_away(walled: Place, moved: str) -> None:
+    git_init(walled.work)
+    (walled.work / "deep/below/skills").mkdir(parents=True)
+    before = (walled.work / moved).stat().st_ino
+    script = f"mv {moved} away && cp -r away {moved}; echo evil > .git/hooks/x; echo evil > deep/below/skills/x"
+    await walled.sh(script)
+    assert not list(walled.work.rglob("x"))
+    assert (walled.work / moved).stat().st_ino == before
+
+
+async def test_the_rest_can_be_changed(walled: Place) -> None:
+    git_init(walled.work)
+    (walled.work / "deep/below/skills").mkdir(parents=True)
+    who = "git config user.name a; git -c user.name=a -c user.email=b"
+    said = await walled.sh(f"echo 1 > f; echo 1 > deep/below/f; git add . && {who} commit -q -m 1 && git log --oneline")
+    assert said.rstrip().endswith(" 1")
+
+
+async def test_a_worktree_works_and_its_file_stays(walled: Place, tmp_path: Path) -> None:
+    (walled.work / ".git").write_text("gitdir: /elsewhere\n")
+    finished = await walled.run("sh", "-c", "echo ran; echo 'gitdir: evil' > .git; rm .git; mv .git away")
+    assert b"ran\n" in finished.output
+    assert (walled.work / ".git").read_text() == "gitdir: /elsewhere\n"
+
+
+def test_only_one_that_takes_descriptors_counts_as_a_wall(wrapped: Place) -> None:
+    backend = wrapped.backend
+    assert isinstance(backend, Bubblewrap)
+    assert not replace(backend, options=backend.options - OLD).protects
+
+
+def mounts(tmp_path: Path) -> list[str]:
+    work = tmp_path.resolve() / "work"
+    around = surroundings(tmp_path.resolve(), image="image", protected=NAMES)
+    job = Job(("true",), work, (Root(work, writable=True),))
+    words = list(Containers("docker", "/usr/bin/docker", around).arguments(job, "hob-x"))
+    found = [words[at + 1] for at, word in enumerate(words) if word == "--mount"]
+    return [line.replace(str(work), "W").replace("type=bind,", "") for line in found]
+
+
+def test_a_container_holds_the_repository_and_hooks_that_were_missing(tmp_path: Path) -> None:
+    (tmp_path / "work/.git").mkdir(parents=True)
+    assert mounts(tmp_path) == [
+        "source=W,target=W",
+        "source=W/.git,target=W/.git",
+        "source=W/.git/hooks,target=W/.git/hooks,readonly",
+    ]
+    assert [each.name for each in (tmp_path / "work/.git").iterdir()] == ["hooks"]
+
+
+def test_a_container_holds_the_file_of_a_worktree(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/.git").write_text("gitdir: /elsewhere\n")
+    assert mounts(tmp_path) == ["source=W,target=W", "source=W/.git,target=W/.git,readonly"]
