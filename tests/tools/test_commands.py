@@ -8,6 +8,7 @@ import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import BlobId
+from hob.guard.masking.known import KnownSecrets
 from tests.tools.calling import a_call, context, made, text_of
 from tests.tools.commanding import Bench, open_bench
 from tests.tools.sandbox.test_running import alive, mark
@@ -108,6 +109,38 @@ async def test_a_command_in_the_background_is_listened_to_and_written_to(bench: 
     assert f"{process}: running" in await text_of(bench.tools, "process", action="list")
     await text_of(bench.tools, "process", action="write", id=process, eof=True)
     assert "exit status 4" in await text_of(bench.tools, "process", action="poll", id=process, timeout=10)
+
+
+@pytest.mark.parametrize(
+    "data", ["r", "r\\\n", "echo rm\x01\x1bd -rf x\n", "echo x\x15rm x\n", "a\rb\n", "ab\x7f\n", "\x1b[A"]
+)
+async def test_only_whole_lines_are_typed_into_a_command_as_they_stand(bench: Bench, data: str) -> None:
+    process = await begun(bench, "while read line; do echo got $line; done")
+    with pytest.raises(ToolFailed, match="not written"):
+        await text_of(bench.tools, "process", action="write", id=process, data=data)
+    with pytest.raises(ToolFailed, match="not written"):
+        await text_of(bench.tools, "exec", command="cat", stdin=data, background=True)
+    assert "got a" in await text_of(bench.tools, "process", action="write", id=process, data="a\n")
+
+
+async def test_a_key_that_ends_something_is_typed_alone(bench: Bench) -> None:
+    process = (await text_of(bench.tools, "exec", command="sleep 60", background=True, pty=True))[1:].split(":")[0]
+    await text_of(bench.tools, "process", action="write", id=process, data="\x03")
+    assert "ended by signal 2" in await text_of(bench.tools, "process", action="poll", id=process, timeout=10)
+
+
+async def test_a_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: Path) -> None:
+    known = KnownSecrets({"key": "sk-canary-0123456789abcdef"})
+    async with open_bench("bubblewrap", tmp_path, sieve=known.stream) as bench:
+        process = await begun(
+            bench, "printf 'A:sk-canary-'; read go; printf '0123456789abcdef:B'; read go; printf sk-can"
+        )
+        texts = [await text_of(bench.tools, "process", action="poll", id=process)]
+        texts.append(await text_of(bench.tools, "process", action="write", id=process, data="\n"))
+        texts.append(await text_of(bench.tools, "process", action="write", id=process, data="\n"))
+        texts.append(await text_of(bench.tools, "process", action="poll", id=process, timeout=10))
+    written = "".join(text.partition("\n")[2].replace("(no new output)", "") for text in texts)
+    assert written == "[secret removed]:Bsk-can"
 
 
 async def test_a_command_in_the_background_is_killed(bench: Bench, mark: str) -> None:

@@ -27,6 +27,7 @@ from hob.tools.sandbox.roots import effective_roots
 from hob.tools.sandbox.running import Hearing, Running
 from hob.tools.sandbox.undo.entries import What
 from hob.tools.schemas import Bounds
+from hob.tools.typing_in import check_typed
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +101,7 @@ class Commands:
         self._hosts = hosts
         self._shown = shown
         self._sieve = sieve
+        self._sieves: dict[str, Sieve | None] = {}  # by what runs in the background
         self._obeyed = obeyed
         self._warn = warn
         self.toolset = Tools(self.exec, self.process)
@@ -118,6 +120,8 @@ class Commands:
         network: Annotated[bool, "Reach the hosts the owner allows"] = False,
     ) -> Output:
         """Run a bash command in a sandbox that sees the workspace and the system's programs."""
+        if background:
+            check_typed(stdin, end=False)
         trusted = context.trust is Trust.TRUSTED
         job = await self._job(command, cwd, pty=pty, network=network, keeps=trusted)
         process = self._processes.new_id() if background else ""
@@ -140,7 +144,7 @@ class Commands:
         action: Literal["list", "poll", "write", "kill"],
         context: CallContext,
         id: str = "",
-        data: Annotated[str, "A line needs its \\n"] = "",
+        data: Annotated[str, "Whole lines"] = "",
         eof: bool = False,
         timeout: Annotated[int, "Seconds"] = 0,
     ) -> Output:
@@ -150,6 +154,7 @@ class Commands:
             return Output(self._listed(owner))
         try:
             if action == "write":
+                check_typed(data, end=eof)
                 self._processes.write(id, owner, data.encode("utf-8", "replace"), end=eof)
             if action == "kill":
                 await self._processes.stop(id, owner)
@@ -158,7 +163,7 @@ class Commands:
             )
         except NotFound:
             return await self._gone(id, context)
-        return Output(_polled(id, polled))
+        return Output(self._polled(id, polled))
 
     async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, keeps: bool) -> Job:
         if network and not self._hosts:
@@ -233,7 +238,7 @@ class Commands:
         if stdin:
             running.write(stdin.encode("utf-8", "replace"))
         polled = await self._processes.poll(begun.process, begun.session, _EARLY)
-        return Output(_polled(begun.process, polled))
+        return Output(self._polled(begun.process, polled))
 
     async def _watch(self, begun: Begun, running: Running, live: Live) -> None:
         await running.wait()
@@ -257,6 +262,20 @@ class Commands:
         except (OSError, StoreError) as error:  # the command has run: that its changes are not noted comes second
             log.warning("what the command of %s changed is not noted: %s", begun.call, error)
             return Doings()
+
+    def _polled(self, process: str, polled: Polled) -> str:
+        state = "running" if polled.finished is None else _how(polled.finished)
+        missed = f"[… {polled.missed:,} bytes before this are not kept …]\n" if polled.missed else ""
+        news = readable(polled.news)
+        if polled.missed:  # from a whole line on, so that no half of a secret is shown
+            news = news.partition("\n")[2]
+        if process not in self._sieves:
+            self._sieves[process] = self._sieve()
+        if (sieve := self._sieves[process]) is not None:
+            news = sieve.feed(news) + (sieve.finish() if polled.finished else "")
+        if polled.finished:
+            del self._sieves[process]
+        return f"({process}: {state})\n{missed}{news or '(no new output)'}"
 
     def _listed(self, owner: str) -> str:
         lines = [
@@ -295,12 +314,6 @@ def _how(finished: Finished, seconds: float = 0.0) -> str:
         case Reason.TIMED_OUT:
             return f"stopped at its timeout of {seconds:g} s; give it a longer one, or let it run in the background"
     return _WORDS[finished.reason]
-
-
-def _polled(process: str, polled: Polled) -> str:
-    state = "running" if polled.finished is None else _how(polled.finished)
-    missed = f"[… {polled.missed:,} bytes before this are not kept …]\n" if polled.missed else ""
-    return f"({process}: {state})\n{missed}{readable(polled.news) or '(no new output)'}"
 
 
 def _names(doings: Doings) -> str:

@@ -1,0 +1,21 @@
+"""What may be typed into a command that runs: whole lines, as they stand, so that what was judged is what is read.
+
+Typed in pieces, or with keys that edit a line, a shell would read another command than anybody has seen.
+"""
+
+from hob.core.errors import ToolFailed
+
+KEYS = frozenset({"\x03", "\x04", "\x1a", "\x1c"})
+"""Keys that may be sent alone: Ctrl-C, Ctrl-D, Ctrl-Z and Ctrl-backslash. They end or stop something."""
+_WHOLE = "it has to be whole lines: end it with \\n (or set eof), and let no line end with a backslash"
+_KEYS = "a line is typed as it stands, without keys that edit it. Ctrl-C is \\u0003, alone"
+
+
+def check_typed(data: str, *, end: bool) -> None:
+    """Whether this may be typed; `end` closes the line too. Raises ToolFailed, which says how it should be."""
+    if not data or data in KEYS:
+        return
+    if any(sign < " " and sign not in "\n\t" for sign in data) or "\x7f" in data:
+        raise ToolFailed(f"not written: {_KEYS}")
+    if not (end or data.endswith("\n")) or data.rstrip("\n").endswith("\\"):
+        raise ToolFailed(f"not written: {_WHOLE}")
