@@ -9,6 +9,7 @@ import pytest
 
 from hob.testing.model_server import Reply
 
+from .terminals import PROMPT, terminal
 from .world import TOKEN, World
 
 
@@ -49,8 +50,15 @@ async def test_what_runs_in_the_background_and_ends_with_the_command_is_told(wor
     start = 'CALL exec {"command": "sleep 60", "background": true}'
     said = await world.hob("ask", start)
     assert (said.status, said.err.startswith("1 command in the background ends")) == (0, True)
-    said = await world.hob("chat", stdin=f"{start}\n{start}\n".encode())
-    assert (said.status, said.err.startswith("2 commands in the background end")) == (0, True)
+    async with terminal(world, "chat") as typist:
+        for _ in range(2):
+            await typist.sees(PROMPT)
+            typist.types(f"{start}\n")
+            await typist.sees("The tool said")
+        await typist.sees(PROMPT)
+        typist.types("\x04")
+        assert await typist.end() == 0
+    assert "2 commands in the background end" in typist.seen
     async with world.serve():
         assert (await world.hob("ask", start)).err == ""
 
@@ -165,11 +173,17 @@ async def test_tasks_and_timeline_show_the_same_alone_and_attached(world: World)
     assert shown.index("turn") < shown.index("model") < shown.index("outbound")
 
 
-async def test_a_chat_can_be_piped(world: World) -> None:
-    said = await world.hob("chat", stdin=b"hello\n/whoami\n")
-    assert said.status == 0
-    assert "You said: hello" in said.out
-    assert "You are owner (owner) on local" in said.out
+async def test_a_chat_goes_on_until_its_terminal_ends(world: World) -> None:
+    async with terminal(world) as typist:
+        await typist.sees(PROMPT)
+        typist.types("hello\n")
+        await typist.sees("You said: hello")
+        await typist.sees(PROMPT)
+        typist.types("/whoami\n")
+        await typist.sees("You are owner (owner) on local")
+        await typist.sees(PROMPT)
+        typist.types("\x04")
+        assert await typist.end() == 0
 
 
 async def test_wrong_requests_are_told_apart(world: World) -> None:

@@ -3,12 +3,8 @@
 import asyncio
 import contextlib
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,7 +13,8 @@ from hob.core.clock import SystemClock
 from hob.core.ids import ApprovalId
 from hob.store import Store, StoreSettings, open_store
 
-from .world import LOST, Daemon, Said, World, send, until
+from .terminals import PROMPT, terminal
+from .world import LOST, Daemon, Said, World, until
 
 RUN = 'CALL exec {"command": "rm -rf junk; echo ran >> marks"}'
 SLOW = 'CALL exec {"command": "rm -rf junk; echo ran >> marks; sleep 40"}'
@@ -246,66 +243,49 @@ async def test_the_next_question_on_the_command_line_is_the_answer_to_a_question
     assert (said.status, said.out) == (0, "The tool said: blue\n")
 
 
-async def test_the_chat_shows_the_question_and_a_bare_yes_answers_it(home: World) -> None:
-    said = await home.hob("chat", stdin=f"{RUN}\nyes\n".encode())
-    assert said.status == 0
-    assert "rm -rf junk; echo ran >> marks" in said.err
-    assert "Allowed: exec.\nThe tool said" in said.out
-    assert marks(home) == ["ran"]
-
-
-async def test_the_chat_takes_the_next_message_for_the_answer_in_words(home: World) -> None:
-    said = await home.hob("chat", stdin=b'CALL ask_user {"question": "Which colour?"}\nblue\nhello\n')
-    assert said.out == "The tool said: blue\nYou said: hello\n"
-    assert "Which colour?" in said.err
+async def test_lines_that_are_piped_into_a_chat_answer_nothing_and_command_nothing(home: World) -> None:
+    assert (await home.hob("ask", RUN)).status == 75
+    (id,) = [line.split()[0] for line in (await home.hob("approvals")).out.splitlines() if line.startswith("a_")]
+    for lines in (f"approve:{id}\n", "yes\n", f"approve:{id}", "/permission full\n"):
+        said = await home.hob("chat", stdin=lines.encode())
+        assert (said.status, lines.strip() in said.out, "from=stdin>" in said.out) == (0, True, True)
+    nothing = await home.hob(stdin=b"")
+    assert (nothing.status, nothing.err) == (2, 'a chat needs a terminal; without one: hob ask "..."\n')
+    assert marks(home) == []
+    assert (await home.hob("approvals")).out.startswith(id)
 
 
 # at a terminal
 
-SPAWN = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+
+async def test_the_chat_shows_the_question_and_a_bare_yes_answers_it(home: World) -> None:
+    async with terminal(home, "chat") as typist:
+        await typist.sees(PROMPT)
+        typist.types(f"{RUN}\n")
+        await typist.sees("yes or no? ")
+        await typist.sees(PROMPT)
+        typist.types("yes\n")
+        await typist.sees("The tool said")
+        await typist.sees(PROMPT)
+        typist.types("\x04")
+        assert await typist.end() == 0
+    assert "rm -rf junk; echo ran >> marks" in typist.seen
+    assert "Allowed: exec." in typist.seen
+    assert marks(home) == ["ran"]
 
 
-@dataclass
-class Typist:
-    """Somebody at a terminal of their own."""
-
-    process: asyncio.subprocess.Process
-    seen: str = ""
-
-    async def sees(self, text: str) -> None:
-        """Wait until it stands on the screen, behind what was waited for before."""
-        assert self.process.stdout is not None
-        shown = ""
-        async with asyncio.timeout(30):
-            while text not in shown:
-                piece = (await self.process.stdout.read(1000)).decode()
-                assert piece, f"never shown: {text!r} {self.seen!r}"
-                shown += piece
-                self.seen += piece
-
-    def types(self, text: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(text.encode())
-
-    async def end(self) -> int:
-        assert self.process.stdout is not None
-        self.seen += (await self.process.stdout.read()).decode()
-        return await self.process.wait()
-
-
-@asynccontextmanager
-async def terminal(world: World, *arguments: str) -> AsyncIterator[Typist]:
-    """A `hob` command at a terminal while the block is open, at most."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", SPAWN, sys.executable, "-m", "hob", *arguments,
-        env=world.environ(TERM="xterm"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        yield Typist(process)
-    finally:
-        if process.returncode is None:
-            send(process, signal.SIGKILL)
-        await process.communicate()
+async def test_the_chat_takes_the_next_message_for_the_answer_in_words(home: World) -> None:
+    async with terminal(home, "chat") as typist:
+        await typist.sees(PROMPT)
+        typist.types('CALL ask_user {"question": "Which colour?"}\n')
+        await typist.sees("Which colour?")  # what was typed
+        await typist.sees("Which colour?")
+        await typist.sees(PROMPT)
+        typist.types("blue\n")
+        await typist.sees("The tool said: blue")
+        await typist.sees(PROMPT)
+        typist.types("hello\n")
+        await typist.sees("You said: hello")
 
 
 async def test_at_a_terminal_ask_asks_there_and_goes_on(home: World) -> None:

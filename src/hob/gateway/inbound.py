@@ -35,7 +35,7 @@ def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> 
         # a bare name is a conversation of this channel; a whole key, such as another channel's, is taken as it is
         origin=Address(channel=channel, chat="main" if whole else session or "main"),
         sender=Sender(id="owner"),
-        text=fields["message"],
+        text=fields.get("message", ""),
         label=OWNER_LABEL,
         trace=new_trace_id(),
         quoted=(Quoted(quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if quoted else (),
@@ -54,7 +54,7 @@ def _check(fields: Mapping[str, Any]) -> None:
             read_seconds(value)
         elif not isinstance(value, str):
             raise InvalidRequest(f"{key} must be a string")
-    if not fields.get("message", "").strip():
+    if not (fields.get("message", "").strip() or fields.get("quoted", "").strip()):
         raise InvalidRequest("message is missing or empty")
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.client import ConnectionLost, NobodyThere, call, stream_again, stream_chat
+from hob.app.commands.ask import read_stdin
+from hob.app.commands.errands import USAGE, perform, sent
 from hob.app.commands.output import LiveOutput, paint, tame
 from hob.app.commands.questions import show_question
 from hob.app.home import socket_of
@@ -24,6 +26,9 @@ def chat(*, session: str | None = None, model: str | None = None) -> int:
 
     With a daemon the chat attaches to it; without one this command is Hob for as long as it runs.
 
+    It is for a terminal. What is piped in is one message of data instead: no line of it is your word, so none answers
+    a question or is a command.
+
     Parameters
     ----------
     session:
@@ -34,38 +39,43 @@ def chat(*, session: str | None = None, model: str | None = None) -> int:
     home = find_home(process_environment())
     body: dict[str, Any] = {"channel": "local"}
     body |= {key: value for key, value in (("session", session), ("model", model)) if value}
+    if not sys.stdin.isatty():
+        return _send_piped(home, body)
     with ExitStack() as stack:
         connection = Connection(home, stack)
         connection.open()
-        if sys.stdin.isatty():
-            print(paint(f"Hob listens. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
-        return _talk(connection, body)
+        print(paint(f"Hob listens. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
+        _talk(connection, body)
+    return 0
 
 
-def _talk(connection: "Connection", body: dict[str, Any]) -> int:
-    failed = False
+def _send_piped(home: Path, body: dict[str, Any]) -> int:
+    piped = read_stdin()
+    if not piped.strip():
+        print('a chat needs a terminal; without one: hob ask "..."', file=sys.stderr)
+        return USAGE
+    return perform(home, sent(body | {"message": "", "quoted": piped}), json=False)
+
+
+def _talk(connection: "Connection", body: dict[str, Any]) -> None:
     waiting: set[str] = set()  # messages whose turns wait for an answer
-    prompt = edit_lines() if sys.stdin.isatty() else ""
+    prompt = edit_lines()
     while True:
         try:
             text = input(prompt)
         except EOFError:
-            if sys.stdin.isatty():
-                print()
-                return 0
-            return int(failed)  # a script wants to know about the last answer
+            print()
+            return
         except KeyboardInterrupt:
             print()
             continue
         if text.strip():
             shown = _see(connection, connection.send(body | {"message": text}), body)
-            failed = not shown.ok
             waiting.discard(shown.first)
             for id in sorted(waiting):
                 if connection.is_answered(id):  # by what was just said, or by somebody elsewhere
                     waiting.discard(id)
                     shown = _see(connection, connection.follow(id), body)
-                    failed = not shown.ok
                     waiting |= {shown.first} if shown.asks else set()
             waiting |= {shown.first} if shown.asks else set()
 
@@ -113,7 +123,6 @@ class Shown:
         self.id = ""
         self.first = ""
         """The message with which the turn began that this one is in."""
-        self.ok = False
         self.paused = False
         """The message is kept and nothing happens with it for now."""
         self.asks = False
@@ -139,7 +148,7 @@ class Shown:
             case "question":
                 self._end_line()
                 self._place(event.data)
-                self.ok = self.asks = True
+                self.asks = True
                 show_question(event.data)
                 if event.data["approvals"]:
                     self.say(
@@ -187,7 +196,6 @@ class Shown:
     def _end(self, data: dict[str, Any]) -> None:
         self._place(data)
         reply = data.get("reply")
-        self.ok = reply is not None
         if reply is not None and not self._written.endswith(reply):
             # streamed before we looked, by somebody else's turn, or a command's answer
             rest = reply[len(self._written) :] if self._written and reply.startswith(self._written) else reply
