@@ -126,6 +126,72 @@ async def test_a_script_that_stayed_the_same_does_not(desk: Desk) -> None:
     assert isinstance(await desk.verdict(call, TURN), Allow)
 
 
+@pytest.mark.parametrize(
+    ("command", "changed"),
+    [
+        ("bash < last.sh", "last.sh"),
+        ("python3 < last.sh", "last.sh"),
+        ("cat last.sh | bash", "last.sh"),
+        ("sh <(cat last.sh)", "last.sh"),
+        ("find . -name last.sh -exec sh {} \\;", "below/last.sh"),
+        ("./la*", "last.sh"),
+        ("./la*", "later.sh"),  # was not there
+        ("for each in *.sh; do sh $each; done", "last.sh"),
+        ("make clean", "Makefile"),
+        ("make -C below clean", "below/Makefile"),
+        ("npm run clean", "package.json"),
+        ("pytest test_it.py::test_one", "test_it.py"),
+        ("pytest", "conftest.py"),
+        ("python3 -m helper", "helper.py"),
+    ],
+)
+async def test_leave_is_bound_to_whatever_names_what_runs(desk: Desk, command: str, changed: str) -> None:
+    (desk.work / "below").mkdir()
+    for name in ("last.sh", "below/last.sh", "Makefile"):
+        (desk.work / name).write_text("true\n")
+    call = call_of("exec", command=f"git reset --hard; {command}")
+    for content in ("", "touch swapped\n"):
+        question = await desk.asked(replace(call, id=CallId(content)), TURN)
+        (desk.work / changed).write_text(content)
+        await desk.ledger.settle(question.id, YES, "telegram:owner")
+        assert (await desk.verdict(replace(call, id=CallId(content)), TURN)).rule == "approval.void"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git ls-files | xargs sh",
+        "while read each; do sh $each; done < list",
+        'cd "$WHERE" && sh run.sh',
+        "$(cat list)",
+    ],
+)
+async def test_no_leave_is_asked_for_what_is_known_only_when_it_runs(desk: Desk, command: str) -> None:
+    found = await desk.verdict(call_of("exec", command=f"{command}; git reset --hard"), TURN)
+    assert (type(found), found.rule) == (Deny, "approval.unbindable")
+
+
+@pytest.mark.parametrize("wild", [False, True], ids=["named", "by a wildcard"])
+async def test_a_leave_binds_every_file_or_is_refused(desk: Desk, wild: bool) -> None:
+    names = [f"s{n}.sh" for n in range(253)]
+    for name in names:
+        (desk.work / name).write_text("true\n")
+
+    def all_of_them() -> Any:
+        run = "for each in s*.sh; do sh $each; done" if wild else "; ".join(f"sh {name}" for name in names)
+        return call_of("exec", command=f"git reset --hard; {run}")
+
+    question = await asked(desk, all_of_them())
+    assert question.bound is not None
+    assert {str(desk.work / name) for name in names} <= {path for path, _ in question.bound.files}
+    names += ["s998.sh", "s999.sh"]
+    for name in names[-2:]:
+        (desk.work / name).write_text("true\n")
+    found = await desk.verdict(all_of_them(), turn_of("again", id="t_2"))
+    assert (type(found), found.rule) == (Deny, "approval.unbindable")
+    await desk.ledger.settle(question.id, YES, "telegram:owner")
+
+
 async def test_a_hard_rule_counts_after_a_yes_too(desk: Desk) -> None:
     call = call_of("exec", command="rm -rf /")
     question = await desk.asked(call, TURN)

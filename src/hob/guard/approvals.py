@@ -219,9 +219,10 @@ class ApprovalLedger:
                     return asked
                 case ApprovalState.USED:
                     pass  # leave is for one time
-        if not tainted and may_be_granted(asked.rule):
-            return await self._granted(call, turn) or asked
-        return asked
+        if not tainted and may_be_granted(asked.rule) and (granted := await self._granted(call, turn)) is not None:
+            return granted
+        unbindable = await self._binder.find_unbindable(call)
+        return Deny("approval.unbindable", f"no leave can be asked for: {unbindable}") if unbindable else asked
 
     async def _use(self, approval: Approval, call: ToolCall, turn: Turn) -> Verdict:
         changed = _changed(approval.bound, await self._binder.bind(call))

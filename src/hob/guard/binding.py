@@ -3,8 +3,11 @@
 import asyncio
 import hashlib
 import os
+import re
+import secrets
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from glob import iglob
 
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
@@ -14,8 +17,14 @@ from hob.store import Bound
 
 _BLOCK = 1 << 20
 _MOST_FILES = 256
+_UNKNOWN = "…"  # as a reading of a command shows what only the shell will know
+_WILD = re.compile(r"[*?\[]")
 MISSING = "missing"
 """Stands for the hash of a file that is not there, or is no plain file."""
+
+
+class Unbindable(Exception):
+    """What would run cannot be known, or not all of it be looked at, before it runs. The text says which."""
 
 
 class Binder:
@@ -26,25 +35,48 @@ class Binder:
         self._search = tuple(search)
 
     async def bind(self, call: ToolCall) -> Bound:
-        """What a leave for this call is bound to, as things stand now."""
+        """What a leave for this call is bound to, as things stand now. What cannot be bound never is the same again."""
         deed = self.read(call)
-        paths = self.files(deed) if deed is not None else ()
-        sealed = await asyncio.to_thread(_hashes, paths) if paths else ()
-        return Bound(deed.directory if deed is not None else "", sealed)
+        if deed is None or not deed.read_commands:
+            return Bound(deed.directory if deed is not None else "")
+        try:
+            return Bound(deed.directory, await asyncio.to_thread(lambda: _hashes(self.files(deed))))
+        except Unbindable as why:
+            return Bound(deed.directory, ((str(why), secrets.token_hex(16)),))
+
+    async def find_unbindable(self, call: ToolCall) -> str:
+        """Why no leave for this call could be bound to what would run; empty where one can."""
+        deed = self.read(call)
+        if deed is not None and deed.read_commands:
+            try:
+                await asyncio.to_thread(self.files, deed)
+            except Unbindable as why:
+                return str(why)
+        return ""
 
     def read(self, call: ToolCall) -> Deed | None:
         """The call as the guard reads it."""
         return read_call(call, ToolSpec(call.name, "", {}), self._reader, Sandbox())
 
     def files(self, deed: Deed) -> tuple[str, ...]:
-        """Every program and script that its commands name, each once."""
+        """Every program and script that its commands name, each once; wildcards as they are now. Raises Unbindable."""
         found: dict[str, None] = {}
+        for path in self._named(deed):
+            if _UNKNOWN in path:
+                raise Unbindable("which files it would run is known only when it runs; name them in the command")
+            found[path] = None
+            for each in _matching(path) if _WILD.search(path) else ():
+                found[each] = None
+                if len(found) > _MOST_FILES:
+                    break
+            if len(found) > _MOST_FILES:
+                raise Unbindable(f"it would run more than {_MOST_FILES} files; run them with fewer commands")
+        return tuple(found)
+
+    def _named(self, deed: Deed) -> Iterator[str]:
         for reading in deed.read_commands:
-            for name in reading.programs:
-                found[self._program(name, deed.directory)] = None
-            for name, directory in reading.scripts:
-                found[self._path(name, directory, deed.directory)] = None
-        return tuple(found)[:_MOST_FILES]
+            yield from (self._program(name, deed.directory) for name in reading.programs)
+            yield from (self._path(name, directory, deed.directory) for name, directory in reading.scripts)
 
     def _program(self, name: str, directory: str) -> str:
         if "/" in name:
@@ -60,6 +92,12 @@ class Binder:
             if not name.startswith(("/", "~")):
                 name = f"{folder}/{name}"
         return self._reader.places.path(name)
+
+
+def _matching(path: str) -> Iterator[str]:
+    """What a wildcard stands for now, and what it would in the folders below, where `find` looks too."""
+    deep = re.sub(r"/\*(?=/|$)", "/**", path)
+    return iglob(deep, recursive=True, include_hidden=True)  # noqa: PTH207 - Path.glob refuses some that shells take
 
 
 def requester_of(turn: Turn) -> str:

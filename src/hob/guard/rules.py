@@ -41,6 +41,7 @@ RULES: Mapping[str, str] = {
     "rate": "Hob acts only so often within a minute for one sender.",
     "granted": "The owner gave leave for this very call before.",
     "approval": "What the owner, or silence, answered.",
+    "approval.unbindable": "Leave is bound to the programs and files that would run, so these have to be known.",
     "unattended": "Nobody could have been asked.",
     "unreadable": "The arguments are no JSON object.",
     "no-record": "The decision could not be stored, and without that nothing is done.",

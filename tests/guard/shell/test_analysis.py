@@ -210,6 +210,7 @@ def test_an_approval_learns_every_program_and_script() -> None:
     analysis = analyse("f() { make; }; f; cd tools; ./gen.py < x; python3 -u lib/a.py; bash run.sh; . env.sh; echo x")
     assert analysis.executables == ("make", "./gen.py", "python3", "bash")
     assert set(analysis.scripts) == {
+        *((name, ".") for name in ("GNUmakefile", "makefile", "Makefile")),
         ("./gen.py", "./tools"),
         ("lib/a.py", "./tools"),
         ("run.sh", "./tools"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hob.guard.shell.projects import project_files
 from hob.guard.shell.tree import Problem
 from hob.guard.shell.values import ANY, shown, words
 
@@ -99,13 +100,24 @@ class Analysis:
 
     @property
     def scripts(self) -> tuple[tuple[str, str], ...]:
-        """The files that will be run by an interpreter or as programs, with the directory they are relative to."""
+        """The files that will be run by an interpreter or as programs, with the directory they are relative to.
+
+        Where something runs that does not stand in the text (`cat FILE | sh`, `sh < FILE`), that is every file which
+        any of its commands names, and those of projects (`make`, `npm run`) in any case.
+        """
         found: dict[tuple[str, str], None] = {}
-        for command in self._bound:
+        bound = tuple(self._bound)
+        reads = any(command.runs.opaque for command in bound) or any(ANY in each.text for each in self.problems)
+        for command in bound:
+            names = [*command.runs.scripts, *project_files(command.name, command.argv[1:])]
             if command.argv and "/" in command.argv[0]:
-                found[shown(command.argv[0]), shown(command.directory)] = None
-            for script in command.runs.scripts:
-                found[shown(script), shown(command.directory)] = None
+                names.append(command.argv[0])
+            if reads:
+                names += [each for each in command.argv[1:] if each[:1] != "-" and ANY not in each]
+                names += [
+                    each.target for each in command.redirections if each.operator == "<" and ANY not in each.target
+                ]
+            found.update(((shown(name), shown(command.directory)), None) for name in names)
         return tuple(found)
 
     @property
