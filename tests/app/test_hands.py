@@ -15,6 +15,7 @@ from hob.config import Config, load_config
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
 from hob.store import StoreSettings, open_store
+from hob.store.audit import show_audit
 from hob.tools.groups import LOAD
 from hob.tools.known import FILE, dump_specs
 from hob.tools.sandbox import SandboxSettings
@@ -66,3 +67,18 @@ async def test_where_nothing_protects_hooks_a_command_counts_as_one_that_writes_
 ) -> None:
     async with opened(tmp_path, HOB_SANDBOX_BACKEND=backend) as (hands, config):
         assert (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).exposed is exposed
+
+
+async def test_which_hosts_a_command_was_refused_stands_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:
+    code = """
+import socket
+way = socket.create_connection(("127.0.0.1", 3128))
+for _ in range(2): way.sendall(b"CONNECT evil.example.org:443 HTTP/1.1\\r\\n\\r\\n")
+way.recv(1000)
+"""
+    async with opened(tmp_path, HOB_SANDBOX_HOSTS='["packages.example.org"]') as (hands, _):
+        said = await text_of(hands, "exec", command=f"python3 -c '{code}'", network=True)
+    rows = show_audit(tmp_path / "home", 10)
+    assert said.count("[no network to evil.example.org:443: evil.example.org is not among the allowed hosts]") == 1
+    assert [(row.entry.name, row.entry.outcome) for row in rows] == [("network", "refused")]
+    assert "evil.example.org:443" in str(rows[0].detail)

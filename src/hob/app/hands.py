@@ -4,6 +4,7 @@ Heavy: loaded when needed.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -15,12 +16,14 @@ from hob.app.obeyed import obeyed_of, places_of
 from hob.app.undoing import Undoing
 from hob.config import Config
 from hob.core.clock import Clock
-from hob.core.errors import NotConfigured, ToolFailed, ToolRefused
+from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
 from hob.core.ids import BlobId, SessionKey, TurnId
+from hob.core.labels import least_known
 from hob.core.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.guard.audit import of_action
 from hob.guard.masking.edges import MaskedBlobs
 from hob.guard.masking.known import KnownSecrets
 from hob.guard.places import OBEYED_IN_WORKSPACE, SECRET_NAME
@@ -34,7 +37,7 @@ from hob.tools.memories import FileMemories
 from hob.tools.paths import Root, Roots
 from hob.tools.remembering import Remembering
 from hob.tools.sandbox.finding import Found, find_backend
-from hob.tools.sandbox.hosts import Decided
+from hob.tools.sandbox.hosts import Decided, Decision
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launching import Launch
 from hob.tools.sandbox.processes import Processes
@@ -49,6 +52,8 @@ from hob.tools.working_memory import FileWorkingMemory
 from hob.workspace import AcceptedFiles, WorkspaceSettings, make_work_repository
 from hob.workspace.acceptance import FILE
 from hob.workspace.bootstrap import NAMES
+
+log = logging.getLogger(__name__)
 
 _TURNS_KEPT = 100  # with commands that changed something; older ones cannot be undone
 
@@ -205,6 +210,17 @@ def _with_undoing(turns: Collection[TurnId]) -> frozenset[TurnId]:
     return frozenset((*turns, *undone, *(undo_of(turn) for turn in undone)))
 
 
+async def _note_host(store: Store, context: CallContext, decision: Decision) -> None:
+    """A command was let reach a host, or not."""
+    turn = context.turn
+    who = least_known(each.sender.cls for each in (*turn.inbounds, *turn.joined))
+    outcome, target = "reached" if decision.allowed else "refused", f"{decision.host}:{decision.port}"
+    try:
+        await store.audit.add(of_action("network", outcome, who, turn=turn.id, target=target))
+    except StoreError as error:
+        log.warning("that a command was let reach a host is not noted: %s %s: %s", target, outcome, error)
+
+
 def make_hands(
     config: Config,
     store: Store,
@@ -249,7 +265,7 @@ def make_hands(
     processes = Processes(backend, clock, limits_of(settings))
     commands = Commands(
         for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream,
-        partial(obeyed_of, places_of(config)), warn,
+        partial(obeyed_of, places_of(config)), warn, partial(_note_host, store),
     )  # fmt: skip
     writing = AcceptingWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     toolsets = (writing, commands.toolset, remembering.toolset, Talking(notices).toolset)

@@ -6,9 +6,9 @@ Whether a command may run at all is the guard's to say, by its text; nothing her
 import asyncio
 import logging
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
@@ -21,7 +21,9 @@ from hob.tools.command_log import LOST, Begun, CommandLog, Doings
 from hob.tools.command_text import Live, Sieve, readable
 from hob.tools.declaring import Output, Tools, tool
 from hob.tools.paths import Roots
+from hob.tools.sandbox.hosts import Decision
 from hob.tools.sandbox.job import Finished, Job, Reason, Root, Window
+from hob.tools.sandbox.output import Heard
 from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
 from hob.tools.sandbox.running import Hearing, Running
@@ -56,6 +58,8 @@ Obeyed = Callable[[Mapping[str, What]], Sequence[str]]
 """Of the files that a command changed, by path, those that others obey outside of the sandbox."""
 Warn = Callable[[Remark], Awaitable[None]]
 """Tells the owner at once."""
+Reached = Callable[[CallContext, Decision], Coroutine[Any, Any, None]]
+"""Hears which hosts a command was let reach, and which not."""
 
 
 def nothing_obeyed(_changed: Mapping[str, What]) -> Sequence[str]:
@@ -65,6 +69,10 @@ def nothing_obeyed(_changed: Mapping[str, What]) -> Sequence[str]:
 
 async def nobody_warned(_remark: Remark) -> None:
     """Where nobody can be told."""
+
+
+async def unnoted(_context: CallContext, _decision: Decision) -> None:
+    """Where nobody notes which hosts commands reach."""
 
 
 def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
@@ -91,6 +99,7 @@ class Commands:
         sieve: Callable[[], Sieve | None] = lambda: None,
         obeyed: Obeyed = nothing_obeyed,
         warn: Warn = nobody_warned,
+        reached: Reached = unnoted,
     ) -> None:
         self._roots = roots
         self._processes = processes
@@ -104,6 +113,7 @@ class Commands:
         self._sieves: dict[str, Sieve | None] = {}  # by what runs in the background
         self._obeyed = obeyed
         self._warn = warn
+        self._reached = reached
         self.toolset = Tools(self.exec, self.process)
 
     @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
@@ -195,7 +205,8 @@ class Commands:
 
             try:
                 given = stdin.encode("utf-8", "replace")
-                finished = await self._processes.run(job, seconds=seconds, stdin=given, hearing=Hearing(hear))
+                hearing = self._hearing(hear, context)
+                finished = await self._processes.run(job, seconds=seconds, stdin=given, hearing=hearing)
                 how = _how(finished, seconds)
             except asyncio.CancelledError:
                 how = "interrupted"
@@ -210,6 +221,12 @@ class Commands:
         failed = finished.reason is not Reason.EXITED or finished.status != 0
         said = f"({how}, {finished.seconds:.1f} s{_names(doings)})\n{text}"
         return Output(said, is_error=failed, rest=rest, remarks=remarks)
+
+    def _hearing(self, output: Heard, context: CallContext) -> Hearing:
+        return Hearing(output, lambda decision: self._note(context, decision))
+
+    def _note(self, context: CallContext, decision: Decision) -> None:
+        self._watching.create_task(self._reached(context, decision))
 
     async def _text(
         self, finished: Finished, whole: "tempfile.SpooledTemporaryFile[bytes]"
@@ -230,7 +247,8 @@ class Commands:
     async def _begin(self, begun: Begun, job: Job, stdin: str, call: ToolCall, context: CallContext) -> Output:
         live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
         try:
-            _, running = await self._processes.start(job, begun.session, name=begun.process, hearing=Hearing(live.hear))
+            hearing = self._hearing(live.hear, context)
+            _, running = await self._processes.start(job, begun.session, name=begun.process, hearing=hearing)
         except BaseException:
             await self._ended(begun, "not started")
             raise

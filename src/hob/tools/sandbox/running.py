@@ -12,7 +12,7 @@ from typing import cast
 
 from hob.core.clock import Clock
 from hob.core.errors import ToolFailed
-from hob.tools.sandbox.hosts import Decided
+from hob.tools.sandbox.hosts import Decided, Decision
 from hob.tools.sandbox.job import MIB, Finished, Job, Limits, Reason, Window
 from hob.tools.sandbox.launching import Backend, Launch
 from hob.tools.sandbox.output import Heard, Output, ignore
@@ -21,16 +21,37 @@ GRACE = 2.0  # seconds between asking a command to end and ending it
 _DEAD = 5.0  # seconds within which what was killed is gone
 _AFTER_EXIT = 1.0  # seconds in which the last output must have come, though somebody may hold the pipe open
 _MOST_UNREAD = 4 * MIB
+_MOST_DECISIONS = 100  # that are told: a command could ask for hosts without end
 _PIECE = 64 * 1024
 _NOT_STARTED = 126
 
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """Who hears what a command does: each piece of its output, each decision about its network."""
+    """Who hears what a command does: each piece of its output, each new decision about its network."""
 
     output: Heard = ignore
     network: Decided = ignore
+
+
+class Decisions:
+    """What was decided about a command's network, each told once. Its output tells what was refused: few programs show
+    what a proxy answers them.
+    """
+
+    def __init__(self, output: Output, tell: Decided) -> None:
+        self._output = output
+        self._tell = tell
+        self._told: set[Decision] = set()
+
+    def hear(self, decision: Decision) -> None:
+        """One more."""
+        if decision in self._told or len(self._told) >= _MOST_DECISIONS:
+            return
+        self._told.add(decision)
+        self._tell(decision)
+        if not decision.allowed:
+            self._output.feed(f"[no network to {decision.host}:{decision.port}: {decision.reason}]\n".encode())
 
 
 @dataclass(slots=True)
@@ -45,8 +66,8 @@ class Streams:
 class Running(asyncio.SubprocessProtocol):
     """One command. Made by `start`; ends by itself or by `stop`."""
 
-    def __init__(self, launch: Launch, streams: Streams, clock: Clock, hearing: Hearing, limits: Limits) -> None:
-        self.output = Output(hearing.output)
+    def __init__(self, launch: Launch, streams: Streams, clock: Clock, output: Output, limits: Limits) -> None:
+        self.output = output
         self._launch = launch
         self._streams = streams
         self._clock = clock
@@ -221,9 +242,10 @@ async def start(
     """
     hearing = hearing or Hearing()
     with ExitStack() as before, ExitStack() as after:
-        launch = backend.prepare(job, hearing.network, before, after)
+        output = Output(hearing.output)
+        launch = backend.prepare(job, Decisions(output, hearing.network).hear, before, after)
         streams, (stdin, stdout) = _open_streams(job.window, interactive, before)
-        running = Running(launch, streams, clock, hearing, limits)
+        running = Running(launch, streams, clock, output, limits)
         running.keep(after.pop_all())
         try:
             await asyncio.get_running_loop().subprocess_exec(
