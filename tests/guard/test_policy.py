@@ -307,6 +307,15 @@ def test_what_is_typed_into_a_running_command_may_go_wherever_that_may(online: b
     assert isinstance(verdict("process", given, action="poll", id="p1"), Allow)
 
 
+@pytest.mark.parametrize(
+    "line", ["^echo^rm", "!e", "alias l=rm", "fc -s a=b", "set -- rm -rf x", '"$@"', "f() { $1; }"]
+)
+def test_what_depends_on_what_was_typed_before_is_asked_about(line: str) -> None:
+    given = context("go on")
+    assert verdict("process", given, action="write", id="p1", data=f"{line}\n").rule == "mode.risk"
+    assert isinstance(verdict("process", given, action="write", id="p1", data="Fine! Two set tables.\n"), Allow)
+
+
 def test_a_host_that_the_settings_allow_is_reached_in_a_clean_turn_only() -> None:
     sandbox = Sandbox(reaches=lambda host: host == "pypi.org")
     clean, tainted = context(sandbox=sandbox), context(sandbox=sandbox, tainted=True)

@@ -1,6 +1,7 @@
 """What a call comes to: its arguments read for what they are, and the acts that follow from them and its effects."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,11 @@ from hob.guard.readings import READINGS, Reading
 from hob.guard.shell.findings import Finding, Severity
 from hob.guard.wording.reasons import because
 
+_REMEMBERED = re.compile(  # aliases, the history, positional parameters
+    r"(?:^|[;&|(]|\bbuiltin|\bcommand)\s*(?:alias|fc|history|hash|enable|complete|set)\b|^\^|(?:^|[\s;&|(])![\w!?$*:#-]"
+    r"|\$\{?[@*\d]",
+    re.MULTILINE,
+)
 _TIERS: Mapping[Act, Tier] = {
     Act.READ: Tier.READ,
     Act.FETCH: Tier.READ,
@@ -173,7 +179,10 @@ def _read(deed: Deed, reading: Reading, reader: Reader) -> Deed:
         hosts=hosts,
         online=online,
         keys=found.texts(reading.keys),
-        read_commands=_read_commands(commands, found.texts(reading.inputs), at, reader.read_command),
+        read_commands=(
+            *_read_commands(commands, found.texts(reading.inputs), at, reader.read_command),
+            *(_typed(commands) if reading.joins else ()),
+        ),
         personal=tuple(reader.personal(leaving)) if leaving else (),
     )
 
@@ -185,6 +194,14 @@ def _read_commands(
     found = tuple(read(command, directory) for command in commands)
     noticed = any(finding.severity is not Severity.PLAIN for reading in found for finding in reading.findings)
     return (*found, *(read(text, directory) for text in inputs)) if noticed else found
+
+
+def _typed(lines: Sequence[str]) -> Iterable[CommandReading]:
+    """What a shell that runs already makes of words that it was given before."""
+    for text in lines:
+        if (found := _REMEMBERED.search(text)) is not None:
+            reason = "what it does depends on what was typed before"
+            yield CommandReading((Finding(Severity.ASK, "remembered", reason, found[0].strip()),))
 
 
 class _Arguments:

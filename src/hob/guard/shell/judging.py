@@ -25,7 +25,7 @@ from hob.guard.shell.scene import Rule, Scene
 from hob.guard.shell.values import is_known
 from hob.guard.wording.reasons import because
 
-_PARTS = (deletion, devices, control, permissions, versions, secrets, network, packages, remote, environment)
+_PARTS = (deletion, devices, control, permissions, versions, secrets, network, packages, remote, environment, running)
 _RULES: dict[str, tuple[Rule, ...]] = {}
 for _part in _PARTS:
     for _name, _rule in _part.RULES.items():

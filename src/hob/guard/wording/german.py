@@ -78,6 +78,7 @@ _OF_THE_POLICY: Mapping[str, str] = {
     ),
     "it would change Hob's settings or hooks": "es würde Hobs Einstellungen oder Hooks ändern",
     "nothing here can read commands": "nichts hier kann Befehle lesen",
+    "what it does depends on what was typed before": "was es tut, hängt von dem ab, was zuvor eingegeben wurde",
 }
 
 GERMAN: Mapping[str, str] = {**_OF_THE_POLICY, **OF_COMMANDS, **OF_QUESTIONS, **OF_ANSWERS, **OF_RULES}

@@ -1,5 +1,6 @@
 """Deleting, overwriting and moving away what is not the workspace's own output."""
 
+import re
 from collections.abc import Iterator
 
 from hob.guard.shell.arguments import after_options, has, operands, values
@@ -93,6 +94,8 @@ def move(scene: Scene) -> Iterator[Finding]:
             yield scene.ask(
                 "deletion", because("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
             )
+        elif place is Place.INSIDE and target and scene.place(target) in (Place.TEMPORARY, Place.STREAM):
+            yield scene.ask("deletion", "it moves files to where they are lost")  # each command has a /tmp of its own
     if target:
         yield from writes(scene, target)
 
@@ -141,8 +144,12 @@ def unpack(scene: Scene) -> Iterator[Finding]:
 
 def tee(scene: Scene) -> Iterator[Finding]:
     """Files that are written besides."""
+    reads = [target for operator, target, descriptor in scene.command.redirections if operator == "<"]
+    nothing = reads[-1:] == ["/dev/null"] or (not reads and scene.command.stdin == "")
     for target in operands(scene.args):
         yield from writes(scene, target)
+        if nothing and not has(scene.args, "a", "--append"):
+            yield from empties(scene, target)
 
 
 def dd(scene: Scene) -> Iterator[Finding]:
@@ -151,8 +158,22 @@ def dd(scene: Scene) -> Iterator[Finding]:
         key, _, value = arg.partition("=")
         if key == "of" and value:
             yield from writes(scene, value)
+            if not _EMPTY_SOURCES.isdisjoint(scene.args):
+                yield from empties(scene, value)
         elif key == "if" and scene.place(value) is Place.DEVICE:
             yield scene.ask("secret-reading", "it reads a device past all permissions")
+
+
+def edit(scene: Scene) -> Iterator[Finding]:
+    """`sed -i` with a program that leaves nothing."""
+    args = scene.args
+    if not (has(args, "i", "--in-place") or any(arg.startswith("--in-place=") for arg in args)):
+        return
+    given = [*values(args, "-e", "--expression")]
+    files = operands(args, ("-e", "--expression", "-f", "--file", "-l", "--line-length"))
+    if any(_LEAVES_NOTHING.fullmatch(program) for program in given or files[:1]):
+        for target in files if given else files[1:]:
+            yield from empties(scene, target)
 
 
 def writes(scene: Scene, target: str) -> Iterator[Finding]:
@@ -217,6 +238,8 @@ def container(scene: Scene) -> Iterator[Finding]:
         yield scene.ask("escalation", "the container reaches out of itself")
 
 
+_EMPTY_SOURCES = frozenset({"if=/dev/null", "if=/dev/zero"})
+_LEAVES_NOTHING = re.compile(r"(?:1,\$)?\s*d\s*;?|1?\s*[qQ]")
 _STARTED = (
     "/.bashrc", "/.bash_profile", "/.profile", "/.bash_login", "/.bash_logout", "/.zshrc", "/.zshenv", "/.zprofile",
     "/.config/fish/", "/.config/autostart", "/.config/systemd", "/LaunchAgents", "/LaunchDaemons", "/etc/cron",
@@ -245,6 +268,7 @@ RULES: Rules = {
     "bsdtar": unpack,
     "tee": tee,
     "sponge": tee,
+    **dict.fromkeys(("sed", "gsed"), edit),
     "dd": dd,
     "dcfldd": dd,
     "dropdb": drop,

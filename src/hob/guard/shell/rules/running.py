@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hob.core.tools import Effect
 from hob.guard.shell.findings import Finding, Severity
 from hob.guard.shell.names import DECODERS, DOWNLOADERS, FEARED
-from hob.guard.shell.scene import Scene
+from hob.guard.shell.scene import Rules, Scene
 from hob.guard.shell.values import ANY, is_known, may_be, pattern, shown, words
 from hob.guard.wording.reasons import because
 
@@ -79,6 +79,13 @@ def hidden(scene: Scene) -> Iterator[Finding]:
         yield scene.ask("hidden-command", because("an option of {name} runs a command", name=scene.name))
 
 
+def shown_first(scene: Scene) -> Iterator[Finding]:
+    """`less +!command`: what a pager is told to do before anything else."""
+    for arg in scene.args:
+        if arg.startswith("+") and ("!" in arg or ("|" in arg and arg[1:2] not in ("/", "?"))):
+            yield scene.ask("hidden-command", because("an option of {name} runs a command", name=scene.name))
+
+
 def injected(scene: Scene) -> Iterator[Finding]:
     """Text that builtins take for arithmetic or names, and that runs something."""
     if scene.name in (
@@ -102,3 +109,6 @@ def injected(scene: Scene) -> Iterator[Finding]:
 def is_refused(finding: Finding) -> bool:
     """Is it never to be done?"""
     return finding.severity is Severity.REFUSE
+
+
+RULES: Rules = dict.fromkeys(("less", "more", "most", "pg"), shown_first)
