@@ -103,6 +103,15 @@ async def test_git_runs_nothing_that_a_command_wrote(bench: Bench, tmp_path: Pat
     assert not proof.exists()
 
 
+async def test_the_repositories_themselves_stay_whole(bench: Bench) -> None:
+    git(bench.work, "init", "-q")
+    settings = "".join(f"export {key}={value}; " for key, value in _ENVIRON.items())
+    (bench.work / "x.py").write_text((EVIL + ATTACKS["a repository in the index"]).replace("@PROOF@", "proof"))
+    assert "taken back" in await text_of(bench.tools, "exec", command=f"{settings}python3 x.py")
+    assert git(bench.work / "lib", "log", "--format=%s").strip() == "x"
+    assert "A  lib" in git(bench.work, "status", "--short")
+
+
 def test_without_that_it_would_have(tmp_path: Path) -> None:
     proof = tmp_path / "proof"
     program = (EVIL + ATTACKS["a repository in the index"]).replace("@PROOF@", str(proof))

@@ -15,7 +15,7 @@ from typing import Any
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.tools.lines import LineFile
-from hob.tools.repositories import runs_something
+from hob.tools.repositories import is_mark, runs_something
 from hob.tools.sandbox.undo.entries import Change, Kind, Snapshot, What, changes
 from hob.tools.sandbox.undo.snapshots import Snapshots
 
@@ -224,8 +224,12 @@ class CommandLog:
     def _take_back(self, tree: Path, found: Sequence[Change], walls: frozenset[str]) -> list[str]:
         """Undo what would run something; the paths for which that could be done."""
         own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(walls))]
-        unwanted = [each for each in own if runs_something(tree, each, self.snapshots.content)]
-        return [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
+        done: list[str] = []
+        for marks in (False, True):  # what makes a folder a repository may stay where nothing evil is left in it
+            some = [each for each in own if is_mark(each) is marks]
+            unwanted = [each for each in some if runs_something(tree, each, self.snapshots.content)]
+            done += [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
+        return done
 
     async def _end(self, key: str, how: str) -> Doings:
         ended = self._open[key]

@@ -46,11 +46,16 @@ def runs_something(tree: Path, change: Change, content: Content) -> bool:
         return _gains(change, content, _hg_settings)
     if name == "commondir" and is_repository(folder):
         return _leads_away(folder, content(change.after))
-    if name == "head" and change.before is None:
+    if is_mark(change):
         return _waits(folder)
     if name == "hooks" and is_repository(folder):
         return change.after.kind is not Kind.FOLDER
     return folder.name.casefold() == "hooks" and not name.endswith(".sample") and is_repository(folder.parent)
+
+
+def is_mark(change: Change) -> bool:
+    """Whether this file, where it was not before, makes what lies beside it a repository."""
+    return Path(change.path).name.casefold() == "head" and change.before is None
 
 
 def is_repository(folder: Path) -> bool:
