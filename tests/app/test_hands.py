@@ -1,5 +1,6 @@
 """The tools as an open Hob has them."""
 
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +14,8 @@ from hob.app.sections import SECTIONS
 from hob.bus import Hub
 from hob.config import Config, load_config
 from hob.core.clock import SystemClock
-from hob.core.ids import SessionKey
+from hob.core.ids import CallId, SessionKey
+from hob.core.tools import ToolCall
 from hob.store import StoreSettings, open_store
 from hob.store.audit import show_audit
 from hob.tools.groups import LOAD
@@ -46,6 +48,25 @@ def test_what_is_known_of_the_tools_is_what_they_are(hands: HandsWhenNeeded) -> 
 async def test_a_call_is_made_by_the_tool_of_that_name(hands: HandsWhenNeeded, tmp_path: Path) -> None:
     await made(hands, "write", path="a.md", content="one\n")
     assert (tmp_path / "workspace" / "work" / "a.md").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("read", {"path": ".env"}, "closed to the file tools"),
+        ("write", {"path": ".git/config", "content": "x"}, "git's own"),
+        ("read", {"path": "../../.."}, "outside"),
+        ("edit", {"path": "a.md", "old_text": "not there", "new_text": "x"}, ""),
+        ("exec", {"command": "cat .env"}, ""),
+    ],
+)
+async def test_what_a_tool_would_refuse_anyway_is_known_before_anybody_is_asked(
+    hands: HandsWhenNeeded, tool: str, arguments: dict[str, str], why: str
+) -> None:
+    await made(hands, "write", path="a.md", content="one\n")
+    said = await hands.made.refusal_of(ToolCall(CallId("c"), tool, json.dumps(arguments)))
+    assert bool(said) == bool(why)
+    assert why in said
 
 
 async def test_a_group_is_opened_without_making_the_tools(hands: HandsWhenNeeded) -> None:

@@ -13,7 +13,7 @@ from hob.core.messages import Inbound
 from hob.core.ports.guard import Verdict
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
-from hob.guard.approvals import ApprovalLedger
+from hob.guard.approvals import ApprovalLedger, Refusal, nothing_refused
 from hob.guard.binding import Binder
 from hob.guard.commands import command_reader
 from hob.guard.deeds import Reader
@@ -61,7 +61,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(home: Path, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Desk]:
+async def open_desk(
+    home: Path, clock: Clock | None = None, *, load: bool = True, refusal: Refusal = nothing_refused, **settings: Any
+) -> AsyncIterator[Desk]:
     """A desk whose state and work folder lie in this home."""
     clock = clock or ManualClock()
     work = home / "work"
@@ -70,8 +72,11 @@ async def open_desk(home: Path, clock: Clock | None = None, **settings: Any) -> 
     reader = Reader(places, command_reader(places))
     async with open_store(home / "state", StoreSettings(), clock) as store:
         binder = Binder(reader, ("/usr/bin", "/bin"))
-        ledger = ApprovalLedger(store.approvals, store.decisions, clock, ApprovalSettings(**settings), binder)
-        await ledger.load()
+        ledger = ApprovalLedger(
+            store.approvals, store.decisions, clock, ApprovalSettings(**settings), binder, refusal=refusal
+        )
+        if load:
+            await ledger.load()
         situations = Fixed()
         judge = PolicyJudge(Policy(HardRules(places), PolicySettings()), reader, situations, store.decisions, ledger)
         yield Desk(store, ledger, judge, situations, work)

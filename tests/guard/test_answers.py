@@ -136,7 +136,7 @@ def test_a_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
 
 
 @pytest.mark.parametrize(
-    ("inbound", "waiting", "asked_else"),
+    ("inbound", "waiting", "in_doubt"),
     [
         (from_owner(), [], False),
         (from_owner(), [asked("a_1"), asked("a_2")], False),
@@ -147,9 +147,9 @@ def test_a_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
     ],
 )
 def test_a_bare_word_that_could_mean_something_else_answers_nothing(
-    inbound: Inbound, waiting: list[Approval], asked_else: bool
+    inbound: Inbound, waiting: list[Approval], in_doubt: bool
 ) -> None:
-    assert choose(Answer(True), inbound, waiting, asked_else=asked_else) is None
+    assert choose(Answer(True), inbound, waiting, in_doubt=in_doubt) is None
 
 
 def test_an_id_says_which_question_anywhere() -> None:

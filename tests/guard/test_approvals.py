@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ import pytest
 
 from hob.agent.ports import Approvals as AgentApprovals
 from hob.core.ids import ApprovalId, CallId, SessionKey
-from hob.core.labels import Trust
+from hob.core.labels import SenderClass, Trust
 from hob.core.messages import Sender
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
+from hob.core.tools import ToolCall
 from hob.guard.answers import Answer, Scope
 from hob.guard.approvals import Outcome
 from hob.guard.judge import Situation
@@ -171,6 +172,16 @@ async def test_no_leave_is_asked_for_what_is_known_only_when_it_runs(desk: Desk,
     assert (type(found), found.rule) == (Deny, "approval.unbindable")
 
 
+async def test_nobody_is_asked_for_what_the_tool_refuses_anyway(tmp_path: Path) -> None:
+    async def refused(call: ToolCall) -> str:
+        return "git's own" if ".git" in call.arguments else ""
+
+    async with open_desk(tmp_path, refusal=refused) as desk:
+        found = await desk.verdict(call_of("write", path=".git/config"), TURN, Trust.UNTRUSTED)
+        assert found == Deny("approval.useless", "git's own")
+        assert isinstance(await desk.verdict(call_of("write", path="CLAUDE.md"), TURN, Trust.UNTRUSTED), Ask)
+
+
 @pytest.mark.parametrize("wild", [False, True], ids=["named", "by a wildcard"])
 async def test_a_leave_binds_every_file_or_is_refused(desk: Desk, wild: bool) -> None:
     names = [f"s{n}.sh" for n in range(253)]
@@ -215,6 +226,23 @@ async def test_leave_for_more_holds_for_exactly_the_same_call(desk: Desk, scope:
     assert isinstance(await desk.verdict(RISKY, later, Trust.UNTRUSTED), Ask)
     await desk.store.approvals.revoke(question.id)
     assert isinstance(await desk.verdict(RISKY, turn_of("again", id="t_4")), Ask)
+
+
+async def test_leave_for_more_holds_for_the_same_people_only(desk: Desk) -> None:
+    question = await asked(desk)
+    await desk.ledger.settle(question.id, Answer(True, scope=Scope.ALWAYS), "telegram:owner")
+    by_another = replace(message("tidy up", channel="telegram"), sender=Sender("another", cls=SenderClass.OWNER))
+    assert isinstance(await desk.verdict(RISKY, turn_of("again", id="t_2")), Allow)
+    assert isinstance(await desk.verdict(RISKY, turn_of(by_another, id="t_3")), Ask)
+    assert isinstance(await desk.verdict(RISKY, turn_of("again", by_another, id="t_4")), Ask)
+
+
+async def test_a_turn_of_several_people_may_do_what_the_least_known_of_them_may(desk: Desk) -> None:
+    stranger = replace(message("do it", channel="telegram"), sender=Sender("s", cls=SenderClass.STRANGER))
+    write = call_of("write", path="a.md")
+    assert isinstance(await desk.verdict(write, TURN), Allow)
+    for turn in (turn_of("do it", stranger), turn_of(stranger, "do it"), replace(TURN, joined=(stranger,))):
+        assert (await desk.verdict(write, turn)).rule == "sender.tier"
 
 
 @pytest.mark.parametrize(
@@ -332,28 +360,45 @@ async def test_a_leave_that_waits_too_long_is_void(tmp_path: Path) -> None:
         assert isinstance(await desk.verdict(RISKY, TURN), Deny)
 
 
-@pytest.mark.parametrize("year", [2020, 2040])
-async def test_a_jump_of_the_wall_clock_ends_nothing(tmp_path: Path, year: int) -> None:
-    clock = ManualClock()
-    async with open_desk(tmp_path, clock, seconds=60) as desk:
-        await asked(desk)
-        clock.set_wall(datetime(year, 1, 1, tzinfo=UTC))
-        await clock.advance(59)
-        assert await desk.ledger.expire_due() == ()
-
-
-async def test_time_in_which_hob_does_not_run_does_not_count(tmp_path: Path) -> None:
+async def test_a_clock_that_is_set_back_lengthens_nothing(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, seconds=60) as desk:
         question = await asked(desk)
-        await clock.advance(40)
-        await desk.ledger.note()
-    clock = ManualClock(datetime(2027, 1, 1, tzinfo=UTC))
-    async with open_desk(tmp_path, clock, seconds=60) as desk:
-        await clock.advance(19)
+        clock.set_wall(datetime(2020, 1, 1, tzinfo=UTC))
+        await clock.advance(59)
         assert await desk.ledger.expire_due() == ()
         await clock.advance(2)
         assert await desk.ledger.expire_due() == (question.id,)
+
+
+async def test_time_in_which_the_machine_sleeps_counts(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_desk(tmp_path, clock, seconds=60) as desk:
+        question = await asked(desk)
+        clock.set_wall(clock.now() + timedelta(seconds=61))  # what runs stands still meanwhile
+        assert (await desk.ledger.settle(question.id, YES, "telegram:owner")).outcome is Outcome.NOT_OPEN
+        assert await desk.ledger.expire_due() == (question.id,)  # so that the turn that waits hears of it
+        assert await desk.ledger.expire_due() == ()
+
+
+@pytest.mark.parametrize(("later", "outcome"), [(59, Outcome.TAKEN), (61, Outcome.NOT_OPEN)])
+async def test_time_in_which_hob_does_not_run_counts(tmp_path: Path, later: int, outcome: Outcome) -> None:
+    clock = ManualClock()
+    async with open_desk(tmp_path, clock, seconds=60) as desk:
+        question = await asked(desk)
+    clock = ManualClock(clock.now() + timedelta(seconds=later))
+    async with open_desk(tmp_path, clock, seconds=60, load=False) as desk:
+        assert (await desk.ledger.settle(question.id, YES, "telegram:owner")).outcome is outcome
+
+
+async def test_a_leave_is_void_when_hob_comes_back_too_late_to_use_it(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_desk(tmp_path, clock, use_seconds=60) as desk:
+        question = await asked(desk)
+        await desk.ledger.settle(question.id, YES, "telegram:owner")
+    clock = ManualClock(clock.now() + timedelta(seconds=61))
+    async with open_desk(tmp_path, clock, use_seconds=60, load=False) as desk:
+        assert (await desk.verdict(RISKY, TURN)).rule == "approval.expired"
 
 
 # Crashes

@@ -126,6 +126,19 @@ async def test_a_question_that_nobody_answers_ends_with_a_no_that_is_told(world:
     assert marks(world) == []
 
 
+@pytest.mark.parametrize("between", ["Shall I tell you the weather, yes or no?", "/status"])
+async def test_a_bare_yes_answers_no_question_after_which_something_was_said(world: World, between: str) -> None:
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon)
+        assert (await daemon.post(between)).status_code == 200
+        assert (await daemon.post("yes")).json()["reply"] == "You said: yes"
+        assert (await daemon.get(id))["approvals"] == [approval]
+        assert marks(world) == []
+        assert (await daemon.post(f"approve:{approval}")).json()["reply"] == "Allowed: exec."
+        assert (await daemon.get(id, wait=20))["state"] == "done"
+    assert marks(world) == ["ran"]
+
+
 async def test_of_two_answers_at_once_one_counts(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)

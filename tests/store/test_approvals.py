@@ -6,9 +6,13 @@ from dataclasses import replace
 import pytest
 
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
+from hob.core.messages import Address
 from hob.core.states import ApprovalState
 from hob.store import Approval, Bound, IllegalMove, Store
+from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
+from hob.testing.turns import make_turn, put_message
+from tests.samples import chunk_of, outbound_to
 
 SESSION = SessionKey("memory:main")
 BOUND = Bound("/work", (("/usr/bin/make", digest("make")), ("/work/Makefile", digest("all:"))))
@@ -42,6 +46,21 @@ async def test_a_call_is_asked_about_anew_once_its_leave_was_used(store: Store) 
     newest = await store.approvals.newest(ASKED.turn, ASKED.call, ASKED.hash)
     assert newest is not None
     assert newest.id == again.id
+
+
+async def test_a_question_is_the_last_thing_said_until_somebody_writes_or_hob_does(store: Store) -> None:
+    asking = message("do it")
+    turn = await make_turn(store, asking)
+    question = replace(ASKED, id=ApprovalId("a_3"), turn=turn.id)
+    here, elsewhere = asking.origin, Address("memory", "elsewhere")
+    await store.outbox.owe([chunk_of(turn, "may I?"), replace(outbound_to(asking, "o_1"), to=elsewhere)])
+    assert await store.approvals.is_last_said(question, here)
+    await store.outbox.owe([outbound_to(asking, "o_2")])
+    assert not await store.approvals.is_last_said(question, here)
+    third = Address("memory", "third")
+    assert await store.approvals.is_last_said(question, third)
+    await put_message(store, message("and what about the weather?"))
+    assert not await store.approvals.is_last_said(question, third)
 
 
 @pytest.mark.parametrize(("scope", "session"), [("session", SESSION), ("always", None)])

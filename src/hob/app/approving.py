@@ -64,7 +64,7 @@ class Approving:
         asking = await self._store.turns.parked((WaitsFor.ANSWER,), session)
         said = parse_answer(inbound.text)
         if said is not None:
-            taken = await self._decide(said, inbound, session, event, asked_else=bool(asking))
+            taken = await self._decide(said, inbound, session, event, in_doubt=bool(asking))
             if taken is not None:
                 return taken
         if not asking or not inbound.text.strip() or inbound.attachments:
@@ -75,16 +75,18 @@ class Approving:
         return accepted
 
     async def _decide(
-        self, said: Answer, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, asked_else: bool
+        self, said: Answer, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, in_doubt: bool
     ) -> Accepted | None:
         origin = inbound.origin
         earlier = await self._store.inbox.find_key(origin.channel, origin.account, inbound.key)
         if earlier is not None:
             return earlier
         began = self._clock.monotonic()
-        answered = await self._ledger.answer(
-            said, inbound, await self._store.approvals.open(session), asked_else=asked_else
-        )
+        await self._expire()
+        waiting = await self._store.approvals.open(session)
+        if said.id is None and len(waiting) == 1 and not in_doubt:
+            in_doubt = not await self._store.approvals.is_last_said(waiting[0], origin)
+        answered = await self._ledger.answer(said, inbound, waiting, in_doubt=in_doubt)
         if answered.outcome is Outcome.UNCLEAR:
             return None
         if answered.outcome is Outcome.TAKEN:
@@ -119,6 +121,7 @@ class Approving:
 
         Raises NotFound, NotAllowed, InvalidRequest.
         """
+        await self._expire()
         await self.find(id)
         try:
             reach = Scope(scope)

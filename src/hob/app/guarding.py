@@ -84,6 +84,7 @@ def guard(
         Binder(reader, _search(config[SandboxSettings])),
         hands.diff_of,
         language,
+        hands.refusal_of,
     )
     situations = TurnSituations(
         config[PolicySettings],

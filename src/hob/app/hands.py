@@ -98,6 +98,16 @@ class Hands:
             return await self.files.diff_of(call)
         return ""
 
+    async def refusal_of(self, call: ToolCall) -> str:
+        """Why the file tools would refuse a call whatever anybody allows; empty where they would not."""
+        try:
+            await self.files.check(call)
+        except ToolRefused as why:
+            return str(why)
+        except (ToolFailed, OSError):
+            pass  # as it stands now, which is the call's own business
+        return ""
+
     def places_of(self, call: ToolCall) -> Sequence[str]:
         """The real paths that a call of the file tools would reach."""
         with suppress(ToolFailed, ToolRefused, OSError):

@@ -94,16 +94,16 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
 
 
 def choose(
-    answer: Answer, inbound: Inbound, waiting: Sequence[Approval], *, asked_else: bool = False
+    answer: Answer, inbound: Inbound, waiting: Sequence[Approval], *, in_doubt: bool = False
 ) -> ApprovalId | None:
     """The question of the message's session that it answers; None where that is not beyond doubt.
 
     `waiting` are the open ones. A bare word counts in a direct chat with exactly one of them, asked before the word was
-    written, and while nothing else was asked (`asked_else`: a question of the model's).
+    written, and is `in_doubt` where a question of the model's stands or anybody has said anything since.
     """
     if answer.id is not None:
         return answer.id
-    if inbound.group or asked_else or len(waiting) != 1 or inbound.quoted or inbound.attachments:
+    if inbound.group or in_doubt or len(waiting) != 1 or inbound.quoted or inbound.attachments:
         return None
     (only,) = waiting
     if inbound.sent_at != UNKNOWN_TIME and inbound.sent_at.timestamp() < only.asked:

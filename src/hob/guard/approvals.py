@@ -1,8 +1,8 @@
 """Questions to the owner: asked once, answered once, used once, and void when what they were about has changed.
 
 A leave is bound to the session, the tool, the exact arguments, the directory, whoever wants it done, and the files that
-would run. All of that is looked at again when it is used. Silence expires to a refusal: after so many seconds in which
-Hob ran, however the wall clock jumps and however long the machine slept.
+would run. All of that is looked at again when it is used. Silence expires to a refusal: after so many seconds by the
+wall clock, in which Hob need not have run, and after as many in which it ran, should that clock have been set back.
 """
 
 import json
@@ -34,8 +34,17 @@ Differ = Callable[[ToolCall], Awaitable[str]]
 """What a call would change, as a unified diff; empty where it changes no file. Changes nothing and never raises."""
 
 
+Refusal = Callable[[ToolCall], Awaitable[str]]
+"""Why the tool would refuse a call whatever anybody allows; empty where it would not. Does nothing and never raises."""
+
+
 async def no_difference(_call: ToolCall) -> str:
     """Where nothing can tell what a call would change."""
+    return ""
+
+
+async def nothing_refused(_call: ToolCall) -> str:
+    """Where nothing can tell what a tool would refuse."""
     return ""
 
 
@@ -60,6 +69,14 @@ class Answered:
     line: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """When a question or a leave ends: whichever clock is there first, the monotonic one of this run or the wall's."""
+
+    running: float
+    wall: float
+
+
 class ApprovalLedger:
     """Implements the agent's `Approvals`, and looks after questions from asking to use."""
 
@@ -72,6 +89,7 @@ class ApprovalLedger:
         binder: Binder,
         differ: Differ = no_difference,
         language: str = "en",
+        refusal: Refusal = nothing_refused,
     ) -> None:
         """People are asked, and told what came of their answers, in this language."""
         self._approvals = approvals
@@ -81,7 +99,10 @@ class ApprovalLedger:
         self._binder = binder
         self._differ = differ
         self._language = language
-        self._ends: dict[ApprovalId, float] = {}  # monotonic
+        self._refusal = refusal
+        self._ends: dict[ApprovalId, _End] = {}
+        self._ended: list[ApprovalId] = []  # of which nobody was told yet
+        self._loaded = False
 
     # asking
 
@@ -109,7 +130,7 @@ class ApprovalLedger:
             remaining=seconds,
         )
         id = await self._approvals.put(approval, of_approval)
-        self._ends.setdefault(id, self._clock.monotonic() + seconds)
+        self._ends.setdefault(id, self._end(seconds, at + seconds))
         return id
 
     async def _shown(self, call: ToolCall, reason: str, requester: str, bound: Bound) -> str:
@@ -142,7 +163,7 @@ class ApprovalLedger:
 
     async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
         """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
-        await self.expire_due()
+        await self._expire()
         found = await self._approvals.find(asked.approval)
         if found is not None and found.state is ApprovalState.OPEN:
             return None
@@ -165,11 +186,11 @@ class ApprovalLedger:
         inbound: Inbound,
         waiting: tuple[Approval, ...],
         *,
-        asked_else: bool = False,
+        in_doubt: bool = False,
         scoped: bool = False,
     ) -> Answered:
         """Take an answer that came as a message; `waiting` are its session's open questions. Raises StoreErrors."""
-        id = choose(answer, inbound, waiting, asked_else=asked_else)
+        id = choose(answer, inbound, waiting, in_doubt=in_doubt)
         if id is None:
             return Answered(Outcome.UNCLEAR)
         why = may_answer(inbound, self._settings.channels, scoped=scoped)
@@ -180,7 +201,7 @@ class ApprovalLedger:
 
     async def settle(self, id: ApprovalId, answer: Answer, by: str) -> Answered:
         """Answer a question as the owner, who is known already: from the command line, a button. Raises StoreErrors."""
-        await self.expire_due()
+        await self._expire()
         asked = await self._approvals.find(id)
         if asked is None or asked.state is not ApprovalState.OPEN:
             return Answered(Outcome.NOT_OPEN, asked, self._not_open(answer.typed or id, asked))
@@ -190,7 +211,7 @@ class ApprovalLedger:
         if taken is None:
             asked = await self._approvals.find(id)
             return Answered(Outcome.NOT_OPEN, asked, self._not_open(id, asked))
-        self._ends[id] = self._clock.monotonic() + seconds
+        self._ends[id] = self._end(seconds, self._clock.now().timestamp() + seconds)
         once = because("This is leave for one time only: {rule}", rule=sentence_of(asked.rule))
         line = "" if scope is answer.scope else in_language(once, self._language)
         return Answered(Outcome.TAKEN, taken, line)
@@ -205,7 +226,7 @@ class ApprovalLedger:
 
         Raises StoreErrors.
         """
-        await self.expire_due()
+        await self._expire()
         known = await self._approvals.newest(turn.id, call.id, command_hash(call))
         if known is not None:
             match known.state:
@@ -221,8 +242,11 @@ class ApprovalLedger:
                     pass  # leave is for one time
         if not tainted and may_be_granted(asked.rule) and (granted := await self._granted(call, turn)) is not None:
             return granted
-        unbindable = await self._binder.find_unbindable(call)
-        return Deny("approval.unbindable", f"no leave can be asked for: {unbindable}") if unbindable else asked
+        if why := await self._refusal(call):
+            return Deny("approval.useless", why)
+        if why := await self._binder.find_unbindable(call):
+            return Deny("approval.unbindable", f"no leave can be asked for: {why}")
+        return asked
 
     async def _use(self, approval: Approval, call: ToolCall, turn: Turn) -> Verdict:
         changed = _changed(approval.bound, await self._binder.bind(call))
@@ -249,30 +273,40 @@ class ApprovalLedger:
 
     async def load(self) -> None:
         """Go on with what stood when Hob last ran. Raises StoreErrors."""
-        now = self._clock.monotonic()
         for each in await self._approvals.standing():
             left = each.remaining if each.remaining is not None else max(0.0, each.expires - each.asked)
-            self._ends.setdefault(each.id, now + left)
+            until = each.expires if each.answered is None else each.answered + self._settings.use_seconds
+            self._ends.setdefault(each.id, self._end(left, until))
+        self._loaded = True
+
+    def _end(self, seconds: float, until: float) -> _End:
+        return _End(self._clock.monotonic() + seconds, until)
 
     async def expire_due(self) -> tuple[ApprovalId, ...]:
-        """End what has stood its time; which these are. To be called now and then. Raises StoreErrors."""
-        now = self._clock.monotonic()
-        due = tuple(id for id, end in self._ends.items() if end <= now)
-        for id in due:
+        """End what has stood its time; all that ended since the last call. For now and then. Raises StoreErrors."""
+        await self._expire()
+        ended, self._ended = tuple(self._ended), []
+        return ended
+
+    async def _expire(self) -> None:
+        if not self._loaded:
+            await self.load()
+        now, wall = self._clock.monotonic(), self._clock.now().timestamp()
+        for id in [id for id, end in self._ends.items() if end.running <= now or end.wall <= wall]:
             await self._void(id, "nobody answered in time")
-            self._ends.pop(id, None)
-        return due
+            if self._ends.pop(id, None) is not None:
+                self._ended.append(id)
 
     async def note(self) -> None:
         """Note how long everything still stands; every minute or so, and at the end. Raises StoreErrors."""
         now = self._clock.monotonic()
         if self._ends:
-            await self._approvals.note_remaining({id: max(0.0, end - now) for id, end in self._ends.items()})
+            await self._approvals.note_remaining({id: max(0.0, end.running - now) for id, end in self._ends.items()})
 
     @property
     def next_end(self) -> float | None:
-        """When (monotonic seconds) the next question ends; None while none stands."""
-        return min(self._ends.values(), default=None)
+        """When (monotonic seconds) the next question ends at the latest; None while none stands."""
+        return min((end.running for end in self._ends.values()), default=None)
 
     async def _void(self, id: ApprovalId, why: str) -> None:
         try:

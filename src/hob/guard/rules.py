@@ -42,6 +42,7 @@ RULES: Mapping[str, str] = {
     "granted": "The owner gave leave for this very call before.",
     "approval": "What the owner, or silence, answered.",
     "approval.unbindable": "Leave is bound to the programs and files that would run, so these have to be known.",
+    "approval.useless": "The tool itself refuses this, so nobody is asked for leave.",
     "unattended": "Nobody could have been asked.",
     "unreadable": "The arguments are no JSON object.",
     "no-record": "The decision could not be stored, and without that nothing is done.",

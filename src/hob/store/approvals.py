@@ -9,6 +9,7 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
+from hob.core.messages import Address
 from hob.core.states import APPROVAL_MOVES, ApprovalState
 from hob.store.audit import AuditEntry, AuditLog
 from hob.store.content import Keep
@@ -45,7 +46,7 @@ class Approval:
     """One question, bound to one call of a turn and its exact arguments by `hash`. `shown` is what the owner reads.
 
     `bound` is None where that was erased. `remaining` are the seconds of running time it still stands for, as last
-    noted; None for questions older than that. `asked` and `expires` are for people only.
+    noted; None for questions older than that. `asked`, `expires` and `answered` are times by the wall clock.
     """
 
     id: ApprovalId
@@ -161,6 +162,22 @@ class Approvals:
         """One question."""
         row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE a.id = ?", (id,)))
         return None if row is None else _load(row)
+
+    async def is_last_said(self, approval: Approval, chat: Address) -> bool:
+        """Whether nobody has written in its session since it was asked, and Hob has sent nothing else to this chat."""
+
+        def said_since(connection: apsw.Connection) -> bool:
+            newest = "SELECT turn FROM inbox WHERE session = ? ORDER BY seq DESC LIMIT 1"
+            row = find_row(connection, newest, (approval.session,))
+            sent = (
+                "SELECT 1 FROM outbox WHERE channel = ? AND account = ? AND chat = ? AND thread = ? AND created > ?"
+                " AND turn IS NOT ? LIMIT 1"
+            )
+            to = (chat.channel, chat.account, chat.chat, chat.thread)
+            other = find_row(connection, sent, (*to, approval.asked, approval.turn))
+            return (row is not None and row[0] != approval.turn) or other is not None
+
+        return not await self._readers.read(said_since)
 
     async def open(self, session: SessionKey | None = None) -> tuple[Approval, ...]:
         """The unanswered questions, of one session if given, oldest first."""

@@ -137,6 +137,13 @@ class FileTools:
         """What a call would change; None where it is none that changes files. Raises as the call would."""
         return await self._editing.plan(call)
 
+    async def check(self, call: ToolCall) -> None:
+        """Raises ToolRefused where the call would be refused, ToolFailed where it would fail. Does nothing."""
+        for place in self.places(call):
+            if call.name == "read":
+                self.roots.check_shown(place)
+        await self.plan_of(call)
+
     def places(self, call: ToolCall) -> tuple[Place, ...]:
         """Where a call would read or write, links followed, for whoever judges it. Raises ToolFailed, ToolRefused."""
         reader = self._readers.get(call.name)

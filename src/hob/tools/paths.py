@@ -115,6 +115,12 @@ class Roots:
         """Whether a file of this name usually holds keys or passwords."""
         return self.secret is not None and self.secret.fullmatch(path.rpartition("/")[2]) is not None
 
+    def check_shown(self, place: Place) -> None:
+        """Raises ToolRefused where what stands in this file is never shown."""
+        if self.holds_secrets(place.path):
+            why = "usually holds keys or passwords, so it is closed to the file tools"
+            raise ToolRefused(f"{place.spelled} {why}. A command can use it, if the owner gives leave.")
+
     def is_forbidden_file(self, found: os.stat_result) -> bool:
         """Whether this file is another name, a hard link, of one that is never touched."""
         return found.st_nlink > 1 and (found.st_dev, found.st_ino) in files_of(self.forbidden)
@@ -194,9 +200,8 @@ class Roots:
         return ToolFailed(f"{said} {self.line()}")
 
     def _open_file(self, place: Place, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
-        if not secrets and self.holds_secrets(place.path):
-            why = "usually holds keys or passwords, so it is closed to the file tools"
-            raise ToolRefused(f"{place.spelled} {why}. A command can use it, if the owner gives leave.")
+        if not secrets:
+            self.check_shown(place)
         if not place.parts:
             raise ToolFailed(f"{place.spelled} is a folder, not a file.")
         with self.folder(place) as folder:
