@@ -197,7 +197,7 @@ def _same(one: Entry | None, other: Entry | None) -> bool:
 def _same_content(one: Entry | None, other: Entry | None) -> bool:
     if one is None or other is None:
         return one is other
-    return (one.kind, one.content) == (other.kind, other.content)
+    return one.holds_the_same_as(other)
 
 
 def _entry(version: Version | None) -> Entry | None:

@@ -1,6 +1,7 @@
 """What a command did to a folder is known afterwards and can be put back, but never over a later change."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -196,10 +197,10 @@ def test_nothing_comes_back_with_more_rights_than_files_have(snapshots: Snapshot
 def test_what_is_too_large_is_told_and_left(tmp_path: Path, tree: Path) -> None:
     small = Snapshots(tmp_path / "s", SystemClock(), Bounds(file=10))
     (tree / "big").write_bytes(b"x" * 100)
-    assert small.take(tree).unkept == ("big",)
+    assert small.take(tree).unkept == {"big"}
     found = around(small, tree, lambda: (tree / "big").write_bytes(b"y" * 100))
     assert [change.restorable for change in found] == [False]
-    reason = "what was there before was too large to keep, or could not be read"
+    reason = "what was there before was not kept: too large, too much, not readable, or a cache"
     assert told(small.restore(tree, found)) == {"big": reason}
 
 
@@ -217,6 +218,49 @@ def test_a_command_cannot_hide_a_folder_by_calling_it_a_cache(snapshots: Snapsho
     again = Snapshots(snapshots._folder, SystemClock())
     found = around(again, tree, lambda: (tree / "src" / "main.py").unlink())
     assert [change.path for change in found] == ["src/main.py"]
+
+
+def test_a_tag_is_believed_where_the_name_is_one_of_a_cache(snapshots: Snapshots, tree: Path) -> None:
+    for name in ("target", "thesis"):
+        (tree / name).mkdir()
+        (tree / name / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55")
+        (tree / name / "book.tex").write_text("years of work")
+    found = around(snapshots, tree, lambda: shutil.rmtree(tree / "thesis"))
+    assert snapshots.take(tree).left_out == {"target"}
+    assert set(told(snapshots.restore(tree, found)).values()) == {"done"}
+    assert (tree / "thesis" / "book.tex").read_text() == "years of work"
+
+
+def test_a_folder_of_which_nothing_was_kept_is_said_to_be_lost(snapshots: Snapshots, tree: Path) -> None:
+    (tree / "node_modules").mkdir()
+    (tree / "node_modules" / "x").write_text("x")
+    found = around(snapshots, tree, lambda: shutil.rmtree(tree / "node_modules"))
+    for restore in (snapshots.preview, snapshots.restore):
+        assert "was not kept" in told(restore(tree, found))["node_modules"]
+    assert not (tree / "node_modules").exists()
+
+
+def test_what_would_be_lost_for_good_is_known_beforehand(tmp_path: Path, tree: Path) -> None:
+    few = Snapshots(tmp_path / "s", SystemClock(), Bounds(file=10, depth=2))
+    (tree / "node_modules").mkdir()
+    (tree / "big").write_bytes(b"x" * 100)
+    (tree / "a" / "b" / "c").mkdir(parents=True)
+    few.take(tree)
+    again = Snapshots(tmp_path / "s", SystemClock(), Bounds(file=10, depth=2))
+    for each in (few, again):
+        assert each.take(tree).unkept == {"big", "a/b/c"}
+
+
+def test_a_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tree: Path) -> None:
+    def act() -> None:
+        (tree / "README").unlink()
+        (tree / "README").mkdir()
+
+    found = around(snapshots, tree, act)
+    (tree / "README" / "later").write_text("mine")
+    reason = "there is something in it that came later or was left out"
+    for restore in (snapshots.preview, snapshots.restore):
+        assert told(restore(tree, found)) == {"README": reason}
 
 
 def test_a_command_cannot_crowd_files_out(tmp_path: Path, tree: Path) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+NOT_LOOKED_INTO = "!"
+
 
 class Kind(StrEnum):
     """What a name stands for. Sockets, pipes and devices are noted and never put back."""
@@ -30,7 +32,7 @@ class Entry:
     """One name. Times are in nanoseconds, `content` is the SHA-256 of a file or the target of a link.
 
     A file that was not kept (too large, not readable) has a stamp for its content: that shows a change, not what was
-    there.
+    there. The content of a folder that was not looked into is `NOT_LOOKED_INTO`.
     """
 
     kind: Kind
@@ -45,14 +47,19 @@ class Entry:
 
     def same_as(self, other: "Entry | None") -> bool:
         """Whether it is as it was, to whoever reads it."""
-        return other is not None and (self.kind, self.mode, self.content) == (other.kind, other.mode, other.content)
+        return other is not None and self.mode == other.mode and self.holds_the_same_as(other)
+
+    def holds_the_same_as(self, other: "Entry") -> bool:
+        """Whether it is of the same kind, with the same content."""
+        return self.kind is other.kind and (self.kind is Kind.FOLDER or self.content == other.content)
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A folder at one moment. `entries` go by the path below the folder, `left_out` are folders not looked into.
 
-    `taken` is the wall time in nanoseconds at which it was begun.
+    `taken` is the wall time in nanoseconds at which it was begun. `missed` are those left out though they are no
+    caches, which tools fill anew.
     """
 
     id: str
@@ -60,11 +67,13 @@ class Snapshot:
     taken: int
     entries: Mapping[str, Entry]
     left_out: frozenset[str] = frozenset()
+    missed: frozenset[str] = frozenset()
 
     @property
-    def unkept(self) -> tuple[str, ...]:
-        """Files that are noted and could not be put back: too large, not readable, or too many in all."""
-        return tuple(path for path, entry in self.entries.items() if not entry.kept and entry.kind is Kind.FILE)
+    def unkept(self) -> frozenset[str]:
+        """What would be lost for good: files too large, not readable or too many in all, and missed folders."""
+        files = (path for path, entry in self.entries.items() if not entry.kept and entry.kind is Kind.FILE)
+        return self.missed.union(files)
 
 
 class What(StrEnum):

@@ -25,7 +25,7 @@ class Restored:
 
 _FINE = Restored("", True)
 _NOT_EMPTY = "there is something in it that came later or was left out"
-_NOT_KEPT = "what was there before was too large to keep, or could not be read"
+_NOT_KEPT = "what was there before was not kept: too large, too much, not readable, or a cache"
 
 
 class Stays(Exception):

@@ -59,14 +59,15 @@ class Snapshots:
             walk.run(root)
         finally:
             os.close(root)
-        left_out = frozenset(walk.left_out)
-        if last is not None and not walk.fresh and len(walk.entries) == len(last.entries) and left_out == last.left_out:
-            taken_again = Snapshot(last.id, tree, taken, last.entries, left_out)
+        left_out, missed = frozenset(walk.left_out), frozenset(walk.missed)
+        unchanged = last is not None and not walk.fresh and len(walk.entries) == len(last.entries)
+        if last is not None and unchanged and (left_out, missed) == (last.left_out, last.missed):
+            taken_again = Snapshot(last.id, tree, taken, last.entries, left_out, missed)
             self._last[tree] = taken_again
             return taken_again
         rows = [_row(path, entry) for path, entry in walk.entries.items()]
         name = hashlib.sha256(json.dumps([str(tree), rows], sort_keys=True).encode()).hexdigest()[:24]
-        snapshot = Snapshot(name, tree, taken, walk.entries, left_out)
+        snapshot = Snapshot(name, tree, taken, walk.entries, left_out, missed)
         self._save(snapshot, rows)
         self._last[tree] = snapshot
         return snapshot
@@ -135,6 +136,7 @@ class Snapshots:
             "tree": str(snapshot.tree),
             "taken": snapshot.taken,
             "left_out": sorted(snapshot.left_out),
+            "missed": sorted(snapshot.missed),
             "rows": rows,
         }
         for name, text in ((f"{snapshot.id}.json", json.dumps(content)), ("latest", snapshot.id)):
@@ -162,4 +164,5 @@ def _snapshot(content: dict[str, Any], tree: Path, name: str) -> Snapshot:
         path: Entry(Kind(kind), mode, Stamp(inode, size, mtime, ctime), text)
         for path, kind, mode, inode, size, mtime, ctime, text in content["rows"]
     }
-    return Snapshot(name, tree, content["taken"], entries, frozenset(content["left_out"]))
+    missed = frozenset(content.get("missed", ()))
+    return Snapshot(name, tree, content["taken"], entries, frozenset(content["left_out"]), missed)

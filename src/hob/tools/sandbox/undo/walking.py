@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hob.tools.sandbox.undo.entries import Entry, Kind, Snapshot, Stamp
+from hob.tools.sandbox.undo.entries import NOT_LOOKED_INTO, Entry, Kind, Snapshot, Stamp
 from hob.tools.sandbox.undo.objects import Objects
 
 MIB = 1024 * 1024
@@ -21,19 +21,21 @@ _TAG = b"Signature: 8a477f597d28d172789f06886806bc55"  # https://bford.info/cach
 _RACY = 50_000_000  # a file changed in the same tick of the kernel's clock shows no new time: nanoseconds
 
 # Folders that tools fill and fill again. What commands change in them cannot be undone.
-HEAVY = frozenset(
+CACHES = frozenset(
     [
         *("node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".gradle", ".next"),
-        *(".mypy_cache", ".pytest_cache", ".ruff_cache"),
+        *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
     ]
 )
+# Names of folders whose word is taken for it: a tag alone can be written by anybody into any folder.
+TAGGED_CACHES = frozenset(["target", ".cache", "cache", ".ccache", "zig-cache", ".zig-cache", ".terraform"])
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How much is kept. Sizes are in bytes; what is more is noted, and cannot be put back."""
 
-    file: int = 32 * MIB
+    file: int = 256 * MIB
     tree: int = 1024 * MIB
     entries: int = 50_000
     depth: int = 64
@@ -59,6 +61,7 @@ class Walk:
     def __init__(self, objects: Objects, bounds: Bounds, last: Snapshot | None) -> None:
         self.entries: dict[str, Entry] = {}
         self.left_out: set[str] = set()
+        self.missed: set[str] = set()
         self.fresh = 0
         self._objects = objects
         self._bounds = bounds
@@ -83,28 +86,35 @@ class Walk:
         path = prefix + item.name
         status = item.stat(follow_symlinks=False)
         if len(self.entries) >= self._bounds.entries and path not in self._last:
-            self.left_out.add(prefix.rstrip("/") or ".")
-            return
-        if not stat.S_ISDIR(status.st_mode):
+            self._miss(prefix.rstrip("/") or ".")
+        elif stat.S_ISDIR(status.st_mode):
+            self._below(fd, item.name, path, status, depth)
+        else:
             self._note(path, self._leaf(fd, item.name, path, status))
-            return
-        stamp = Stamp(status.st_ino, 0, 0, 0)
-        self._note(path, self._reused(path, Entry(Kind.FOLDER, stat.S_IMODE(status.st_mode), stamp)))
-        if item.name in HEAVY or depth >= self._bounds.depth or status.st_dev != self._device:
-            self.left_out.add(path)
-            return
+
+    def _below(self, fd: int, name: str, path: str, status: os.stat_result, depth: int) -> None:
+        below: int | None = None
+        with suppress(OSError):  # not readable, or no folder any more
+            below = os.open(name, _FOLDER, dir_fd=fd)
         try:
-            below = os.open(item.name, _FOLDER, dir_fd=fd)
-        except OSError:  # not readable, or no folder any more
-            self.left_out.add(path)
-            return
-        try:
-            if self._is_cache(below, path):
+            cache = name in CACHES or (name in TAGGED_CACHES and below is not None and self._is_tagged(below, path))
+            looks = below is not None and depth < self._bounds.depth and status.st_dev == self._device
+            content = NOT_LOOKED_INTO if cache or not looks else ""
+            stamp = Stamp(status.st_ino, 0, 0, 0)
+            self._note(path, self._reused(path, Entry(Kind.FOLDER, stat.S_IMODE(status.st_mode), stamp, content)))
+            if cache:
                 self.left_out.add(path)
+            elif below is None or not looks:
+                self._miss(path)
             else:
                 self._folder(below, path + "/", depth + 1)
         finally:
-            os.close(below)
+            if below is not None:
+                os.close(below)
+
+    def _miss(self, path: str) -> None:
+        self.left_out.add(path)
+        self.missed.add(path)
 
     def _note(self, path: str, entry: Entry) -> None:
         self.entries[path] = entry
@@ -131,7 +141,7 @@ class Walk:
         self._bytes += stamp.size
         return read_file(fd, name, self._objects)
 
-    def _is_cache(self, fd: int, path: str) -> bool:
+    def _is_tagged(self, fd: int, path: str) -> bool:
         """Whether a folder says of itself that it is a cache. One that was looked into before stays looked into: else a
         command could hide with a tag what the next one does.
         """
