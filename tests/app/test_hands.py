@@ -14,6 +14,7 @@ from hob.app.sections import SECTIONS
 from hob.bus import Hub
 from hob.config import Config, load_config
 from hob.core.clock import SystemClock
+from hob.core.errors import ToolFailed
 from hob.core.ids import CallId, SessionKey
 from hob.core.tools import ToolCall
 from hob.store import StoreSettings, open_store
@@ -21,6 +22,7 @@ from hob.store.audit import show_audit
 from hob.tools.groups import LOAD
 from hob.tools.known import FILE, dump_specs
 from hob.tools.sandbox import SandboxSettings
+from hob.workspace import WorkspaceSettings
 from tests.tools.calling import made, text_of
 
 
@@ -88,6 +90,25 @@ async def test_where_nothing_protects_hooks_a_command_counts_as_one_that_writes_
 ) -> None:
     async with opened(tmp_path, HOB_SANDBOX_BACKEND=backend) as (hands, config):
         assert (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).exposed is exposed
+
+
+async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_versioned(tmp_path: Path) -> None:
+    async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (hands, config):
+        here = BackendHere(hands.made, config[SandboxSettings])
+        await made(hands, "exec", command="true")
+        assert (await here.sandbox()).versioned
+        film = config[WorkspaceSettings].work / "film.mp4"
+        film.write_bytes(b"x" * 2_000_000)
+        with pytest.raises(ToolFailed, match=r"film\.mp4 cannot be kept for undoing"):
+            await made(hands, "exec", command="rm film.mp4")
+        assert film.exists()
+        assert not (await here.sandbox()).versioned
+        assert "(exit status 0" in await text_of(hands, "exec", command="ls")
+    async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (hands, config):
+        assert not (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).versioned
+        film.unlink()
+        await made(hands, "exec", command="true")
+        assert (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).versioned
 
 
 async def test_which_hosts_a_command_was_refused_stands_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ class BackendHere:
         rules = HostRules(self._settings.hosts)
         return Sandbox(
             confined=backend.confines,
-            versioned=True,
+            versioned=not await self._hands.unkept(),
             plain=self._settings.backend == "plain",
             exposed=not backend.protects,
             reaches=lambda host: rules.allow(host_name(host)),

@@ -5,7 +5,7 @@ Heavy: loaded when needed.
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -44,6 +44,7 @@ from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.surroundings import Surroundings, limits_of, surroundings_of
 from hob.tools.sandbox.undo.snapshots import Snapshots
+from hob.tools.sandbox.undo.walking import MIB, Bounds
 from hob.tools.talking import Talking
 from hob.tools.turn_undo import TurnUndo
 from hob.tools.undo import undo_of
@@ -72,6 +73,8 @@ class Hands:
     backend: "Backends"
     log: CommandLog
     processes: Processes
+    unkept: Callable[[], Awaitable[frozenset[str]]]
+    """What commands could destroy for good."""
 
     async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
         """The bytes that only undoing these turns needs."""
@@ -264,7 +267,8 @@ def make_hands(
     blobs = MaskedBlobs(store.blobs, known)
     backend = Backends(settings, make, path)
     changes = FileChanges(kept / "changes.jsonl")
-    log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock), settings.protected)
+    bounds = Bounds(settings.undo_file_mib * MIB, settings.undo_mib * MIB)
+    log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock, bounds), settings.protected)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep())
     memories = FileMemories(kept / "memories.jsonl", clock)
     remembering = Remembering(memories, memories, notes)
@@ -282,4 +286,4 @@ def make_hands(
     undone = UndoLog(kept / "undone.jsonl")
     undoing = Undoing(TurnUndo(log, files.undo, changes, store.blobs), undone, store, clock)
     toolset = Working(toolsets, backend, workspace)
-    return Hands(toolset, files, undoing, undone, notes, memories, changes, backend, log, processes)
+    return Hands(toolset, files, undoing, undone, notes, memories, changes, backend, log, processes, commands.unkept)

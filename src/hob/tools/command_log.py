@@ -20,6 +20,7 @@ from hob.tools.sandbox.undo.entries import Change, Kind, Snapshot, What, changes
 from hob.tools.sandbox.undo.snapshots import Snapshots
 
 _FORMAT = 1
+_MOST_NAMES = 4
 _BEGUN, _CHANGED, _ENDED = "begun", "changed", "ended"
 LOST = "lost"
 """The end of a command that Hob did not live to see."""
@@ -99,13 +100,33 @@ class CommandLog:
         self._recovered = False
         self._open: dict[str, _Open] = {}
         self._marks: dict[Path, Snapshot] = {}
+        self._told: frozenset[str] | None = None
+
+    async def unkept(self, trees: Sequence[Path]) -> frozenset[str]:
+        """What commands could destroy for good in these folders, by path, as far as is known without looking again.
+
+        Once somebody has asked, `begin` lets no command start while there is more than was told.
+        """
+        async with self._lock:
+            self._told = await asyncio.to_thread(self._unkept, trees)
+            return self._told
+
+    def _unkept(self, trees: Sequence[Path]) -> frozenset[str]:
+        marks = ((tree, self._marks.get(tree) or self.snapshots.latest(tree)) for tree in trees)
+        return frozenset(str(tree / path) for tree, mark in marks if mark is not None for path in mark.unkept)
 
     async def begin(self, begun: Begun, trees: Sequence[Path], *, walled: bool = False) -> None:
-        """A command is about to start, which may change these folders. Raises ToolFailed where one is not there."""
+        """A command is about to start, which may change these folders.
+
+        Raises ToolFailed where one is not there, or more could be lost in them than `unkept` has told.
+        """
         await self.recover()
         async with self._lock:
             for tree in trees:
                 await self._mark(tree)
+            if self._told is not None and (more := self._unkept(trees) - self._told):
+                names = ", ".join(sorted(more)[:_MOST_NAMES])
+                raise ToolFailed(f"not run: {names} cannot be kept for undoing. Call it again: then the owner is asked")
             marks = {str(tree): self._marks[tree].id for tree in trees}
             walls = frozenset(self._walls(trees)) if walled else frozenset()
             opened = _Open(begun, tuple(trees), walls=walls)

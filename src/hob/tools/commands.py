@@ -175,6 +175,10 @@ class Commands:
             return await self._gone(id, context)
         return Output(self._polled(id, polled))
 
+    async def unkept(self) -> frozenset[str]:
+        """What commands could destroy for good, by path. Where more comes to light, the next one does not start."""
+        return await self._log.unkept([root.path.resolve() for root in self._roots.roots if root.writable])
+
     async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, keeps: bool) -> Job:
         if network and not self._hosts:
             raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")

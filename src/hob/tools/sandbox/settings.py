@@ -30,5 +30,7 @@ class SandboxSettings:
     cpu_seconds: int = setting(1800, "CPU seconds a process may use.", at_least=1)
     processes: int = setting(512, "Processes and threads a command may have at once.", at_least=8)
     file_mib: int = setting(4096, "Size of the largest file a command may write, in MiB.", at_least=1)
+    undo_file_mib: int = setting(256, "Size of the largest file that is kept for undoing, in MiB.", at_least=1)
+    undo_mib: int = setting(1024, "How much of a folder is kept for undoing, in MiB.", at_least=1)
     open_files: int = setting(1024, "Files a process may have open at once.", at_least=32)
     output_mib: int = setting(64, "Output after which a command is stopped, in MiB.", at_least=1)

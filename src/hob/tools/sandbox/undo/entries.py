@@ -58,8 +58,8 @@ class Entry:
 class Snapshot:
     """A folder at one moment. `entries` go by the path below the folder, `left_out` are folders not looked into.
 
-    `taken` is the wall time in nanoseconds at which it was begun. `missed` are those left out though they are no
-    caches, which tools fill anew.
+    `taken` is the wall time in nanoseconds at which it was begun. `unkept` is what would be lost for good: files too
+    large, not readable or too many in all, and folders left out that are no caches.
     """
 
     id: str
@@ -67,13 +67,7 @@ class Snapshot:
     taken: int
     entries: Mapping[str, Entry]
     left_out: frozenset[str] = frozenset()
-    missed: frozenset[str] = frozenset()
-
-    @property
-    def unkept(self) -> frozenset[str]:
-        """What would be lost for good: files too large, not readable or too many in all, and missed folders."""
-        files = (path for path, entry in self.entries.items() if not entry.kept and entry.kind is Kind.FILE)
-        return self.missed.union(files)
+    unkept: frozenset[str] = frozenset()
 
 
 class What(StrEnum):

@@ -47,7 +47,7 @@ class Snapshots:
             return self._take(tree)
 
     def _take(self, tree: Path) -> Snapshot:
-        last = self._last.get(tree) or self._load_latest(tree)
+        last = self.latest(tree)
         taken = int(self._clock.now().timestamp() * 1e9)
         walk = Walk(self._objects, self._bounds, last)
         place = open_place(tree)
@@ -59,18 +59,22 @@ class Snapshots:
             walk.run(root)
         finally:
             os.close(root)
-        left_out, missed = frozenset(walk.left_out), frozenset(walk.missed)
+        left_out, unkept = frozenset(walk.left_out), frozenset(walk.unkept)
         unchanged = last is not None and not walk.fresh and len(walk.entries) == len(last.entries)
-        if last is not None and unchanged and (left_out, missed) == (last.left_out, last.missed):
-            taken_again = Snapshot(last.id, tree, taken, last.entries, left_out, missed)
+        if last is not None and unchanged and (left_out, unkept) == (last.left_out, last.unkept):
+            taken_again = Snapshot(last.id, tree, taken, last.entries, left_out, unkept)
             self._last[tree] = taken_again
             return taken_again
         rows = [_row(path, entry) for path, entry in walk.entries.items()]
         name = hashlib.sha256(json.dumps([str(tree), rows], sort_keys=True).encode()).hexdigest()[:24]
-        snapshot = Snapshot(name, tree, taken, walk.entries, left_out, missed)
+        snapshot = Snapshot(name, tree, taken, walk.entries, left_out, unkept)
         self._save(snapshot, rows)
         self._last[tree] = snapshot
         return snapshot
+
+    def latest(self, tree: Path) -> Snapshot | None:
+        """The newest one of this folder that is kept."""
+        return self._last.get(tree) or self._load_latest(tree)
 
     def load(self, tree: Path, name: str) -> Snapshot:
         """A snapshot taken before. Raises NotFound where it is not kept any more."""
@@ -136,7 +140,7 @@ class Snapshots:
             "tree": str(snapshot.tree),
             "taken": snapshot.taken,
             "left_out": sorted(snapshot.left_out),
-            "missed": sorted(snapshot.missed),
+            "unkept": sorted(snapshot.unkept),
             "rows": rows,
         }
         for name, text in ((f"{snapshot.id}.json", json.dumps(content)), ("latest", snapshot.id)):
@@ -164,5 +168,5 @@ def _snapshot(content: dict[str, Any], tree: Path, name: str) -> Snapshot:
         path: Entry(Kind(kind), mode, Stamp(inode, size, mtime, ctime), text)
         for path, kind, mode, inode, size, mtime, ctime, text in content["rows"]
     }
-    missed = frozenset(content.get("missed", ()))
-    return Snapshot(name, tree, content["taken"], entries, frozenset(content["left_out"]), missed)
+    unkept = frozenset(content.get("unkept", ()))
+    return Snapshot(name, tree, content["taken"], entries, frozenset(content["left_out"]), unkept)

@@ -61,7 +61,7 @@ class Walk:
     def __init__(self, objects: Objects, bounds: Bounds, last: Snapshot | None) -> None:
         self.entries: dict[str, Entry] = {}
         self.left_out: set[str] = set()
-        self.missed: set[str] = set()
+        self.unkept: set[str] = set()
         self.fresh = 0
         self._objects = objects
         self._bounds = bounds
@@ -114,11 +114,13 @@ class Walk:
 
     def _miss(self, path: str) -> None:
         self.left_out.add(path)
-        self.missed.add(path)
+        self.unkept.add(path)
 
     def _note(self, path: str, entry: Entry) -> None:
         self.entries[path] = entry
         self.fresh += entry is not self._last.get(path)
+        if entry.kind is Kind.FILE and not entry.kept:
+            self.unkept.add(path)
 
     def _reused(self, path: str, entry: Entry) -> Entry:
         """The same value as the last time, where it is the same: comparing snapshots is then comparing identities."""
