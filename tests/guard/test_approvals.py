@@ -253,7 +253,9 @@ async def test_leave_for_more_is_not_given_where_it_is_not_offered(desk: Desk, c
     question = await asked(desk, call, trust)
     assert desk.ledger.scopes(question) == (Scope.ONCE,)
     taken = await desk.ledger.settle(question.id, Answer(True, scope=Scope.ALWAYS), "telegram:owner")
-    assert taken.line.startswith("This is leave for one time only")
+    why = "this turn has read" if trust is Trust.UNTRUSTED else "leave: it would change Hob's settings"
+    assert taken.line.startswith("This is leave for one time only: ")
+    assert why in taken.line
     assert await desk.store.approvals.grants() == ()
     assert isinstance(await desk.verdict(call, TURN, trust), Allow)
     assert isinstance(await desk.verdict(call, turn_of("again", id="t_2"), Trust.TRUSTED), Ask)

@@ -212,7 +212,7 @@ class ApprovalLedger:
             asked = await self._approvals.find(id)
             return Answered(Outcome.NOT_OPEN, asked, self._not_open(id, asked))
         self._ends[id] = self._end(seconds, self._clock.now().timestamp() + seconds)
-        once = because("This is leave for one time only: {rule}", rule=sentence_of(asked.rule))
+        once = because("This is leave for one time only: {rule}", rule=_why_once(asked.rule))
         line = "" if scope is answer.scope else in_language(once, self._language)
         return Answered(Outcome.TAKEN, taken, line)
 
@@ -313,6 +313,12 @@ class ApprovalLedger:
             await self._approvals.expire(id, why, of_approval)
         except IllegalMove:
             return  # answered with no, or used, in the meantime
+
+
+def _why_once(rule: str) -> str:
+    if rule.startswith("taint.") or rule.endswith(".tainted"):
+        return because("this turn has read what others may have written")
+    return sentence_of(rule)
 
 
 def _why_not_open(id: str, asked: Approval | None) -> str:

@@ -28,7 +28,10 @@ RULES: Mapping[str, str] = {
     "sender.private": "What is the owner's is not read for others.",
     "sender.shell": "Commands that need the owner's leave are not run for others.",
     "sender": "The settings deny this tool to this class of senders.",
-    **{f"mode.{act}": f"What the session's mode says about: {text}." for act, text in ACTS.items()},
+    **{
+        f"mode.{act}": f"The session's mode says whether this needs leave: it would {text}."
+        for act, text in ACTS.items()
+    },
     "taint.configure": "A turn that has read what others wrote changes no settings without leave.",
     "taint.persists": "What later turns obey is not written in a turn that has read what others wrote.",
     "taint.risk": "A risky command in a turn that has read what others wrote needs leave.",

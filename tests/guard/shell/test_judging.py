@@ -12,6 +12,22 @@ PLAIN, ASK, REFUSE = Severity.PLAIN, Severity.ASK, Severity.REFUSE
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("for i in $(seq 3000); do echo a > many/$i; done", PLAIN),
+        ("for i in {1..3000}; do echo a > many/$i; done", PLAIN),
+        ("touch many/{1..3000}.txt", PLAIN),
+        ("for i in {1..777}; do chmod $i x; done", ASK),  # the last one counts too
+        ("for i in {1..1000..776}; do chmod $i x; done", ASK),
+        ("for i in a b c d e f g h i j k l m n ..; do rm -rf $i; done", ASK),
+    ],
+)
+def test_a_long_row_of_numbers_is_as_plain_as_a_short_one(text: str, expected: Severity) -> None:
+    assert verdict(text) >= expected
+    assert (verdict(text) is PLAIN) is (expected is PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("rm notes.md", PLAIN),
         ("rm -rf build", PLAIN),
         ("rm -rf src/../build", PLAIN),

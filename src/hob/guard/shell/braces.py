@@ -1,6 +1,7 @@
 """Brace expansion: `{a,b}` and `{1..9}` (bash reference manual, 3.5.1)."""
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from hob.guard.shell.tree import Part, Text, Word
@@ -86,9 +87,11 @@ def _choices(inside: list[_Item], commas: list[int], depth: int) -> list[list[_I
         first, last = int(found[1]), int(found[2])
     else:
         first, last = ord(found[3]), ord(found[4])
-    if abs(last - first) >= _MOST:
-        raise _TooMany
-    numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
+    numbers: Sequence[int] = range(first, last + 1) if first <= last else range(first, last - 1, -1)
+    if len(numbers) > _MOST:
+        if found[1] is None or found[0].count("..") > 1:
+            raise _TooMany
+        numbers = (*numbers[: _MOST // 2], *numbers[-_MOST // 2 :])  # what is between is like them
     return [list(str(number) if found[1] is not None else chr(number)) for number in numbers]
 
 

@@ -141,7 +141,7 @@ def _seq(args: tuple[str, ...], _: str) -> str:
     if not args or len(args) > 2 or not all(re.fullmatch(r"\d{1,6}", arg) for arg in args):
         return ANY
     first, last = int(args[0]) if len(args) == 2 else 1, int(args[-1])
-    return "".join(f"{number}\n" for number in range(first, last + 1)) if last - first < 1000 else ANY
+    return "".join(f"{number}\n" for number in range(first, last + 1)) if last - first < 4000 else ANY
 
 
 def _ls(args: tuple[str, ...], _: str) -> str:

@@ -223,8 +223,8 @@ class Walker(Expander):
             self.text(node.words[0])
             return self._body(node, stdin, wanted, node.text.split("((")[1].replace(" ", "").startswith(";;"))
         values = [value for word in node.words for value in self.fields(word)]
-        if len(values) > _MOST_ITEMS:
-            values[_MOST_ITEMS:] = [ANY]
+        if len(values) > _MOST_ITEMS:  # of mere numbers, the last stands for those that are left out
+            values[_MOST_ITEMS:] = [values[-1] if all(map(str.isdecimal, values)) else ANY]
         out: list[str] = []
         for value in values:
             self.state.assign(node.name, value)

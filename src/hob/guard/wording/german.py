@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from hob.guard.modes import ACTS
 from hob.guard.wording.german_commands import OF_COMMANDS
 from hob.guard.wording.german_questions import OF_ANSWERS, OF_QUESTIONS, OF_RULES
 
@@ -81,5 +82,12 @@ _OF_THE_POLICY: Mapping[str, str] = {
     "what it does depends on what was typed before": "was es tut, hängt von dem ab, was zuvor eingegeben wurde",
 }
 
-GERMAN: Mapping[str, str] = {**_OF_THE_POLICY, **OF_COMMANDS, **OF_QUESTIONS, **OF_ANSWERS, **OF_RULES}
+_OF_MODES = {
+    f"The session's mode says whether this needs leave: it would {text}.": (
+        f"Der Modus der Sitzung sagt, ob das Erlaubnis braucht: {_OF_THE_POLICY[f'it would {text}']}."
+    )
+    for text in ACTS.values()
+}
+
+GERMAN: Mapping[str, str] = {**_OF_THE_POLICY, **OF_COMMANDS, **OF_QUESTIONS, **OF_ANSWERS, **OF_RULES, **_OF_MODES}
 """By the English sentence, placeholders unfilled."""

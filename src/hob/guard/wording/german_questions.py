@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from hob.guard.modes import ACTS
-
 OF_QUESTIONS: Mapping[str, str] = {
     "{tool} needs your leave: {reason}.": "{tool} braucht deine Erlaubnis: {reason}.",
     "For {who}.": "Für {who}.",
@@ -52,10 +50,6 @@ OF_ANSWERS: Mapping[str, str] = {
 }
 
 OF_RULES: Mapping[str, str] = {
-    **{
-        f"What the session's mode says about: {text}.": "Was der Modus dieser Sitzung dazu sagt."
-        for text in ACTS.values()
-    },
     "What is the owner's is not read where others see the answer.": (
         "Was dem Besitzer gehört, wird nicht gelesen, wo andere die Antwort sehen."
     ),
