@@ -96,6 +96,7 @@ WRONG = {
     "sandbox.plain": sandbox(backend="plain", found="plain"),
     "sandbox.none_found": sandbox(found=""),
     "sandbox.second_best": sandbox(found="landlock"),
+    "sandbox.old_bubblewrap": sandbox(protects=False),
     "sandbox.any_host": sandbox(hosts=("*",)),
     "sandbox.wide_hosts": sandbox(hosts=("*.com", "*.example.org")),
     "sandbox.reaches_own_keys": sandbox(read=("/home/me/.ssh",)),

@@ -208,9 +208,11 @@ def _without_login(url: str) -> str:
 
 def _sandbox(config: Config, environ: Mapping[str, str]) -> SandboxFacts:
     settings = _section(config, SandboxSettings)
+    found, protects = _backend(settings.backend, environ)
     return SandboxFacts(
         backend=settings.backend,
-        found=_backend(settings.backend, environ),
+        found=found,
+        protects=protects,
         hosts=tuple(settings.hosts),
         read=tuple(_expanded(path, environ) for path in settings.read),
         write=tuple(_expanded(path, environ) for path in settings.write),
@@ -225,12 +227,13 @@ def _expanded(path: str, environ: Mapping[str, str]) -> str:
     return own + path[1:] if own and (path == "~" or path.startswith("~/")) else path
 
 
-def _backend(name: str, environ: Mapping[str, str]) -> str:
-    """What would confine commands now, found by trying; nothing where nothing would."""
+def _backend(name: str, environ: Mapping[str, str]) -> tuple[str, bool]:
+    """What would confine commands now, found by trying, and whether it protects; nothing where nothing would."""
     from hob.tools.sandbox import Surroundings, find_backend  # loads the sandbox, for this one command
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return find_backend(name, Surroundings(Path(folder), Path(folder)), environ.get("PATH", "")).backend.name
+            found = find_backend(name, Surroundings(Path(folder), Path(folder)), environ.get("PATH", "")).backend
         except NotConfigured:
-            return ""
+            return "", False
+        return found.name, found.protects

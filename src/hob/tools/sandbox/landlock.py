@@ -1,8 +1,8 @@
 """Landlock: a command that may open only what lies below the folders it is given, where namespaces are not to be had.
 
 https://docs.kernel.org/userspace-api/landlock.html. It is the weaker of the two walls: the command sees which files are
-there, though not what is in them, and can change the permissions of those that are the owner's. A seccomp filter
-refuses it every socket, so it has no network at all.
+there, though not what is in them, and nothing below a folder that it may change can be kept from it. A seccomp filter
+refuses it every socket, so it has no network at all, and lets it change modes and times of its own files only.
 """
 
 import ctypes
@@ -81,10 +81,13 @@ class Landlock:
         around = self.surroundings
         check_job(job, around.forbidden)
         scratch = make_scratch(around.state, after)
-        confinement = Confinement(handled(self.version), tuple(self._rules(job, scratch, before)), self.version >= 3)
-        own = job_environ({**around.environ, **around.tools.environ}, job.environ, scratch.home, around.tools.path)
-        own |= {"TMPDIR": str(scratch.temporary), "GIT_CONFIG_SYSTEM": str(around.state / "gitconfig")}
-        return supervise(job, around.limits, own, before, after, confinement)
+        rules = tuple(self._rules(job, scratch, before))
+        writable = [root.path for root in effective_roots(job) if root.writable]
+        own = tuple(map(str, (*writable, scratch.home, scratch.temporary)))
+        confinement = Confinement(handled(self.version), rules, self.version >= 3, own)
+        environ = job_environ({**around.environ, **around.tools.environ}, job.environ, scratch.home, around.tools.path)
+        environ |= {"TMPDIR": str(scratch.temporary), "GIT_CONFIG_SYSTEM": str(around.state / "gitconfig")}
+        return supervise(job, around.limits, environ, before, after, confinement)
 
     def settle(self) -> None:
         """Write the git configuration that commands see. Raises OSError."""

@@ -13,17 +13,21 @@ import os
 import resource
 import select
 import signal
+import socket
 import struct
 import sys
 import termios
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from hob.tools.sandbox.deputy import Deputy
 from hob.tools.sandbox.seccomp import Filter, compile_filter, find_architecture
 
 _SET_SUBREAPER, _SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 36, 38, 22, 2
+_MODE_FILTER, _NEW_LISTENER = 1, 8
 _ADD_RULE, _RESTRICT_SELF, _CREATE_RULESET, _PATH_BENEATH = 445, 446, 444, 1
 _FAILED, _NOT_FOUND = 126, 127
 _LINUX = sys.platform == "linux"
@@ -38,11 +42,13 @@ def main() -> NoReturn:
     wakes = _wake_on_signals()
     if _LINUX:
         ctypes.CDLL(None).prctl(_SET_SUBREAPER, 1, 0, 0, 0)
+    ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:
-        _become_command(orders)
+        _become_command(orders, theirs)
+    theirs.close()
     _forget_streams()
-    code = _watch(child, orders["alive"], wakes)
+    code = _watch(child, orders["alive"], wakes, _deputy(ours, orders))
     _end_all(child)
     if orders["last"]:
         _run_last(orders["last"], orders["environ"])
@@ -72,13 +78,27 @@ def _forget_streams() -> None:
         os.dup2(nowhere, stream)
 
 
-def _watch(child: int, alive: int, wakes: int) -> int:
+def _deputy(ours: socket.socket, orders: dict[str, Any]) -> Deputy | None:
+    """Whoever answers at the command's filter, where it has one that asks. The command waits until this has it."""
+    _, listeners, _, _ = socket.recv_fds(ours, 1, 1)
+    machine = find_architecture()
+    return Deputy(listeners[0], orders["writable"], machine) if listeners and machine is not None else None
+
+
+def _watch(child: int, alive: int, wakes: int, deputy: Deputy | None) -> int:
     """Wait for the command's end and return its status, or 137 when told to end it."""
     poll = select.poll()
     poll.register(alive, select.POLLIN | select.POLLHUP)
     poll.register(wakes, select.POLLIN)
+    if deputy is not None:
+        poll.register(deputy.listener, select.POLLIN)
     while True:
-        ready = {fd for fd, _ in poll.poll()}
+        ready = dict(poll.poll())
+        if deputy is not None and deputy.listener in ready:
+            if ready[deputy.listener] & select.POLLIN:
+                deputy.answer()
+            else:  # nobody is left who could ask
+                poll.unregister(deputy.listener)
         if alive in ready:
             return 128 + signal.SIGKILL
         with suppress(BlockingIOError):
@@ -148,7 +168,7 @@ def _below(root: int) -> list[int]:
     return found
 
 
-def _become_command(orders: dict[str, Any]) -> NoReturn:
+def _become_command(orders: dict[str, Any], way: socket.socket) -> NoReturn:
     """In the child: everything is given up that the command shall not have, then it takes over."""
     try:
         os.setsid()
@@ -161,9 +181,9 @@ def _become_command(orders: dict[str, Any]) -> NoReturn:
         if _LINUX:
             _prctl(_SET_NO_NEW_PRIVILEGES, 1)
         if "handled" in orders:
-            program = _program(orders)
+            asking, refusing = _program(orders, deputed=True), _program(orders, deputed=False)
             _restrict(orders)
-            _filter(program)
+            _filter(asking, refusing, way)
         os.closerange(3, 65536)
         os.execvpe(orders["argv"][0], orders["argv"], orders["environ"])  # noqa: S606 - no shell is meant
     except OSError as error:
@@ -208,19 +228,36 @@ def _restrict(orders: dict[str, Any]) -> None:
     _checked(libc.syscall(_RESTRICT_SELF, ruleset, 0))
 
 
-def _program(orders: dict[str, Any]) -> bytes:
+def _program(orders: dict[str, Any], *, deputed: bool) -> bytes:
     """The filter, made while /proc is readable: no sockets, no signals for Hob, the launcher and who started them."""
     machine = find_architecture()
     if machine is None:
         raise OSError(errno.ENOSYS, "the sandbox knows no system call filter for this machine")
     spared = tuple(_ancestors(os.getpid()))
-    return compile_filter(Filter(sockets=False, truncate=orders["truncates"], spared=spared), machine)
+    rules = Filter(False, orders["truncates"], spared, metadata=False, deputed=deputed)
+    return compile_filter(rules, machine)
 
 
-def _filter(program: bytes) -> None:
+def _filter(asking: bytes, refusing: bytes, way: socket.socket) -> None:
+    """Set the filter that asks, and pass on where it does; the other one where somebody listens to an outer filter."""
+    machine = find_architecture()
+    assert machine is not None  # noqa: S101 - the programs are for it
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    with _as_filter(asking) as header:
+        listener = call(machine.number("seccomp"), _MODE_FILTER, _NEW_LISTENER, ctypes.c_void_p(header))
+    if listener >= 0:
+        socket.send_fds(way, [b"\0"], [listener])
+        return
+    with _as_filter(refusing) as header:
+        _prctl(_SET_SECCOMP, _FILTER, header)
+
+
+@contextmanager
+def _as_filter(program: bytes) -> Iterator[int]:
+    """The address of a `struct sock_fprog`."""
     buffer = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer)))
-    _prctl(_SET_SECCOMP, _FILTER, ctypes.addressof(header))
+    yield ctypes.addressof(header)
 
 
 def _ancestors(pid: int) -> list[int]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 # https://github.com/torvalds/linux/blob/master/include/uapi/linux/bpf_common.h, seccomp.h and audit.h
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
-_ALLOW, _ERRNO, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
+_ALLOW, _ERRNO, _KILL, _ASK = 0x7FFF_0000, 0x0005_0000, 0x8000_0000, 0x7FC0_0000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _X32 = 0x4000_0000
 _INSTRUCTION = struct.Struct("=HBBI")
@@ -32,6 +32,8 @@ _CALLS: Mapping[str, tuple[int, int]] = {
     "adjtimex": (159, 171),
     "bind": (49, 200),
     "bpf": (321, 280),
+    "chmod": (90, -1),
+    "chown": (92, -1),
     "chroot": (161, 51),
     "clock_adjtime": (305, 266),
     "clock_settime": (227, 112),
@@ -40,11 +42,20 @@ _CALLS: Mapping[str, tuple[int, int]] = {
     "connect": (42, 203),
     "delete_module": (176, 106),
     "fanotify_init": (300, 262),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "file_setattr": (469, 469),
     "finit_module": (313, 273),
+    "fremovexattr": (199, 16),
     "fsconfig": (431, 431),
     "fsmount": (432, 432),
     "fsopen": (430, 430),
+    "fsetxattr": (190, 7),
     "fspick": (433, 433),
+    "futimesat": (261, -1),
     "init_module": (175, 105),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -57,8 +68,11 @@ _CALLS: Mapping[str, tuple[int, int]] = {
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
     "kill": (62, 129),
+    "lchown": (94, -1),
     "listen": (50, 201),
     "lookup_dcookie": (212, 18),
+    "lremovexattr": (198, 15),
+    "lsetxattr": (189, 6),
     "modify_ldt": (154, -1),
     "mount": (165, 40),
     "mount_setattr": (442, 442),
@@ -78,14 +92,19 @@ _CALLS: Mapping[str, tuple[int, int]] = {
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
     "reboot": (169, 142),
+    "removexattr": (197, 14),
+    "removexattrat": (466, 466),
     "request_key": (249, 218),
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
+    "seccomp": (317, 277),
     "sendto": (44, 206),
     "setdomainname": (171, 162),
     "sethostname": (170, 161),
     "setns": (308, 268),
     "settimeofday": (164, 170),
+    "setxattr": (188, 5),
+    "setxattrat": (463, 463),
     "socket": (41, 198),
     "socketpair": (53, 199),
     "swapoff": (168, 225),
@@ -100,6 +119,9 @@ _CALLS: Mapping[str, tuple[int, int]] = {
     "uselib": (134, -1),
     "userfaultfd": (323, 282),
     "ustat": (136, -1),
+    "utime": (132, -1),
+    "utimensat": (280, 88),
+    "utimes": (235, -1),
     "vhangup": (153, 58),
 }
 
@@ -114,6 +136,14 @@ _REFUSED = (
     *("iopl", "ioperm", "modify_ldt", "uselib", "sysfs", "ustat"),
 )
 _MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")  # callers fall back on older ways
+DEPUTED = ("chmod", "fchmod", "fchmodat", "fchmodat2", "utimensat")
+"""Calls that a launcher may be asked to make instead of the command (see `deputy`)."""
+_OF_OWNERS = ("chown", "fchown", "fchownat", "lchown", "file_setattr")
+_OLD_TIMES = ("utime", "utimes", "futimesat")  # libraries make them of utimensat
+_ATTRIBUTES = (
+    *("setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
+    *("removexattr", "lremovexattr", "fremovexattr", "removexattrat"),
+)
 _NEW_NAMESPACES = (0x2000_0000, 0x1000_0000, 0x4000_0000, 0x0002_0000, 0x0800_0000, 0x0400_0000, 0x0200_0000)
 _TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI types for the person at the terminal, TIOCLINUX pastes
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
@@ -150,12 +180,16 @@ class Filter:
 
     `sockets` false refuses every socket that can reach another process: what stands in for a network namespace.
     `truncate` false refuses truncate(2), which old versions of Landlock do not see. `spared` are processes that may not
-    be signalled: what stands in for a process namespace.
+    be signalled: what stands in for a process namespace. `metadata` false refuses what changes a file's owner, mode,
+    times and attributes, which no version of Landlock sees; with `deputed` whoever listens at the filter is asked about
+    modes and times.
     """
 
     sockets: bool = True
     truncate: bool = True
     spared: tuple[int, ...] = ()
+    metadata: bool = True
+    deputed: bool = False
 
 
 def compile_filter(rules: Filter, machine: Architecture) -> bytes:
@@ -177,6 +211,8 @@ def compile_filter(rules: Filter, machine: Architecture) -> bytes:
     program += _sockets(machine) if rules.sockets else _no_sockets(machine)
     if not rules.truncate:
         program += _when(machine, "truncate", [_refuse(errno.EPERM)])
+    if not rules.metadata:
+        program += _no_metadata(machine, deputed=rules.deputed)
     if rules.spared:
         program += _spare(machine, rules.spared)
     program.append((_RETURN, 0, 0, _ALLOW))
@@ -212,6 +248,18 @@ def _no_sockets(machine: Architecture) -> Program:
         _refuse(errno.EPERM),
     ]
     return program + _when(machine, "sendto", unaddressed)
+
+
+def _no_metadata(machine: Architecture, *, deputed: bool) -> Program:
+    refused = _refuse(errno.EPERM)
+    program: Program = []
+    for name in DEPUTED:
+        program += _when(machine, name, [(_RETURN, 0, 0, _ASK) if deputed else refused])
+    for name in (*_OF_OWNERS, *_OLD_TIMES):
+        program += _when(machine, name, [refused])
+    for name in _ATTRIBUTES:  # as of a file system that has none: programs that copy files do without
+        program += _when(machine, name, [_refuse(errno.EOPNOTSUPP)])
+    return program
 
 
 def _spare(machine: Architecture, spared: Sequence[int]) -> Program:

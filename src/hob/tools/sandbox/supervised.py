@@ -24,12 +24,13 @@ _CODE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from hob.tools.sandbox
 class Confinement:
     """What the launcher asks of Landlock: the rights it takes away, and rules that give some back below open places.
 
-    `truncates` tells whether that covers truncate(2) too.
+    `truncates` tells whether that covers truncate(2) too. Modes and times may be changed below the folders `writable`.
     """
 
     handled: tuple[int, int, int]
     rules: tuple[tuple[int, int], ...]
     truncates: bool
+    writable: tuple[str, ...]
 
 
 class SupervisedGrip:
@@ -93,7 +94,8 @@ def supervise(
     rules: tuple[tuple[int, int], ...] = ()
     if confinement is not None:
         rules = confinement.rules
-        orders |= {"handled": confinement.handled, "rules": rules, "truncates": confinement.truncates}
+        orders |= {"handled": confinement.handled, "rules": rules}
+        orders |= {"truncates": confinement.truncates, "writable": confinement.writable}
     orders_file = before.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - a pipe holds no long command
     orders_file.write(json.dumps(orders).encode())
     orders_file.seek(0)

@@ -61,8 +61,14 @@ SANDBOX: tuple[Check, ...] = (
         lambda facts: when(facts.sandbox.backend != "plain" and facts.sandbox.found in {"", "plain"}),
     ),
     Check(
-        "sandbox.second_best", Severity.INFO, "commands are confined by Landlock alone: they see other processes",
+        "sandbox.second_best", Severity.WARN,
+        "commands are confined by Landlock alone: git hooks are not closed to them, they see other processes",
         "install bubblewrap", lambda facts: when(facts.sandbox.found == "landlock"),
+    ),
+    Check(
+        "sandbox.old_bubblewrap", Severity.WARN, "this bubblewrap takes folders by their paths, which can be swapped",
+        "install bubblewrap 0.10 or newer",
+        lambda facts: when(facts.sandbox.found == "bubblewrap" and not facts.sandbox.protects),
     ),
     Check(
         "sandbox.any_host", Severity.CRITICAL, "commands reach every host, so they can send everything they see",
