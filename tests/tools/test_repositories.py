@@ -156,6 +156,15 @@ async def test_without_a_wall_the_repositorys_own_hooks_and_settings_are_taken_b
         assert "fsmonitor" not in (bench.work / ".git/config").read_text()
 
 
+async def test_settings_that_were_not_there_are_no_wall(bench: Bench, tmp_path: Path) -> None:
+    git(bench.work, "init", "-q")
+    (bench.work / ".git/config").unlink()
+    said = await text_of(bench.tools, "exec", command=f"git config core.fsmonitor 'touch {tmp_path}/proof; false'")
+    assert "taken back" in said
+    works_on(bench.work)
+    assert not (tmp_path / "proof").exists()
+
+
 async def test_what_the_owner_changes_behind_the_wall_meanwhile_stays(bench: Bench) -> None:
     git(bench.work, "init", "-q")
     running = await text_of(bench.tools, "exec", command="read line", background=True)
