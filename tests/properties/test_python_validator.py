@@ -1,14 +1,29 @@
 """No program, however it is put together, gets past with a way out in it or breaks the check."""
 
 import ast
+import importlib
+import sys
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.guard.python_validator import FORBIDDEN_IMPORTS, FORBIDDEN_NAMES, validate
+from hob.guard.python_allowed import ALLOWED_MODULES, FORBIDDEN_NAMES
+from hob.guard.python_validator import validate
+
+FORBIDDEN_IMPORTS = sys.stdlib_module_names - ALLOWED_MODULES.keys()
+HELD = sorted(  # what modules that may be imported hold besides what may be used
+    (module, name)
+    for module, names in ALLOWED_MODULES.items()
+    for name in dir(importlib.import_module(module))
+    if name not in names and f"{module}.{name}" not in ALLOWED_MODULES and name.isidentifier()
+)
 
 WAYS_OUT = st.one_of(
     st.sampled_from(sorted(FORBIDDEN_IMPORTS)).map(lambda name: f"import {name}"),
+    st.sampled_from(HELD).map(lambda held: f"import {held[0]}\n{held[0]}.{held[1]}"),
+    st.sampled_from(HELD).map(lambda held: f"import {held[0]} as m; g(m.{held[1]})"),
+    st.sampled_from(HELD).map(lambda held: f"from {held[0]} import {held[1]} as m"),
+    st.sampled_from(sorted(ALLOWED_MODULES)).map(lambda module: f"import {module} as m; g(m)"),
     st.sampled_from(sorted(FORBIDDEN_NAMES)).map(lambda name: f"(a, {name})"),
     st.sampled_from(("__class__", "__globals__", "f_back", "gi_frame", "__subclasses__")).map(lambda n: f"a.{n}"),
     st.sampled_from(("__class__", "__globals__")).map(lambda name: f"g(a, {name!r})"),

@@ -1,4 +1,4 @@
-"""What generated Python may not contain: imports, calls and attributes that lead out of it.
+"""What generated Python may hold: modules, builtins and attributes of a list, and nothing that leads out of it.
 
 A second layer, never the wall: in CPython nothing that runs in a process can be kept from the rest of it. What is
 refused here is refused early and with a reason; what gets through still runs in the sandbox.
@@ -6,44 +6,29 @@ refused here is refused early and with a reason; what gets through still runs in
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from hob.guard.python_allowed import ALLOWED_MODULES, FORBIDDEN_NAMES
 
 MOST_BYTES = 64 * 1024
 MOST_NESTING = 40
 _MOST_PROBLEMS = 50
 
-_IMPORTS_WORDS = """
-    os posix nt sys subprocess shutil pathlib socket _socket socketserver ssl select selectors asyncio
-    multiprocessing threading _thread concurrent signal pty tty fcntl termios resource ctypes _ctypes cffi mmap
-    gc inspect importlib imp runpy pkgutil zipimport zipapp code codeop builtins __builtin__ __builtins__
-    __main__ marshal pickle _pickle cPickle dill shelve jsonpickle cloudpickle joblib copyreg dbm telnetlib
-    ftplib smtplib poplib imaplib nntplib http urllib urllib2 urllib3 httplib xmlrpc requests httpx httpx2
-    aiohttp websockets paramiko pexpect ptyprocess tempfile glob fileinput sqlite3 apsw winreg msvcrt _winapi
-    pip ensurepip venv virtualenv site sysconfig webbrowser antigravity turtle tkinter idlelib faulthandler
-    trace tracemalloc pdb bdb cProfile profile timeit doctest unittest pytest linecache tokenize lib2to3
-    distutils setuptools pkg_resources commands popen2 platform pwd grp spwd crypt syslog weakref types _io io
-    codecs ast dis symtable opcode operator sched atexit logging configparser netrc hob
+_HELD_WORDS = """
+    os posix nt sys subprocess shutil pathlib socket ssl ctypes builtins bltns importlib inspect marshal pickle shelve
+    tempfile codecs _thread threading multiprocessing asyncio gc pty runpy pkgutil linecache tokenize weakref
     """
-FORBIDDEN_IMPORTS = frozenset(_IMPORTS_WORDS.split())
-"""Modules, with all below them, that reach files, processes, the network, the interpreter or Hob itself."""
-
-ALLOWED_BELOW = frozenset({"urllib.parse", "http.HTTPStatus", "concurrent.futures.Future"})
-"""What is harmless below a forbidden name."""
-
-_NAMES_WORDS = """
-    eval exec compile __import__ open input breakpoint globals locals vars dir memoryview help exit quit
-    copyright credits license delattr setattr __builtins__ __loader__ __spec__ __build_class__ __debug__ reload
-    execfile
-    """
-FORBIDDEN_NAMES = frozenset(_NAMES_WORDS.split())
-"""Names that are not even mentioned: what may be mentioned may be called under another name."""
+_MODULES_HELD = frozenset(_HELD_WORDS.split())
+"""Attributes of these names are modules that modules hold; no value leads to them, and if one did it is refused."""
 
 _METHODS_WORDS = """
     system popen execv execve execvp execvpe execl execle execlp spawnl spawnv spawnve spawnvp fork forkpty
     killpg posix_spawn rmtree import_module load_module exec_module find_loader run_path run_module loads_module
+    eval exec compile execfile breakpoint format format_map vformat
     """
 _FORBIDDEN_METHODS = frozenset(_METHODS_WORDS.split())
+"""`format` reads attributes by a text, and that may be put together."""
 _FRAMES_WORDS = """
     gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin ag_frame ag_code ag_await tb_frame tb_next
     tb_lasti f_back f_globals f_locals f_builtins f_code f_trace co_code co_consts func_globals func_code
@@ -54,15 +39,16 @@ _DUNDERS_WORDS = """
     __init__ __name__ __len__ __repr__ __str__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __bool__
     __iter__ __next__ __contains__ __getitem__ __setitem__ __add__ __sub__ __mul__ __truediv__ __floordiv__
     __mod__ __neg__ __abs__ __radd__ __rmul__ __enter__ __exit__ __call__ __post_init__ __slots__ __doc__
-    __all__ __version__ __author__ __future__ __annotations__
+    __all__ __version__ __author__ __future__
     """
 _DUNDERS = frozenset(_DUNDERS_WORDS.split())
 """Names with two underscores that only say how a class behaves."""
 
-_BY_NAME = frozenset({"getattr", "hasattr"})
-"""They may be called, with a name that is written out, and not be given another name."""
+_CALLED_ONLY = frozenset({"getattr", "hasattr", "type"})
+"""They may be called, the first two with a name that is written out, and not be given another name."""
 _IDENTIFIERS = re.compile(r"\w+")
-_FORMATS = frozenset({"format", "format_map", "vformat"})
+_FORMATS = frozenset({"format", "format_map"})
+_DEEPEST = 3  # names in the path of a module
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +66,7 @@ class CodeProblem:
 def validate(source: str) -> tuple[CodeProblem, ...]:
     """Everything that is wrong with this program, in its order; nothing if it may run in the sandbox. Never raises.
 
-    Names count, not what they may hold: the check is wrong only on the safe side.
+    Names count, not what they may hold. A module is no value: its name stands only before one of the names it may give.
     """
     if len(source.encode("utf-8", "replace")) > MOST_BYTES:
         return (CodeProblem("size", 1, f"it is longer than {MOST_BYTES // 1024} KB"),)
@@ -89,6 +75,7 @@ def validate(source: str) -> tuple[CodeProblem, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno or 1 if isinstance(error, SyntaxError) else 1
         return (CodeProblem("syntax", line, "it is no valid Python"),)
+    modules = _modules(tree)
     found: list[CodeProblem] = []
     waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
     while waiting and len(found) < _MOST_PROBLEMS:
@@ -96,40 +83,78 @@ def validate(source: str) -> tuple[CodeProblem, ...]:
         if depth > MOST_NESTING:
             found.append(CodeProblem("nesting", getattr(node, "lineno", 1), f"more than {MOST_NESTING} levels deep"))
             continue
-        found.extend(_problems(node))
-        waiting.extend(
-            (child, depth + 1) for child in ast.iter_child_nodes(node) if not _is_called_by_name(node, child)
-        )
+        found.extend(_problems(node, modules))
+        judged = _judged_with(node, modules)
+        waiting.extend((child, depth + 1) for child in ast.iter_child_nodes(node) if child is not judged)
     return tuple(sorted(found, key=lambda problem: problem.line))
 
 
-def _problems(node: ast.AST) -> Iterator[CodeProblem]:
+def _modules(tree: ast.AST) -> Mapping[str, str]:
+    """The names that stand for modules, and for which."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                found[alias.asname or alias.name.split(".")[0]] = (
+                    alias.name if alias.asname else alias.name.split(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if f"{node.module}.{alias.name}" in ALLOWED_MODULES:
+                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return found
+
+
+def _judged_with(node: ast.AST, modules: Mapping[str, str]) -> ast.AST | None:
+    """The child that was judged with its parent: what is called, or a module before the name it gives."""
+    if isinstance(node, ast.Call):
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in _CALLED_ONLY:
+            return function
+    if isinstance(node, ast.Attribute) and _module_of(node.value, modules):
+        return node.value
+    return None
+
+
+def _module_of(node: ast.expr, modules: Mapping[str, str]) -> str:
+    """The module that `a` or `a.b` stands for, or the package that one lies in; empty for everything else."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute) and len(names) < _DEEPEST:
+        names.append(node.attr)
+        node = node.value
+    path = modules.get(node.id, "") if isinstance(node, ast.Name) else ""
+    for name in reversed(names):
+        path = f"{path}.{name}"
+        if path not in ALLOWED_MODULES:
+            return ""
+    return path
+
+
+def _problems(node: ast.AST, modules: Mapping[str, str]) -> Iterator[CodeProblem]:
     line = getattr(node, "lineno", 1)
     for name in _names_in(node):
-        yield from _name(name, line)
+        yield from _name(name, line, modules)
     match node:
         case ast.Import():
             for alias in node.names:
                 yield from _import(alias.name, line)
+                yield from _name(alias.asname or "", line, {})
         case ast.ImportFrom():
             yield from _import_from(node)
         case ast.Attribute():
-            yield from _attribute(node.attr, line)
+            yield from _attribute_of(node, modules)
         case ast.MatchClass():
             yield from (problem for attribute in node.kwd_attrs for problem in _attribute(attribute, line))
         case ast.Call():
             yield from _call(node)
+        case ast.keyword():
+            yield from _name(node.arg or "", line, {})
         case ast.Constant() if isinstance(node.value, str):
             yield from _text(node.value, line)
         case ast.While() if _is_true(node.test) and not _leaves(node):
             yield CodeProblem("endless", line, "a loop that nothing ends")
         case _:
             return
-
-
-def _is_called_by_name(node: ast.AST, child: ast.AST) -> bool:
-    """Whether the child is the function of this call and judged with it."""
-    return isinstance(node, ast.Call) and node.func is child and isinstance(child, ast.Name) and child.id in _BY_NAME
 
 
 def _names_in(node: ast.AST) -> Sequence[str]:
@@ -139,10 +164,8 @@ def _names_in(node: ast.AST) -> Sequence[str]:
             return (node.id,)
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return (node.name,)
-        case ast.arg() | ast.keyword():
-            return (node.arg or "",)
-        case ast.alias():
-            return (node.asname or "",)
+        case ast.arg():
+            return (node.arg,)
         case ast.Global() | ast.Nonlocal():
             return node.names
         case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar():
@@ -154,52 +177,45 @@ def _names_in(node: ast.AST) -> Sequence[str]:
 
 
 def _import(name: str, line: int) -> Iterator[CodeProblem]:
-    if name in ALLOWED_BELOW:
-        return
-    if name.split(".")[0] in FORBIDDEN_IMPORTS:
+    if name not in ALLOWED_MODULES:
         yield CodeProblem("import", line, f"the import of {name}")
-    yield from (problem for part in name.split(".") for problem in _dunder(part, line))
 
 
 def _import_from(node: ast.ImportFrom) -> Iterator[CodeProblem]:
     module = node.module or ""
-    if node.level:
-        yield CodeProblem("import", node.lineno, "an import from beside it")
     for alias in node.names:
-        if alias.name == "*":
-            yield CodeProblem("import", node.lineno, "an import of everything")
-        elif f"{module}.{alias.name}" not in ALLOWED_BELOW:
-            yield from _import(module, node.lineno)
-            if module.split(".")[0] not in FORBIDDEN_IMPORTS or module in ALLOWED_BELOW:
-                # a harmless module may hold a dangerous one: `from random import _os`
-                yield from _held(alias.name, node.lineno)
+        name = f"{module}.{alias.name}"
+        if node.level or (name not in ALLOWED_MODULES and alias.name not in ALLOWED_MODULES.get(module, ())):
+            yield CodeProblem("import", node.lineno, f"the import of {'.' * node.level}{name}")
+        elif alias.asname:
+            yield from _name(alias.asname, node.lineno, {})
 
 
-def _held(name: str, line: int) -> Iterator[CodeProblem]:
-    if name.lstrip("_") in FORBIDDEN_IMPORTS or name in FORBIDDEN_NAMES or name.startswith("_"):
-        yield CodeProblem("import", line, f"the import of {name}")
-
-
-def _name(name: str, line: int) -> Iterator[CodeProblem]:
-    if name in FORBIDDEN_NAMES or name in _BY_NAME:
+def _name(name: str, line: int, modules: Mapping[str, str]) -> Iterator[CodeProblem]:
+    if name in modules:
+        yield CodeProblem("module", line, f"the module {name} as a value, or its name for something else")
+    elif name in FORBIDDEN_NAMES or name in _CALLED_ONLY:
         yield CodeProblem("name", line, f"the name {name}")
     else:
         yield from _dunder(name, line)
 
 
+def _attribute_of(node: ast.Attribute, modules: Mapping[str, str]) -> Iterator[CodeProblem]:
+    module = _module_of(node.value, modules)
+    if not module:
+        if node.attr not in _FORMATS or not _is_text(node.value):  # a text that is written out was looked through
+            yield from _attribute(node.attr, node.lineno)
+    elif node.attr not in ALLOWED_MODULES.get(module, ()):  # a module in a package has its name before it
+        yield CodeProblem("attribute", node.lineno, f"{module}.{node.attr}")
+
+
 def _attribute(name: str, line: int) -> Iterator[CodeProblem]:
-    """`random._os` and `json.codecs` lead to modules that may not be imported."""
     if name in _FRAMES or name in _FORBIDDEN_METHODS:
         yield CodeProblem("attribute", line, f"the attribute {name}")
-    elif name in _MODULES_HELD or (name.startswith("_") and name.strip("_") in FORBIDDEN_IMPORTS):
+    elif name.strip("_") in _MODULES_HELD:
         yield CodeProblem("attribute", line, f"the attribute {name}, a module that may not be imported")
     else:
         yield from _dunder(name, line)
-
-
-_ORDINARY = "code commands http select types trace site resource glob platform signal profile operator io requests"
-_MODULES_HELD = FORBIDDEN_IMPORTS - frozenset(_ORDINARY.split())
-"""Attributes of these names are modules; the rest are also ordinary words, and no module leads to them."""
 
 
 def _dunder(name: str, line: int) -> Iterator[CodeProblem]:
@@ -209,13 +225,12 @@ def _dunder(name: str, line: int) -> Iterator[CodeProblem]:
 
 def _call(node: ast.Call) -> Iterator[CodeProblem]:
     function = node.func
-    if isinstance(function, ast.Name):
-        if function.id in _BY_NAME and not _is_plain_name(node.args[1] if len(node.args) > 1 else None):
+    if isinstance(function, ast.Name) and function.id in _CALLED_ONLY:
+        if function.id == "type":
+            if len(node.args) != 1 or node.keywords:
+                yield CodeProblem("call", node.lineno, "a class made by type(...)")
+        elif not _is_plain_name(node.args[1] if len(node.args) > 1 else None):
             yield CodeProblem("call", node.lineno, f"{function.id} by a name that is not written out")
-        elif function.id == "type" and (len(node.args) != 1 or node.keywords):
-            yield CodeProblem("call", node.lineno, "a class made by type(...)")
-    elif isinstance(function, ast.Attribute) and function.attr in _FORMATS and not _is_text(function.value):
-        yield CodeProblem("call", node.lineno, f"{function.attr} on a text that is not written out")
 
 
 def _is_plain_name(node: ast.expr | None) -> bool:
