@@ -109,6 +109,7 @@ from json import codecs
 import json; f(json)
 import json; json = x
 import json; del json
+import json; json.loads = x
 import json as eval
 def f(): import math; return math
 import math; (lambda math: math.x)(1)

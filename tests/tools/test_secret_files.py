@@ -6,12 +6,16 @@ import pytest
 
 from hob.core.errors import ToolRefused
 from hob.core.ids import TurnId
+from hob.guard.places import SECRET_NAME
 from hob.tools.grepping import find_ripgrep
+from tests.guard.shell.catalogue import judge
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools
 
+ONLY_FILES = ("auth.json", "my-private-key.asc", "a.tfstate.backup")
+"""Commands are asked about by what they most likely read, and `auth.json` is also an ordinary name."""
 SECRET = "KEY=canary-4711"
-NAMES = (".env", ".env.production", "server.pem", "id_ed25519", "sub/credentials.json", "sub/.netrc")
+NAMES = (".env", ".env.production", "server.pem", "id_ed25519", "sub/credentials.json", "sub/.netrc", "prod.env")
 
 
 def with_secrets(top: Path) -> Path:
@@ -20,8 +24,30 @@ def with_secrets(top: Path) -> Path:
     for name in NAMES:
         (ws / name).write_text(SECRET)
     (ws / ".env.example").write_text("KEY=what-you-like")
+    (ws / "sample.env").write_text("KEY=what-you-like")
     (ws / "plain.txt").symlink_to(".env")
     return ws
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("prod.env", "id_ed25519_sk", "id_ecdsa_sk", "login.ppk", ".htpasswd", ".my.cnf", ".envrc", "kubeconfig"),
+        *("prod.kubeconfig", "a.tfstate", "a.tfstate.backup", "a.tfvars", "service-account-7.json", ".dockercfg"),
+        *("auth.json", "my-private-key.asc"),
+    ],
+)
+def test_names_of_key_files_are_known_to_file_tools_and_commands(name: str) -> None:
+    assert SECRET_NAME.fullmatch(name)
+    assert [found.rule for found in judge(f"cat {name}")] == ["secret-reading"] or name in ONLY_FILES
+
+
+@pytest.mark.parametrize(
+    "name", ["example.env", "prod.sample.env", "environment.py", "keys.md", "SHA256SUMS.asc", "id.rs"]
+)
+def test_other_files_are_read(name: str) -> None:
+    assert not SECRET_NAME.fullmatch(name)
+    assert judge(f"cat {name}") == ()
 
 
 @pytest.mark.parametrize("by_hand", [True, False])

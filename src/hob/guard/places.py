@@ -13,8 +13,11 @@ _CLOSED_IN_HOME = (
 )  # fmt: skip
 _CLOSED = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/proc", "/sys", "/dev", "/boot")
 SECRET_NAME = re.compile(
-    r"(?i:\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|kdbx|keystore|jks|ovpn)|.*secrets?\.(?:json|ya?ml|toml|txt))"
+    r"(?i:\.env(?:\.(?!example$|sample$|template$|dist$).+)?|(?!(?:.*[._-])?(?:example|sample|template|dist)\.env$).+\.env"
+    r"|\.(?:envrc|netrc|npmrc|pypirc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|s3cfg|boto|terraformrc|vault-token)"
+    r"|_netrc|credentials(?:\.json)?|auth\.json|service[-_]?account.*\.json|client_secret.*\.json|(?:.*\.)?kubeconfig"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.*\.(?:pem|key|ppk|p12|pfx|kdbx|keystore|jks|ovpn|keytab)"
+    r"|.*\.tfstate(?:\..*)?|.*\.tfvars(?:\.json)?|.*(?:secret|private).*\.asc|.*secrets?\.(?:json|ya?ml|toml|txt))"
 )
 """Names of files that usually hold keys or passwords."""
 

@@ -205,7 +205,9 @@ def _attribute_of(node: ast.Attribute, modules: Mapping[str, str]) -> Iterator[C
     if not module:
         if node.attr not in _FORMATS or not _is_text(node.value):  # a text that is written out was looked through
             yield from _attribute(node.attr, node.lineno)
-    elif node.attr not in ALLOWED_MODULES.get(module, ()):  # a module in a package has its name before it
+    elif not isinstance(node.ctx, ast.Load) or node.attr not in ALLOWED_MODULES.get(
+        module, ()
+    ):  # a module in a package has its name before it
         yield CodeProblem("attribute", node.lineno, f"{module}.{node.attr}")
 
 

@@ -18,14 +18,15 @@ _CHANGED = (
     r"|(?P<return>\r(?!\n))"
     r"|(?P<bidi>[\u202a-\u202e\u2066-\u2069])"
     r"|(?P<tag>[\U000e0000-\U000e007f])"
+    r"|(?P<width>[\xad\u200b\u2060-\u2064\ufeff])"  # they say where a word may be broken, and hide what is in it
 )
 _ROWS = (
     # one selector after a sign is how emoji are written, one joiner holds them together; a row of them carries data
     r"(?P<selector>(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])"
-    r"|(?P<width>(?<=[\u200b-\u200d\u2060-\u2064\ufeff])[\u200b-\u200d\u2060-\u2064\ufeff])"
+    r"|(?P<width>(?<=[\u200c\u200d])[\u200c\u200d])"
 )
 _ANY = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200d\u202a-\u202e\u2060-\u2069\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b-\u200d\u202a-\u202e\u2060-\u2069\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
     r"\U000e0000-\U000e01ef]"
 )
 
@@ -62,7 +63,8 @@ class Neutralised:
 def neutralise(text: str) -> Neutralised:
     """The text without characters that steer terminals, turn its direction or hide something in it.
 
-    Joiners and direction marks that languages and emoji need stay. A carriage return alone becomes a new line.
+    Joiners and direction marks that languages and emoji need stay, soft hyphens and spaces without width do not. A
+    carriage return alone becomes a new line.
     """
     if _ANY.search(text) is None:
         return Neutralised(text)

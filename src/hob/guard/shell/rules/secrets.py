@@ -20,15 +20,18 @@ _SECRET = re.compile(
     r"Bitwarden|sops|doctl|containers/auth\.json)|\.local/share/(?:keyrings|kwalletd|gnome-keyring)|\.cargo/credentials(?:\.toml)?|"
     r"Library/(?:Keychains|Cookies|Application Support/(?:Google|Firefox|BraveSoftware|1Password))|"
     r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|credentials\.json|client_secret[\w.-]*\.json|service[-_]account[\w.-]*\.json|"
-    r"\.env(?:\.(?!example|sample|template|dist|test\b)[\w.-]+)?|\.envrc|secrets\.(?:ya?ml|json|toml)|master\.key|"
+    r"(?!(?:[\w.-]*[._-])?(?:example|sample|template|dist|test|process|meta|os)\.env\b)"
+    r"[\w.-]*\.env(?:\.(?!example|sample|template|dist|test\b)[\w.-]+)?|\.envrc|(?:[\w.-]*\.)?kubeconfig|\.dockercfg|secrets\.(?:ya?ml|json|toml)|master\.key|"
     r"(?:etc/)?(?:g?shadow-?|sudoers|master\.passwd)|ssh_host_\w+_key)(?=$|[/:,\s\"')*?\x01\x02])"
     r"|/proc/(?:\d+|self|\$\$|[^/]*[\x00-\x02][^/]*|thread-self)/(?:environ|mem|maps|fd|root|cwd|cmdline)\b|/proc/k(?:core|allsyms)|/dev/k?mem\b"
     r"|/etc/(?:g?shadow|sudoers|ssl/private|ssh/ssh_host|krb5\.keytab|NetworkManager/system-connections)"
-    r"|/(?:var/)?run/(?:secrets|docker\.sock|containerd|user/|dbus|podman)|docker\.sock|\.(?:kdbx|keytab|jks|pfx|p12)(?=$|[/\s\"'])"
+    r"|/(?:var/)?run/(?:secrets|docker\.sock|containerd|user/|dbus|podman)|docker\.sock|\.(?:kdbx|keytab|jks|pfx|p12|ppk|tfstate|tfvars)(?=$|[/\s\"'])"
     r"|logins\.json|key4\.db|Login Data|cookies\.sqlite|wallet\.dat|/metadata/v1|169\.254\.169\.254"
 )
 _OWN = re.compile(_BEGIN + r"\.hob(?=$|[/\s\"'])")
-_HINT = re.compile(r"[._/]|shadow|sudoers|id_|Login Data|secrets|credentials|logins|service|key|wallet|client")
+_HINT = re.compile(
+    r"[._/]|shadow|sudoers|id_|Login Data|secrets|credentials|logins|service|key|kubeconfig|wallet|client"
+)
 _WORDS = re.compile(
     r"(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)(?:_|$|\d)|^HOB_|_PAT$"
 )
