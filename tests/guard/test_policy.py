@@ -1,20 +1,21 @@
 """The pipeline: what is allowed, asked about and refused, and which rule says so."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from hob.core.labels import SenderClass
-from hob.core.ports.guard import Allow, Ask, Deny
+from hob.core.labels import SenderClass, Trust
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Effect, ToolSpec
-from hob.guard.context import Private, Sandbox
+from hob.guard.context import Context, Private, Sandbox
 from hob.guard.deeds import Reader, read_call
 from hob.guard.hard_rules import HardRules
-from hob.guard.modes import Autonomy, Mode
+from hob.guard.modes import Act, Autonomy, Mode
 from hob.guard.policy import Policy, may_be_granted
 from hob.guard.rules import sentence_of
 from hob.guard.settings import PolicySettings, ToolRules
-from tests.guard.calling import PLACES, POLICY, READER, call_of, context, decide, verdict
+from tests.guard.calling import PLACES, POLICY, READER, SPECS, call_of, context, decide, verdict
 
 WORK = PLACES.base
 MEMBER, STRANGER = SenderClass.MEMBER, SenderClass.STRANGER
@@ -420,3 +421,55 @@ def test_the_owners_words_name_no_private_thing_in_an_address_of_a_host_they_nam
 )
 def test_what_is_typed_into_a_command_is_read_where_it_may_be_run(command: str, stdin: str, kind: type) -> None:
     assert isinstance(verdict("exec", context(), command=command, stdin=stdin), kind)
+
+
+OBEYED = (
+    *("CLAUDE.md", "AGENTS.md", ".envrc", ".mcp.json", ".zshenv", ".husky/pre-commit", ".pre-commit-config.yaml"),
+    *(".devcontainer/devcontainer.json", ".idea/workspace.xml", ".windsurfrules", ".bash_aliases", ".gitlab-ci.yml"),
+    *("sitecustomize.py", "tests/conftest.py", "keys/authorized_keys", ".github/workflows/x.yml", "Agents.MD"),
+)
+
+
+@pytest.mark.parametrize("name", OBEYED)
+def test_what_others_obey_is_judged_alike_by_whatever_way_it_is_written(name: str) -> None:
+    commands = (
+        f"echo hi > {name}",
+        f"cat x | tee -a {name}",
+        f"cp x {name}",
+        f"sed -i s/a/b/ {name}",
+        f"dd if=x of={name}",
+        f"touch {name}",
+        f"python3 -c \"open('{name}', 'w').write('x')\"",
+        f"python3 - <<END\nopen('{name}', 'w')\nEND",
+    )
+    ways: list[tuple[str, dict[str, Any]]] = [
+        ("write", {"path": name, "content": "x"}),
+        *(("exec", {"command": each}) for each in commands),
+    ]
+    for tool, arguments in ways:
+        assert isinstance(verdict(tool, context(tainted=True), **arguments), Ask), arguments
+        acts = read_call(call_of(tool, **arguments), SPECS[tool], READER, Sandbox())
+        assert acts is not None
+        assert Act.PERSIST in acts.acts, arguments
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cat CLAUDE.md", "grep -r x AGENTS.md", "git add CLAUDE.md", "wc -l .gitmodules", "pytest tests/conftest.py"],
+)
+def test_looking_at_what_others_obey_asks_nothing(command: str) -> None:
+    assert isinstance(verdict("exec", context(tainted=True), command=command), Allow)
+
+
+@pytest.mark.parametrize(("member_private", "kind"), [("allow", Allow), ("ask", Ask), ("deny", Deny)])
+def test_a_file_that_stands_is_changed_for_others_as_it_would_be_read(member_private: str, kind: type) -> None:
+    policy = Policy(HardRules(PLACES), PolicySettings(member_private=member_private))
+    reader = replace(READER, stands=lambda path: path.endswith("/notes.md"))
+    member = context(sender=SenderClass.MEMBER, trust=Trust.UNTRUSTED)
+
+    def rule_of(given: Context, **arguments: str) -> Verdict:
+        return decide("write", given, policy, reader, **arguments).verdict
+
+    assert isinstance(rule_of(member, path="../notes.md"), kind)
+    assert isinstance(rule_of(member, path="theirs.md"), Allow)
+    assert isinstance(rule_of(context(), path="../notes.md"), Allow)

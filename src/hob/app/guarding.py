@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from os.path import lexists
 from pathlib import Path
 
 from hob.agent import AgentSettings
@@ -131,7 +132,9 @@ async def _alert(
 def rules_of(config: Config, hands: Hands, secrets: Callable[[str], Sequence[str]]) -> tuple[Policy, Reader]:
     """The policy of this home, and the reader of calls it needs."""
     places = places_of(config)
-    reader = Reader(places, command_reader(places), secrets=secrets, personal=_personal, resolve=hands.places_of)
+    reader = Reader(
+        places, command_reader(places), secrets=secrets, personal=_personal, resolve=hands.places_of, stands=lexists
+    )
     return Policy(HardRules(places), config[PolicySettings]), reader
 
 

@@ -55,6 +55,10 @@ def _none(_text: str) -> Collection[str]:
     return ()
 
 
+def _never(_path: str) -> bool:
+    return False
+
+
 def _nowhere(_call: ToolCall) -> Collection[str]:
     return ()
 
@@ -65,7 +69,7 @@ class Reader:
 
     `secrets` finds values that are known to be secret, `personal` what is personal (cards, accounts, passwords).
     `resolve` gives the real paths that a call of the file tools would reach, links followed; it never raises. They
-    count beside the paths as they are written.
+    count beside the paths as they are written. `stands` tells whether there is a file at a path.
     """
 
     places: Places
@@ -74,6 +78,7 @@ class Reader:
     secrets: Callable[[str], Collection[str]] = _none
     personal: Callable[[str], Collection[str]] = _none
     resolve: Callable[[ToolCall], Collection[str]] = _nowhere
+    stands: Callable[[str], bool] = _never
     country: str = ""
 
 
@@ -82,6 +87,7 @@ class Deed:
     """A call as the rules see it. `complete`: its reading knows every argument, so it is clear where all of it leads.
 
     `paths` and `sources` are normalised; a recipient that is no plain address is None. `body` is all text that leaves.
+    `replaces`: it writes where a file stands already.
     """
 
     tool: str
@@ -104,6 +110,7 @@ class Deed:
     keys: tuple[str, ...] = ()
     read_commands: tuple[CommandReading, ...] = ()
     secret: bool = False
+    replaces: bool = False
     personal: tuple[str, ...] = ()
 
     @property
@@ -148,7 +155,9 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: Reader, sandbox: Sandbox) 
         deed = _read(deed, reading, reader)
         if deed.paths:
             real = (reader.places.path(each) for each in reader.resolve(call))
-            deed = replace(deed, paths=tuple(dict.fromkeys((*deed.paths, *real))))
+            paths = tuple(dict.fromkeys((*deed.paths, *real)))
+            writes = bool(spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY})
+            deed = replace(deed, paths=paths, replaces=writes and any(map(reader.stands, paths)))
     return replace(deed, acts=frozenset(_acts(deed, sandbox, reader.places)))
 
 
@@ -297,7 +306,7 @@ def _acts_of_command(deed: Deed, sandbox: Sandbox) -> Iterable[Act]:
         yield Act.RUN
         if deed.reading is not None and deed.reading.joins and sandbox.online:
             yield Act.ONLINE
-        if sandbox.exposed:
+        if sandbox.exposed or any(Effect.PERSISTS in finding.effects for finding in deed.findings):
             yield Act.PERSIST
         if not sandbox.confined:
             yield from (Act.FINAL, Act.SEND)

@@ -22,11 +22,23 @@ SECRET_NAME = re.compile(
 """Names of files that usually hold keys or passwords."""
 
 _OBEYED_NAMES = frozenset({
-    "agents.md", "soul.md", "user.md", "tools.md", "identity.md", "memory.md", "claude.md", "gemini.md",
-    "copilot-instructions.md", ".cursorrules", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".envrc",
-    ".gitconfig", ".gitattributes", ".gitmodules", ".vimrc", ".exrc",
+    "agents.md", "soul.md", "user.md", "tools.md", "identity.md", "memory.md", "claude.md", "claude.local.md",
+    "gemini.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules", ".clinerules", ".roorules",
+    ".goosehints", ".mcp.json", ".aider.conf.yml",
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
+    ".zprofile", ".zlogin", ".zlogout", "config.fish", ".envrc", ".inputrc", ".tmux.conf", ".screenrc",
+    ".gitconfig", ".gitattributes", ".gitmodules", ".vimrc", ".exrc", ".nvimrc", ".gdbinit", ".lldbinit", ".pdbrc",
+    ".pythonrc", ".irbrc", ".rprofile", ".yarnrc", ".yarnrc.yml", "authorized_keys",
+    ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".drone.yml",
+    ".pre-commit-config.yaml", "lefthook.yml", "sitecustomize.py", "usercustomize.py", "conftest.py",
 })  # fmt: skip
-_OBEYED_FOLDERS = (".git", ".hg", ".svn", ".claude", ".cursor", ".vscode", ".github/workflows")
+_OBEYED_FOLDERS = (
+    ".git", ".hg", ".svn", ".claude", ".cursor", ".windsurf", ".clinerules", ".roo", ".continue", ".kiro", ".junie",
+    ".vscode", ".idea", ".devcontainer", ".husky", ".github/workflows", ".github/actions", ".github/instructions",
+    ".circleci", ".woodpecker", ".config/fish", ".config/git", ".config/direnv",
+)  # fmt: skip
+_OBEYED_ANYWHERE = "|".join(map(re.escape, sorted((*_OBEYED_NAMES, *_OBEYED_FOLDERS), key=len, reverse=True)))
+_OBEYED_IN_TEXT = re.compile(rf"(?<![\w-])(?:{_OBEYED_ANYWHERE})(?![\w-])", re.IGNORECASE)
 _REPOSITORIES = (".git", ".hg", ".svn")
 _RUN_BY_REPOSITORY = re.compile(
     r"(?:(?:modules|worktrees)/.*/)?(?:hooks/(?!.*\.sample$).+|config|config\.worktree|info/attributes|hgrc)"
@@ -61,13 +73,8 @@ class Places:
 
     def is_obeyed(self, where: str) -> bool:
         """Whether what stands there is taken as instruction later: by Hob, by other agents, by git or a shell."""
-        name = where.rpartition("/")[2].casefold()
         folders = (f"{self.workspace}/{each}" for each in OBEYED_IN_WORKSPACE)
-        return (
-            name in _OBEYED_NAMES
-            or any(f"/{each}/" in f"{where}/".casefold() for each in _OBEYED_FOLDERS)
-            or any(is_within(where, each) for each in folders)
-        )
+        return is_obeyed_name(where) or any(is_within(where, each) for each in folders)
 
     def is_told_of(self, where: str) -> bool:
         """Whether the owner has to hear that a command changed it.
@@ -84,6 +91,17 @@ class Places:
     def is_configuration(self, where: str) -> bool:
         """Whether it is code that Hob itself will run."""
         return any(is_within(where, f"{self.workspace}/{each}") for each in _CONFIGURING)
+
+
+def is_obeyed_name(where: str) -> bool:
+    """Whether a file of this path is usually obeyed, wherever it lies: by agents, git, shells, editors, builders."""
+    plain = where.casefold()
+    return plain.rpartition("/")[2] in _OBEYED_NAMES or any(f"/{each}/" in f"/{plain}/" for each in _OBEYED_FOLDERS)
+
+
+def names_obeyed(text: str) -> bool:
+    """Whether a program's text names such a file."""
+    return _OBEYED_IN_TEXT.search(text) is not None
 
 
 def is_secret_file(where: str) -> bool:

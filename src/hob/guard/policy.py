@@ -154,8 +154,12 @@ def sender(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | No
         return Deny("sender.tier", "strangers may only read") if deed.tier > most else None
     if deed.secret_files or (deed.reads_private and policy.member_private == "deny"):
         return Deny("sender.private", "it would show what is the owner's alone")
+    if deed.replaces and policy.member_private == "deny":
+        return Deny("sender.private", "it would change what is the owner's alone")
     if deed.reads_private and policy.member_private == "ask":
         return Ask("sender.private", "it would show somebody else what is the owner's")
+    if deed.replaces and policy.member_private == "ask":
+        return Ask("sender.private", "somebody else would change what is the owner's")
     return _above(deed, most)
 
 

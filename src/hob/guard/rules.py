@@ -25,7 +25,7 @@ RULES: Mapping[str, str] = {
     "sandbox": "The settings deny this tool in the sandbox.",
     "depth": "Agents of agents may do less, and there is a limit to how deep they go.",
     "sender.tier": "The tool's tier is above that of the sender.",
-    "sender.private": "What is the owner's is not read for others.",
+    "sender.private": "What is the owner's is neither read nor changed for others.",
     "sender.shell": "Commands that need the owner's leave are not run for others.",
     "sender": "The settings deny this tool to this class of senders.",
     **{

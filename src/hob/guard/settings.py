@@ -39,7 +39,7 @@ class PolicySettings:
     owner_tier: int = setting(2, "The highest tier of tools that you use without being asked.", at_least=0, at_most=2)
     member_tier: int = setting(2, "The highest tier that people you linked use unasked.", at_least=0, at_most=2)
     member_private: str = setting(
-        "ask", "Whether what is yours is read for people you linked.", one_of=("allow", "ask", "deny")
+        "ask", "Whether what is yours is read or changed for people you linked.", one_of=("allow", "ask", "deny")
     )
 
 

@@ -14,6 +14,7 @@ from hob.guard.shell.rules import (
     devices,
     environment,
     network,
+    obeying,
     packages,
     permissions,
     remote,
@@ -64,6 +65,7 @@ def judged(scene: Scene) -> Iterator[Finding]:
     if command.reads:
         yield from secrets.variables(scene)
     yield from secrets.read(scene)
+    yield from obeying.obeyed(scene)
     if not command.argv:
         return
     for rule in _RULES.get(command.name, ()):

@@ -53,6 +53,7 @@ _OF_THE_POLICY: Mapping[str, str] = {
     ),
     "it would run without a sandbox, with all your rights": "es würde ohne Sandbox laufen, mit all deinen Rechten",
     "it would show somebody else what is the owner's": "es würde jemand anderem zeigen, was dir gehört",
+    "somebody else would change what is the owner's": "jemand anderes würde ändern, was dir gehört",
     "it is of tier {tier}, above the {most} that goes without leave": (
         "es ist von Stufe {tier}; ohne Erlaubnis geht nur Stufe {most}"
     ),

@@ -55,7 +55,9 @@ OF_RULES: Mapping[str, str] = {
     ),
     "A command without a sandbox is asked about, each time.": "Nach einem Befehl ohne Sandbox wird jedes Mal gefragt.",
     "The tool's tier is above that of the sender.": "Die Stufe des Werkzeugs liegt über der des Absenders.",
-    "What is the owner's is not read for others.": "Was dem Besitzer gehört, wird nicht für andere gelesen.",
+    "What is the owner's is neither read nor changed for others.": (
+        "Was dem Besitzer gehört, wird für andere weder gelesen noch geändert."
+    ),
     "A turn that has read what others wrote changes no settings without leave.": (
         "Wo gelesen wurde, was andere geschrieben haben, ändert sich ohne Erlaubnis keine Einstellung."
     ),
