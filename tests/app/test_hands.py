@@ -107,7 +107,6 @@ async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_v
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (hands, config):
         assert not (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).versioned
         film.unlink()
-        await made(hands, "exec", command="true")
         assert (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).versioned
 
 

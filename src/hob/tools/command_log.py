@@ -6,6 +6,7 @@ What makes git run something outside of the sandbox is taken back at once (`repo
 """
 
 import asyncio
+import os.path
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -113,7 +114,8 @@ class CommandLog:
 
     def _unkept(self, trees: Sequence[Path]) -> frozenset[str]:
         marks = ((tree, self._marks.get(tree) or self.snapshots.latest(tree)) for tree in trees)
-        return frozenset(str(tree / path) for tree, mark in marks if mark is not None for path in mark.unkept)
+        found = (tree / path for tree, mark in marks if mark is not None for path in mark.unkept)
+        return frozenset(str(path) for path in found if os.path.lexists(path))
 
     async def begin(self, begun: Begun, trees: Sequence[Path], *, walled: bool = False) -> None:
         """A command is about to start, which may change these folders.
