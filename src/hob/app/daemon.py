@@ -11,7 +11,8 @@ from pathlib import Path
 from hob.app.draining import drain
 from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
-from hob.config import Config
+from hob.app.supervision import Supervisor
+from hob.config import Config, process_environment
 from hob.gateway.asgi import Door, build_api
 from hob.gateway.listener import serve
 from hob.gateway.settings import GatewaySettings
@@ -53,12 +54,19 @@ async def run_daemon(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
-    async with open_app(home, config, extras=extras) as app, listening(app, tcp=True) as url:
+    supervisor = Supervisor(process_environment())
+    async with (
+        open_app(home, config, extras=extras) as app,
+        listening(app, tcp=True) as url,
+        supervisor.watched(app.api.clock),
+    ):
         on_ready(url)
+        supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
         try:
             await asyncio.to_thread(load_libraries, app.choice)
             await stop.gentle.wait()
         finally:
+            supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
             await drain(app, stop.forced)
 
 
