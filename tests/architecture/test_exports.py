@@ -15,7 +15,7 @@ EXPORTS = {
     """,
     "hob.config": """
         Config ConfigInvalid Layer Place Problem Source UnknownKey find_home load_config process_environment
-        reference set_value unset_value
+        reference set_value set_values unset_value
     """,
     "hob.providers": """
         Choice Media ModelProfiles ModelSettings PriceList PriceSetting PriceTable ProviderSettings Routing

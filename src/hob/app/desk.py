@@ -9,6 +9,7 @@ from typing import Any
 from hob import __version__
 from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
+from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
 from hob.app.trials import Trials
 from hob.bus import Bus
@@ -88,8 +89,8 @@ class Desk:
     async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
         return in_order(await self._store.ledger.sums("model", since))
 
-    async def try_model(self, name: str) -> Mapping[str, Any]:
-        return await self._trials.run(name)
+    async def try_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+        return await self._trials.run(name, Draft.read(draft) if draft else None)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)
