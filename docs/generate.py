@@ -22,7 +22,7 @@ from typing import Any, get_args
 from markdown import cell, doc, fenced, field_table, signature
 from tool_page import known_tools, tools
 from usage import usage_of
-from wording import ANSWER_FIELDS, CHAT_FIELDS, EVENT_KINDS, EVENTS, REASONS
+from wording import ANSWER_FIELDS, EVENT_KINDS, EVENTS, REASONS
 
 import hob
 from hob.agent.command_table import COMMANDS as SLASH_COMMANDS
@@ -33,15 +33,16 @@ from hob.config import reference
 from hob.core import errors, hooks, states, steps
 from hob.core.ids import ApprovalId, EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL
-from hob.core.messages import FETCHED_CHANNELS, OutboundKind
+from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.sentences import OF_FAULT, texts_of
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.gateway.api import failure_of
-from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
+from hob.gateway.endpoint import Endpoint
 from hob.gateway.events import Event
-from hob.gateway.inbound import FIELDS
-from hob.gateway.views import chat_status, chat_view, event_view, usage_view
+from hob.gateway.failures import failure_of, status_of_fault
+from hob.gateway.fields import Field, choices_of, fields_of
+from hob.gateway.table import ENDPOINTS
+from hob.gateway.views import chat_view, event_view, usage_view
 from hob.guard.modes import table_page
 from hob.guard.rules import RULES
 from hob.providers.catalogue import CLI_WIRES, PROVIDERS
@@ -267,20 +268,16 @@ def error_tree() -> str:
     ]
     for fault in errors.ModelFault:
         text = texts_of(OF_FAULT[fault])["en"].replace("\n", " ")
-        lines.append(f"| `{fault.value}` | {_status_of(fault.value)} | {cell(text)} |")
+        lines.append(f"| `{fault.value}` | {status_of_fault(fault.value)} | {cell(text)} |")
     lines += [
         "",
         "## Why a turn ended otherwise",
         "",
         "| code | status | meaning |",
         "|---|---|---|",
-        *(f"| `{code}` | {_status_of(code)} | {text} |" for code, text in REASONS.items()),
+        *(f"| `{code}` | {status_of_fault(code)} | {text} |" for code, text in REASONS.items()),
     ]
     return "\n".join(lines)
-
-
-def _status_of(code: str) -> int:
-    return chat_status({"state": "failed", "error": {"code": code, "message": ""}})
 
 
 def _samples() -> Iterator[errors.HobError]:
@@ -309,22 +306,9 @@ def api() -> str:
         "## Routes",
         "",
     ]
-    for route in (*ROUTES, *LOCAL_ROUTES):
-        methods = ", ".join(sorted((route.methods or set()) - {"HEAD"}))
-        only = " (Unix socket only)" if route in LOCAL_ROUTES else ""
-        lines += [f"### `{methods} {route.path}`{only}", "", inspect.getdoc(route.endpoint) or "", ""]
-    lines += ["## What `POST /chat` takes", "", "As a JSON object, or as query parameters.", ""]
-    lines += ["| field | meaning |", "|---|---|"]
-    lines += [f"| `{name}` | {text} |" for name, text in CHAT_FIELDS.items()]
-    _complete(CHAT_FIELDS, FIELDS)
-    _complete(dict.fromkeys(("api", "local")), FETCHED_CHANNELS)
+    for endpoint in ENDPOINTS:
+        lines += _endpoint(endpoint)
     lines += [
-        "",
-        "| header | meaning |",
-        "|---|---|",
-        "| `Idempotency-Key` | 1 to 255 characters; the same key again, at any time, joins the same message |",
-        "| `Accept: text/event-stream` | follow the message instead of waiting for it |",
-        "",
         "## What `/chat` answers",
         "",
         "| field | meaning |",
@@ -358,6 +342,41 @@ def api() -> str:
     lines += [f"| `{name}` | {meaning} | {data} |" for name, (meaning, data) in EVENTS.items()]
     lines += ["", "## Usage", "", *fenced(json.dumps(usage_view(Usage(404, 3), None), indent=2), "json")]
     return "\n".join(lines)
+
+
+def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
+    """One route: what it is for, who may call it, what it takes, what it answers."""
+    scope = "everybody" if endpoint.scope is None else f"scope `{endpoint.scope.value}`"
+    yield f"### `{endpoint.method} {endpoint.path}`"
+    yield from ("", f"For {'the Unix socket only' if endpoint.local else scope}.", "")
+    yield from (inspect.getdoc(endpoint.handler) or "", "")
+    taken = () if endpoint.raw else fields_of(endpoint.takes)
+    if taken:
+        where = "As a JSON object, or in the query." if endpoint.has_body else "In the query."
+        yield from (where, "", "| field | meaning |", "|---|---|")
+        yield from (f"| `{field.name}` | {cell(_told(field))} |" for field in taken)
+        yield ""
+    if endpoint.headers:
+        yield from ("| header | meaning |", "|---|---|")
+        yield from (f"| `{name}` | {meaning} |" for name, meaning in endpoint.headers)
+        yield ""
+
+
+def _told(field: Field) -> str:
+    """A field's meaning, with what bounds it and what holds without it."""
+    bounds = field.bounds
+    words = [bounds.doc]
+    if bounds.unit:
+        words.append(f"in {bounds.unit}")
+    if choices := bounds.one_of or choices_of(field.kind):
+        words.append("one of " + ", ".join(f"`{each}`" for each in choices))
+    if bounds.at_most is not None:
+        words.append(f"{bounds.at_least:g} to {bounds.at_most:g}")
+    if bounds.characters is not None:
+        words.append(f"{bounds.characters[0]} to {bounds.characters[1]} printable characters")
+    if field.default not in (None, "", dataclasses.MISSING):
+        words.append(f"`{json.dumps(field.default)}` if not given")
+    return "; ".join(words)
 
 
 def _results() -> Iterator[Result]:

@@ -28,15 +28,6 @@ REASONS: Mapping[str, str] = {
     "hook": "a hook stopped it",
 }
 
-CHAT_FIELDS: Mapping[str, str] = {
-    "message": "the text; required",
-    "session": "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
-    "model": "the model that answers, instead of the session's",
-    "quoted": "text that comes along as data: it is marked as untrusted and not obeyed",
-    "channel": "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
-    "wait": "seconds to wait for the answer; at most and by default `gateway.wait_seconds`",
-}
-
 ANSWER_FIELDS: Mapping[str, str] = {
     "id": "the message's id; also its task's",
     "session": "the session it belongs to",

@@ -12,7 +12,7 @@ from hob.agent.command_table import COMMANDS, parse
 from hob.app.cli import build
 from hob.app.sections import SECTIONS
 from hob.config.fields import find_setting
-from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
+from hob.gateway.table import ENDPOINTS
 
 from .pages import ROOT, Page, inline_calls, page, pages, shell_calls
 
@@ -101,7 +101,7 @@ def test_every_file_that_is_named_exists(each: Page) -> None:
 
 @each_page
 def test_every_slash_command_that_is_named_exists(each: Page) -> None:
-    routes = {route.path.split("/")[1] for route in (*ROUTES, *LOCAL_ROUTES)}
+    routes = {endpoint.path.split("/")[1] for endpoint in ENDPOINTS}
     known = {command.name for command in COMMANDS} | routes
     named = [parsed[0] for code in each.inline() if (parsed := parse(code))]
     assert [name for name in named if name not in known and name != "word"] == []

@@ -1,4 +1,4 @@
-"""What the API is made of, apart from HTTP: what the routes need, and how an error looks to a machine."""
+"""What the API is made of, apart from HTTP: what the routes need."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,18 +7,6 @@ from typing import Any, Protocol
 
 from hob.bus import Hub
 from hob.core.clock import Clock
-from hob.core.errors import (
-    Busy,
-    BusyScope,
-    HobError,
-    InvalidRequest,
-    NotAllowed,
-    NotConfigured,
-    NotFound,
-    Stopping,
-    StoreError,
-    StoreFull,
-)
 from hob.core.ports.accept import Accept
 from hob.gateway.approvals import Leaves
 from hob.gateway.people import Registry
@@ -87,41 +75,3 @@ class Api:
     """Takes known secrets out of what leaves."""
     refused: Callable[[str], None] = lambda who: None
     """Told where a call without the right token came from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An error for machines: HTTP status, code, sentence, and the seconds after which to try again."""
-
-    status: int
-    code: str
-    message: str
-    retry_after: int | None = None
-
-    def view(self) -> dict[str, Any]:
-        return {"error": {"code": self.code, "message": self.message}}
-
-
-def failure_of(error: HobError) -> Failure:
-    """The failure an error is at the edge."""
-    text = str(error)
-    match error:
-        case Busy():
-            status = 503 if error.scope is BusyScope.TOTAL else 429
-            return Failure(status, f"busy_{error.scope}", text, max(1, round(error.retry_after)))
-        case Stopping():
-            return Failure(503, "stopping", text, 2)
-        case StoreFull():
-            return Failure(507, "store_full", text, 30)
-        case StoreError():
-            return Failure(503, "store", text, 30)
-        case InvalidRequest():
-            return Failure(400, "invalid_request", text)
-        case NotAllowed():
-            return Failure(403, "not_allowed", text)
-        case NotFound():
-            return Failure(404, "not_found", text)
-        case NotConfigured():
-            return Failure(503, "not_configured", text)
-        case _:
-            return Failure(500, "internal", text)
