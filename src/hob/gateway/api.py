@@ -32,8 +32,8 @@ class Operations(Protocol):
         """
         ...
 
-    async def try_model(self, name: str) -> Mapping[str, Any]:
-        """Ask a model for a word and for a call, within the limits of spending."""
+    async def try_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+        """Ask a model for a word and for a call, within the limits of spending; as it would be with a draft."""
         ...
 
     async def prompt(self, session: str) -> Mapping[str, Any]:

@@ -74,6 +74,7 @@ class TryingModel:
     """Which model is tried."""
 
     model: str = field("the model; without it the usual one", "")
+    draft: str = field("what would be new about how it is reached, as `hob onboard` writes it; keys by reference", "")
 
 
 async def health(call: Call[Nothing]) -> Response:
@@ -146,7 +147,7 @@ async def backup(call: Call[BackingUp]) -> Response:
 
 async def try_model(call: Call[TryingModel]) -> Response:
     """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
-    return json_response(await call.api.operations.try_model(call.asked.model))
+    return json_response(await call.api.operations.try_model(call.asked.model, call.asked.draft))
 
 
 async def hand_over(call: Call[Nothing]) -> Response:
