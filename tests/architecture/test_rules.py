@@ -16,6 +16,7 @@ WALLS = {
     "bus/commanding.py": "the job: a command",
     "bus/lanes.py": "the job: a session",
     "app/afterwards.py": "the job: what nobody waits for",
+    "app/operating/log_file.py": "the log: what cannot be written down breaks nothing",
     "providers/walking.py": "the lane: what an odd answer or a plug-in breaks is that lane's failure",
     "providers/plugins.py": "the plug-in: somebody else's code",
     "store/jobs.py": "the job of a database thread, whose error goes to its caller",

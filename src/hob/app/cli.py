@@ -19,6 +19,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("usage", "usage:usage", "What was spent, on what, and what is left."),
     ("tasks", "tasks:tasks", "What is being done and what was."),
     ("timeline", "timeline:timeline", "What happened, by trace."),
+    ("logs", "logs:logs", "What Hob did, from its log; --follow goes on."),
     ("retry", "retry:retry", "Bring back what failed or was set aside."),
     ("undo", "undo:undo", "Put back what a turn changed in files."),
     ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
@@ -39,7 +40,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
-PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "prompt"})
+PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "logs", "prompt"})
 """Commands that their name alone says all about, so that there is nothing to parse."""
 
 

@@ -5,11 +5,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from hob.agent import (
     AgentSettings,
@@ -34,6 +35,7 @@ from hob.app.door import Door, Entrance
 from hob.app.guard_when_needed import GuardWhenNeeded, load_guard
 from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.identity import open_files
+from hob.app.operating.log_file import told_end
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.telling import Telling
@@ -50,6 +52,7 @@ from hob.core.ports.guard import Admission, Judge
 from hob.core.ports.journal import Journal
 from hob.core.ports.model import Model, Prices, Profiles
 from hob.core.ports.tools import Toolset
+from hob.core.tracing import OWN
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import ensure_token
@@ -185,6 +188,7 @@ async def open_app(
     known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(process_environment())})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
+        stack.enter_context(told_end())
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock, mask=known))
         config = config.with_stored(await store.settings.load())
         gateway, workspace = config[GatewaySettings], config[WorkspaceSettings]
@@ -219,9 +223,7 @@ async def open_app(
         trust.guard.bind(bus)
         attempts = Attempts(store.audit, extras.clock)
         if not own_only:
-            watching = await stack.enter_async_context(asyncio.TaskGroup())
-            stack.callback(watching.create_task(trust.guard.watch()).cancel)
-            stack.callback(watching.create_task(attempts.run()).cancel)
+            await _watch(stack, base, trust.guard.watch(), attempts.run())
         accept = extras.wrap_accept(Entrance(bus.accept, door))
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
@@ -365,6 +367,15 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             said=door.said,
         )
     )
+
+
+async def _watch(stack: AsyncExitStack, base: _Base, *watches: Coroutine[Any, Any, None]) -> None:
+    """What runs as long as a daemon does."""
+    if base.store.unclean:
+        log.warning("the last run did not end by itself; what it had in hand goes on", extra=OWN)
+    watching = await stack.enter_async_context(asyncio.TaskGroup())
+    for watch in watches:
+        stack.callback(watching.create_task(watch).cancel)
 
 
 async def _learn_all(known: KnownSecrets, config: Config) -> None:

@@ -14,6 +14,7 @@ from hob.core.ids import new_event_id, new_span_id
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel, Delivered, Repeats
 from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.tracing import OWN, TRACE
 from hob.store import IllegalMove, OutboxRow, Store
 
 log = logging.getLogger(__name__)
@@ -151,6 +152,7 @@ class Courier:
     # One chunk
 
     async def _carry(self, route: Route, row: OutboxRow) -> None:
+        TRACE.set(row.outbound.trace)
         chat = (row.outbound.to.chat, row.outbound.to.thread)
         try:
             async with route.slots:
@@ -172,6 +174,8 @@ class Courier:
             case Delivered(receipt):
                 event = self._event(row, "ok", at, seconds)
                 await self._persist(lambda: outbox.sent(id, receipt, event))
+                what = row.outbound.turn or "a notice"
+                log.info("%s sent to %s in %.1f s", what, channel.name, seconds, extra=OWN)
             case Unsent(unknown=True) if channel.repeats is Repeats.NEVER:
                 await self._persist(lambda: self._park(row, outcome.reason))
             case Unsent():
