@@ -14,6 +14,7 @@ ABOUT = "A personal assistant that loses nothing. Without a command: chat."
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("chat", "chat:chat", "Talk; the same as no command at all."),
     ("ask", "ask:ask", "Ask one question; the answer goes to stdout."),
+    ("onboard", "onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "serve:serve", "Run the daemon."),
     ("status", "status:status", "How Hob is: running, waiting, owed, spent."),
     ("usage", "usage:usage", "What was spent, on what, and what is left."),
@@ -33,6 +34,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("security", "security:app", "What could be safer about this Hob."),
     ("audit", "audit:app", "What was decided, allowed and refused, and whether that log is whole."),
     ("token", "token:app", "The API's bearer token."),
+    ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
@@ -71,6 +73,8 @@ def _perform(arguments: Sequence[str]) -> object:
     """The command's status. The commonest ways to call Hob do without the command line library, half of their cost."""
     if list(arguments) in (["--help"], ["-h"]):
         return print(overview())
+    if not arguments and (status := _lead_in()):
+        return status
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS):
         arguments = ["chat", *arguments]
     name, *rest = arguments
@@ -78,6 +82,13 @@ def _perform(arguments: Sequence[str]) -> object:
         module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
         return getattr(import_module(f"hob.app.commands.{module}"), function)(*rest)
     return build()(arguments)
+
+
+def _lead_in() -> object:
+    """Let a person who is there set Hob up first, where there is nothing to ask; a status that ends it, or 0."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        return 0  # what is piped in is kept, and told how it comes to its answer
+    return import_module("hob.app.onboarding.leading_in").lead_in()
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,0 +1,22 @@
+"""What `hob` alone does where nothing is set up: a person is led through it, then the chat begins."""
+
+from importlib import import_module
+
+from hob.app.home import socket_of
+from hob.app.sections import choose_models, read_config
+from hob.core.errors import NotConfigured
+
+
+def lead_in() -> int:
+    """Set Hob up if there is nothing to ask and nobody runs; a status other than 0 ends the program."""
+    try:
+        config = read_config()
+    except NotConfigured:
+        return 0  # the chat tells what is wrong with it
+    if socket_of(config.home).exists() or choose_models(config).line() != "none":
+        return 0
+    print("Hello. Hob needs a model to think with, and there is none yet.")
+    onboard = import_module("hob.app.commands.onboard").onboard  # it loads much that a chat never needs
+    status = onboard()
+    print()
+    return 130 if status == 130 else 0
