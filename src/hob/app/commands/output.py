@@ -3,8 +3,10 @@
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
+
+from hob.config import process_environment
 
 COLOURS = {
     "red": "31",
@@ -33,8 +35,12 @@ STATE_COLOURS = {
 
 
 def paint(text: str, colour: str, on: TextIO | None = None) -> str:
-    """The text in a colour if standard output (or what it is written on) is a terminal."""
-    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and (on or sys.stdout).isatty() else text
+    """The text in a colour if standard output (or what it is written on) is a terminal, and nobody minds.
+
+    NO_COLOR: https://no-color.org.
+    """
+    painted = colour and (on or sys.stdout).isatty() and not process_environment().get("NO_COLOR")
+    return f"\033[{COLOURS[colour]}m{text}\033[0m" if painted else text
 
 
 def state(name: str, width: int = 0) -> str:
@@ -71,15 +77,23 @@ _TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(c
 
 def show_painted(question: str, on: TextIO) -> None:
     """All of a question for leave; the lines of a diff in their colours."""
-    in_diff = False
-    for number, shown in enumerate(tame(question).split("\n")):
-        in_diff = in_diff or shown == _DIFF  # Hob's own line: what a call brings along stands behind a bar
-        mark = shown[len(_BAR) : len(_BAR) + 1] if in_diff and shown.startswith(_BAR) else ""
-        print(paint(shown, _DIFF_COLOURS.get(mark, "") if number else "yellow", on), file=on)
+    for shown, colour in coloured_lines(question):
+        print(paint(shown, colour, on), file=on)
     on.flush()
 
 
-_DIFF, _BAR = "which would change:", "│ "
+def coloured_lines(question: str) -> Iterator[tuple[str, str]]:
+    """The lines of a question for leave, each with its colour."""
+    in_diff = False
+    for number, shown in enumerate(tame(question).split("\n")):
+        in_diff = in_diff or shown == _DIFF  # Hob's own line: what a call brings along stands behind a bar
+        mark = shown[len(BAR) : len(BAR) + 1] if in_diff and shown.startswith(BAR) else ""
+        yield shown, _DIFF_COLOURS.get(mark, "") if number else "yellow"
+
+
+BAR = "│ "
+"""Before every line of a question that a call brings along."""
+_DIFF = "which would change:"
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 

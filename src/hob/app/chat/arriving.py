@@ -1,0 +1,63 @@
+"""What a chat finds when it begins: the settings, the model, and what was not seen yet."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hob.app.chat.connection import Connection
+from hob.app.chat.masking import secrets_out
+from hob.app.sections import read_config
+from hob.config import Config
+from hob.core.errors import NotConfigured
+from hob.providers import ModelSettings
+
+_OPEN = frozenset({"pending", "running", "waiting"})
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A message of before whose outcome nobody has seen."""
+
+    id: str
+    title: str
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What was found. `elsewhere` counts what other conversations of the terminal hold."""
+
+    config: Config | None
+    mask: Callable[[str], str]
+    model: str
+    models: Sequence[str]
+    earlier: Sequence[Earlier]
+    elsewhere: Mapping[str, int]
+
+
+def arrive(connection: Connection, session: str) -> Arrival:
+    """Look around; takes some tenths of a second."""
+    try:
+        config = read_config()
+    except NotConfigured:  # the daemon that is attached to was started before that
+        config = None
+    unread = connection.look("/unread").get("messages", [])
+    tasks = connection.look("/tasks", limit="200").get("tasks", [])
+    mine = [Earlier(row["id"], row["title"], ended=True) for row in unread if row["session"] == session]
+    known = {earlier.id for earlier in mine}
+    mine += [
+        Earlier(row["id"], row["title"], ended=False)
+        for row in reversed(tasks)
+        if row["session"] == session and row["state"] in _OPEN and row["id"] not in known
+    ]
+    others = Counter(row["session"].removeprefix("local:") for row in unread if row["session"] != session)
+    return Arrival(config, secrets_out(config), connection.model(), _models(config), mine, others)
+
+
+def _models(config: Config | None) -> Sequence[str]:
+    if config is None:
+        return ()
+    settings: Any = config[ModelSettings]
+    named = (*settings.aliases, settings.name, *settings.fallbacks, *settings.tasks.values())
+    return tuple(dict.fromkeys(name for name in named if name))
