@@ -74,6 +74,16 @@ async def test_the_manager_hears_that_hob_is_ready_lives_and_stops() -> None:
     assert next(lines[1] for lines in heard if lines[0] == "READY=1").startswith("STATUS=Ready: http://127.0.0.1:")
 
 
+async def test_where_it_hung_is_in_the_log_of_who_is_ended_by_a_watchdog() -> None:
+    async with open_world() as world:
+        with managing(str(world.root / "notify")):
+            environ = {"NOTIFY_SOCKET": str(world.root / "notify"), "WATCHDOG_USEC": "60000000"}
+            async with world.serve(**environ) as daemon:
+                daemon.signal(signal.SIGABRT)
+                assert await daemon.gone() == -signal.SIGABRT
+                assert "Fatal Python error: Aborted" in daemon.errors
+
+
 async def test_without_a_watchdog_there_is_no_beat() -> None:
     async with open_world() as world:
         with managing(str(world.root / "notify")) as manager:

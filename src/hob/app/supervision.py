@@ -6,9 +6,11 @@ The protocol is systemd's: a datagram of `NAME=value` lines to the socket that N
 """
 
 import asyncio
+import faulthandler
 import logging
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -45,6 +47,8 @@ class Supervisor:
         if not self.beat_seconds:
             yield
             return
+        if sys.stderr is not None:
+            faulthandler.enable()  # who ends a process that hangs does it by SIGABRT: its log shows where it hung
         async with asyncio.TaskGroup() as group:
             beating = group.create_task(self._beat(clock))
             yield
