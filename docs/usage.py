@@ -39,9 +39,13 @@ def _name(parameter: inspect.Parameter) -> str:
 
 
 def _word(parameter: inspect.Parameter, kind: object) -> str:
-    name = _name(parameter)
-    if name.startswith("--") and parameter.default is not False:
-        name += " " + ("|".join(_choices(kind)) or parameter.name.rstrip("_").upper())
+    name, choices = _name(parameter), "|".join(filter(None, _choices(kind)))
+    if parameter.default is None and bool in get_args(kind):
+        name = f"--[no-]{name.removeprefix('--')}"
+    elif name.startswith("--") and parameter.default is not False:
+        name += " " + (choices or parameter.name.rstrip("_").upper())
+    elif choices:
+        name = choices
     return name if parameter.default is parameter.empty else f"[{name}]"
 
 
