@@ -13,8 +13,8 @@ from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
 from hob.app.supervision import Supervisor
 from hob.config import Config, process_environment
-from hob.gateway.asgi import Door, build_api
-from hob.gateway.listener import serve
+from hob.gateway.asgi import build_api
+from hob.gateway.listener import secured_by, serve
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp, bind_unix
 from hob.providers import load_libraries
@@ -74,6 +74,7 @@ async def run_daemon(
 async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
     """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given."""
     settings = app.config[GatewaySettings]
+    secured = secured_by(settings)
     path = socket_of(app.home)
     tcp_socket = bind_tcp(settings.host, settings.port) if tcp and settings.port >= 0 else None
     unix_socket = bind_unix(path)
@@ -83,9 +84,14 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
                 yield ""
                 return
             host, port = tcp_socket.getsockname()[:2]
-            door = Door(build_api(app.api, local=False), app.api.token, app.api.refused)
-            async with serve(door, [tcp_socket], grace=GRACE_SECONDS):
-                yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            async with serve(
+                build_api(app.api, local=False),
+                [tcp_socket],
+                grace=GRACE_SECONDS,
+                tls=secured,
+                proxies=settings.trusted_proxies,
+            ):
+                yield f"http{'s' if secured else ''}://{f'[{host}]' if ':' in host else host}:{port}"
     finally:
         path.unlink(missing_ok=True)
 

@@ -55,7 +55,7 @@ from hob.core.ports.tools import Toolset
 from hob.core.tracing import OWN
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.tokens import ensure_token
+from hob.gateway.tokens import Keyring, TokenFile, ensure_token
 from hob.guard.admission.registrar import Registrar
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.answers import may_answer
@@ -192,8 +192,9 @@ async def open_app(
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock, mask=known))
         config = config.with_stored(await store.settings.load())
         gateway, workspace = config[GatewaySettings], config[WorkspaceSettings]
-        token = ensure_token(home, gateway.auth_token)
-        known.learn({"gateway.token": token})
+        owners = partial(_owners_token, home, gateway, known)
+        token = owners()
+        keyring = Keyring(owners, TokenFile(home, extras.clock), extras.clock)
         registrar = Registrar(store.people, extras.clock)
         await registrar.load()
         telling = Telling(store, registrar.people, extras.channels, extras.clock)
@@ -228,7 +229,9 @@ async def open_app(
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
         leaves = trust.guard.approving
-        api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar, leaves, known, attempts)
+        api = Api(
+            accept, store, base.hub, peers.desk, gateway, extras.clock, keyring, registrar, leaves, known, attempts
+        )
         yield App(home, config, store, bus, peers.desk, api, base.choice)
 
 
@@ -376,6 +379,13 @@ async def _watch(stack: AsyncExitStack, base: _Base, *watches: Coroutine[Any, An
     watching = await stack.enter_async_context(asyncio.TaskGroup())
     for watch in watches:
         stack.callback(watching.create_task(watch).cancel)
+
+
+def _owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:
+    """The owner's token as it is now; nothing that leaves Hob shows it."""
+    token = ensure_token(home, settings.auth_token)
+    known.learn({"gateway.token": token})
+    return token
 
 
 async def _learn_all(known: KnownSecrets, config: Config) -> None:

@@ -11,6 +11,7 @@ from hob.core.ports.accept import Accept
 from hob.gateway.approvals import Leaves
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
+from hob.gateway.tokens import Keyring
 from hob.store import Store
 
 
@@ -67,7 +68,7 @@ class Api:
     operations: Operations
     settings: GatewaySettings
     clock: Clock
-    token: str
+    keyring: Keyring
     people: Registry
     leaves: Callable[[], Leaves]
     """Made when it is first needed."""

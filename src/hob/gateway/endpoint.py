@@ -20,6 +20,7 @@ from hob.gateway.callers import Caller, Scope
 from hob.gateway.failures import Failure, Refusal, failure_of
 from hob.gateway.fields import Nothing, Text, read
 from hob.gateway.reply import failure_response
+from hob.gateway.visitors import AtTheSocket, Visitor
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +116,7 @@ class Endpoint(Generic[T]):
         return Route(self.path, answer, methods=[self.method])
 
     async def _let_in(self, api: Api, request: Request) -> Call[T]:
-        caller = caller_of(request, self.scope)
+        caller = NOBODY if self.scope is None else caller_of(request, self.scope)
         return Call(api, caller, await self._read(api, request), request)
 
     async def _read(self, api: Api, request: Request) -> T:
@@ -144,13 +145,10 @@ class Endpoint(Generic[T]):
         return b"".join(pieces)
 
 
-def caller_of(request: HTTPConnection, scope: Scope | None, *, known: bool = False) -> Caller:
-    """Who calls, if they may do this; NOBODY where everybody may, unless they must be `known`. Raises Refusal."""
-    caller: Caller | None = request.scope.get("caller")
-    if caller is None:
-        if scope is None and not known:
-            return NOBODY
-        raise Refusal("unauthorized", "send the token as `Authorization: Bearer ...`; `hob token show` prints it")
+def caller_of(request: HTTPConnection, scope: Scope | None = None) -> Caller:
+    """Who calls, if they may do this. Raises Refusal."""
+    visitor: Visitor | AtTheSocket = request.scope["visitor"]
+    caller = visitor.caller()
     if scope is not None and not caller.may(scope):
         raise Refusal("missing_scope", f"this token has no scope {scope.value!r}; `hob token new` makes one that has")
     return caller

@@ -79,6 +79,11 @@ class Refusal(Exception):
         super().__init__(message)
         self.failure = Failure(code, message, retry_after)
 
+    @classmethod
+    def of(cls, failure: Failure) -> "Refusal":
+        """The refusal that is answered with this failure."""
+        return cls(failure.code, failure.message, failure.retry_after)
+
 
 def failure_of(error: HobError) -> Failure:
     """The failure an error is at the edge."""

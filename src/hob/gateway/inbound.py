@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hob.core.clock import Clock
-from hob.core.errors import InvalidRequest, NotAllowed
-from hob.core.ids import SessionKey, new_inbound_id, new_trace_id
+from hob.core.errors import InvalidRequest, NotAllowed, NotFound
+from hob.core.ids import BlobId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
-from hob.core.messages import FETCHED_CHANNELS, Address, Inbound, Quoted, Sender
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
+from hob.core.ports.tools import Blobs
+from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.callers import AT_THE_SOCKET, Caller
 from hob.gateway.fields import field, read
 
@@ -17,6 +19,14 @@ _LABELS = {
     SenderClass.MEMBER: Label(Origin.MEMBER, Trust.UNTRUSTED),
     SenderClass.STRANGER: Label(Origin.STRANGER, Trust.UNTRUSTED),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A file of a message."""
+
+    id: str = field("what `POST /attachments` said")
+    name: str = field("what the file is called", "", characters=(0, 200))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,7 @@ class ChatRequest:
     )
     model: str | None = field("the model that answers, instead of the session's", None)
     quoted: str | None = field("text that comes along as data: it is marked as untrusted and not obeyed", None)
+    attachments: tuple[HandedIn, ...] = field("pictures and other files, handed in before; texts go as `quoted`", ())
     channel: str = field(
         "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
         "api",
@@ -49,7 +60,32 @@ def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> 
     return inbound_of(read(ChatRequest, fields), key, clock, AT_THE_SOCKET)
 
 
-def inbound_of(asked: ChatRequest, key: str | None, clock: Clock, caller: Caller) -> Inbound:
+def own_chat(caller: Caller, session: str | None = None) -> str:
+    """The conversation of somebody who is not the owner, or the thread of this name beside it."""
+    return f"@{caller.name}/{session}" if session else f"@{caller.name}"
+
+
+async def attached(asked: ChatRequest, blobs: Blobs) -> tuple[Attachment, ...]:
+    """The files of the message, their kinds told by their bytes. Raises InvalidRequest."""
+    files = []
+    for file in asked.attachments:
+        try:
+            data = await blobs.load(BlobId(file.id))
+        except NotFound:
+            raise InvalidRequest(f"no file {file.id[:80]!r} was handed in; `POST /attachments` takes one") from None
+        files.append(Attachment(media_type_of(data[:HEAD]), file.name, BlobId(file.id), size=len(data)))
+    return tuple(files)
+
+
+def is_own(caller: Caller, session: SessionKey) -> bool:
+    """Whether this is a conversation of the caller's; all are the owner's."""
+    own = f"api:{own_chat(caller)}"
+    return caller.cls is SenderClass.OWNER or session == own or session.startswith(f"{own}/")
+
+
+def inbound_of(
+    asked: ChatRequest, key: str | None, clock: Clock, caller: Caller, files: tuple[Attachment, ...] = ()
+) -> Inbound:
     """The message of this caller. `key` is the idempotency key; without one the message is new.
 
     The owner's programs share the owner's conversations; whoever else holds a token has conversations of their own.
@@ -61,13 +97,13 @@ def inbound_of(asked: ChatRequest, key: str | None, clock: Clock, caller: Caller
         raise InvalidRequest("Idempotency-Key must have 1 to 255 characters")
     session, chat, sender = asked.session, asked.session or "main", Sender("owner")
     if not caller.owner:
-        sender = Sender(f"token:{caller.name}", caller.name, caller.cls)
+        sender = Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
     whole = session is not None and ":" in session
     if caller.cls is not SenderClass.OWNER:
         if whole or asked.channel != "api":
             raise NotAllowed("this token has conversations of its own only: name one without a colon")
-        chat = f"{caller.name}/{chat}"
-        key = f"{caller.name}/{key}" if key else None
+        chat = own_chat(caller, session)
+        key = f"@{caller.name}/{key}" if key else None
     id = new_inbound_id()
     return Inbound(
         id=id,
@@ -78,6 +114,7 @@ def inbound_of(asked: ChatRequest, key: str | None, clock: Clock, caller: Caller
         text=asked.message,
         label=_LABELS[caller.cls],
         trace=new_trace_id(),
+        attachments=files,
         quoted=(Quoted(asked.quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if asked.quoted else (),
         session=SessionKey(session) if session and whole else None,
         model=asked.model,
