@@ -8,7 +8,8 @@ from hob.gateway.endpoint import EVENTS, JSON, LINES, Endpoint
 from hob.gateway.failures import BUSY, status_of_fault
 from hob.gateway.fields import Nothing
 from hob.gateway.inbound import ChatRequest
-from hob.gateway.routes import approvals, chat, people, state
+from hob.gateway.routes import approvals, attachments, chat, people, state
+from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, APPROVE, ADMIN = Scope
 ACCEPTING = (*BUSY, "not_allowed", "not_found", "stopping")
@@ -42,9 +43,11 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         media=(JSON, EVENTS),
         headers=(_FOLLOW,),
     ),
+    Endpoint("POST", "/attachments", attachments.post, CHAT, bytes, most_bytes=MOST_BYTES),
     Endpoint("GET", "/health", state.health, READ, Nothing, answers=((200, Object), (503, Object))),
     Endpoint("GET", "/status", state.status, READ, Nothing),
     Endpoint("GET", "/usage", state.usage, READ, state.UsageQuery),
+    Endpoint("GET", "/unread", state.unread, READ, state.Unread),
     Endpoint("GET", "/tasks", state.tasks, READ, state.TasksQuery),
     Endpoint("GET", "/timeline", state.timeline, READ, state.TimelineQuery),
     Endpoint("GET", "/prompt", state.prompt, READ, state.OfSession),

@@ -67,6 +67,24 @@ async def find_chat(store: Store, inbound: str) -> dict[str, Any] | None:
     return None if result is None else chat_view(result)
 
 
+async def unread_view(store: Store, channel: str) -> dict[str, Any]:
+    """The messages whose outcome waits to be fetched there, oldest first."""
+    rows = [(row, await store.inbox.find_result(row.inbound)) for row in await store.outbox.unfetched(channel)]
+    return {
+        "messages": [
+            {
+                "id": row.inbound,
+                "session": row.session,
+                "state": result.state,
+                "title": row.title,
+                "created": row.created,
+            }
+            for row, result in rows
+            if result is not None
+        ]
+    }
+
+
 def event_view(event: TimelineEvent) -> dict[str, Any]:
     """One timeline event."""
     return {

@@ -10,6 +10,7 @@ from hob.app.chat.masking import secrets_out
 from hob.app.sections import read_config
 from hob.config import Config
 from hob.core.errors import NotConfigured
+from hob.gateway.views import FINAL
 from hob.providers import ModelSettings
 
 _OPEN = frozenset({"pending", "running", "waiting"})
@@ -42,17 +43,16 @@ def arrive(connection: Connection, session: str) -> Arrival:
         config = read_config()
     except NotConfigured:  # the daemon that is attached to was started before that
         config = None
-    unread = connection.look("/unread").get("messages", [])
+    unread = connection.look("/unread", channel="local").get("messages", [])
     tasks = connection.look("/tasks", limit="200").get("tasks", [])
-    mine = [Earlier(row["id"], row["title"], ended=True) for row in unread if row["session"] == session]
-    known = {earlier.id for earlier in mine}
-    mine += [
-        Earlier(row["id"], row["title"], ended=False)
-        for row in reversed(tasks)
-        if row["session"] == session and row["state"] in _OPEN and row["id"] not in known
-    ]
+    found = [*unread, *(row for row in reversed(tasks) if row["state"] in _OPEN)]
+    mine = {
+        row["id"]: Earlier(row["id"], row["title"], ended=row["state"] in FINAL)
+        for row in found
+        if row["session"] == session
+    }
     others = Counter(row["session"].removeprefix("local:") for row in unread if row["session"] != session)
-    return Arrival(config, secrets_out(config), connection.model(), _models(config), mine, others)
+    return Arrival(config, secrets_out(config), connection.model(), _models(config), tuple(mine.values()), others)
 
 
 def _models(config: Config | None) -> Sequence[str]:

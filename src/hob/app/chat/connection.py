@@ -7,13 +7,15 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
+from hob.app.chat.drafts import one_line
 from hob.app.client import ConnectionLost, NobodyThere, call, stream_again, stream_chat, upload
 from hob.app.commands.output import tame
 from hob.app.home import socket_of
 from hob.app.reaching import error_of
 from hob.core.errors import HobError, HomeTaken
+from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.events import Event
 
 REJOIN_SECONDS = 30.0
@@ -65,20 +67,29 @@ class Connection:
         return "not known"
 
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[Event, None, None]:
-        """Send a message with files and follow it. Raises what `attach` raises before anything was sent."""
+        """Send a message with files and follow it. Raises OSError and HobError before anything was sent."""
         key = f"chat-{os.urandom(12).hex()}"
-        whole = {**body, "attachments": [self.attach(file) for file in files]} if files else body
+        whole = {**body, **self._with_files(files)} if files else body
         return self._rejoining(lambda: stream_chat(self._path, whole, key))
 
-    def attach(self, file: Path) -> Mapping[str, str]:
-        """Hand a file to the owner; what a message names it by. Raises OSError, HobError."""
-        size = file.stat().st_size
-        if size > MOST_BYTES:
-            raise HobError(f"{file} has {size:,} bytes; at most {MOST_BYTES:,} can be sent")
-        taken = upload(self._path, f"/attachments?{urlencode({'name': file.name})}", file.read_bytes()).body
+    def _with_files(self, files: Sequence[Path]) -> dict[str, Any]:
+        """Texts go along as data, other files are handed in."""
+        texts, handed_in = [], []
+        for file in files:
+            if file.stat().st_size > MOST_BYTES:
+                raise HobError(f"{file} is too large; at most {MOST_BYTES:,} bytes can be sent")
+            data = file.read_bytes()
+            if media_type_of(data[:HEAD]).startswith("text/"):
+                texts.append(f"{one_line(file.name)}:\n{data.decode('utf-8', 'replace')}")
+            else:
+                handed_in.append({"id": self._hand_in(data), "name": one_line(file.name)[:200]})
+        return {"quoted": "\n\n".join(texts) or None, "attachments": handed_in}
+
+    def _hand_in(self, data: bytes) -> str:
+        taken = upload(self._path, "/attachments", data).body
         if "error" in taken:
             raise error_of(taken)
-        return {"id": taken["id"], "name": taken["name"]}
+        return str(taken["id"])
 
     def follow(self, id: str) -> Generator[Event, None, None]:
         """Follow an earlier message to its end."""

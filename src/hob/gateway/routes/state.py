@@ -8,10 +8,11 @@ from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
 from hob.core.errors import InvalidRequest
+from hob.core.messages import FETCHED_CHANNELS
 from hob.gateway.endpoint import LINES, Call
 from hob.gateway.fields import Nothing, field
 from hob.gateway.reply import json_response
-from hob.gateway.views import export_lines, tasks_view, timeline_view
+from hob.gateway.views import export_lines, tasks_view, timeline_view, unread_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,13 @@ class TryingModel:
     draft: str = field("what would be new about how it is reached, as `hob onboard` writes it; keys by reference", "")
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Where replies wait to be fetched."""
+
+    channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
+
+
 async def health(call: Call[Nothing]) -> Response:
     """200 while messages can be accepted, else 503 with the reason."""
     problem = call.api.store.health().problem
@@ -94,6 +102,11 @@ async def status(call: Call[Nothing]) -> Response:
 async def usage(call: Call[UsageQuery]) -> Response:
     """What was spent, told apart by day, model, session, sender or task; and each limit."""
     return json_response(await call.api.operations.usage(call.asked.days, call.asked.by))
+
+
+async def unread(call: Call[Unread]) -> Response:
+    """The messages whose answer, or question, nobody has fetched yet; `GET /chat/{id}` fetches one."""
+    return json_response(await unread_view(call.api.store, call.asked.channel))
 
 
 async def tasks(call: Call[TasksQuery]) -> Response:
