@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 from pathlib import Path
 
 from hob.app.draining import drain
@@ -13,6 +14,7 @@ from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
 from hob.app.supervision import Supervisor
 from hob.config import Config, process_environment
+from hob.core.tracing import OWN
 from hob.gateway.asgi import build_api
 from hob.gateway.listener import secured_by, serve
 from hob.gateway.settings import GatewaySettings
@@ -84,6 +86,9 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
                 yield ""
                 return
             host, port = tcp_socket.getsockname()[:2]
+            here = ip_address(host.partition("%")[0]).is_loopback
+            if not (here or secured or settings.trusted_proxies):
+                log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
             async with serve(
                 build_api(app.api, local=False),
                 [tcp_socket],

@@ -192,9 +192,7 @@ async def open_app(
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock, mask=known))
         config = config.with_stored(await store.settings.load())
         gateway, workspace = config[GatewaySettings], config[WorkspaceSettings]
-        owners = partial(_owners_token, home, gateway, known)
-        token = owners()
-        keyring = Keyring(owners, TokenFile(home, extras.clock), extras.clock)
+        token = _owners_token(home, gateway, known)
         registrar = Registrar(store.people, extras.clock)
         await registrar.load()
         telling = Telling(store, registrar.people, extras.channels, extras.clock)
@@ -228,10 +226,7 @@ async def open_app(
         accept = extras.wrap_accept(Entrance(bus.accept, door))
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
-        leaves = trust.guard.approving
-        api = Api(
-            accept, store, base.hub, peers.desk, gateway, extras.clock, keyring, registrar, leaves, known, attempts
-        )
+        api = _make_api(base, accept, peers.desk, trust, attempts)
         yield App(home, config, store, bus, peers.desk, api, base.choice)
 
 
@@ -379,6 +374,13 @@ async def _watch(stack: AsyncExitStack, base: _Base, *watches: Coroutine[Any, An
     watching = await stack.enter_async_context(asyncio.TaskGroup())
     for watch in watches:
         stack.callback(watching.create_task(watch).cancel)
+
+
+def _make_api(base: _Base, accept: Accept, desk: Desk, trust: _Trust, attempts: Attempts) -> Api:
+    home, clock, known, settings = base.config.home, base.clock, base.known, base.config[GatewaySettings]
+    keyring = Keyring(partial(_owners_token, home, settings, known), TokenFile(home, clock), clock)
+    leaves = trust.guard.approving
+    return Api(accept, base.store, base.hub, desk, settings, clock, keyring, base.registrar, leaves, known, attempts)
 
 
 def _owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:
