@@ -239,23 +239,6 @@ class Outbox:
         )
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
 
-    async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:
-        """Dead and parked rows, newest first."""
-        sql = (
-            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE state IN ('dead', 'parked')"  # noqa: S608
-            " ORDER BY o.seq DESC LIMIT ?"
-        )
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
-
-    async def oldest(self) -> OutboxAge | None:
-        """What has waited longest to be sent; None where nothing does. What waits to be fetched is nobody's delay."""
-        sql = (
-            f"SELECT id, channel, created, reason FROM outbox WHERE {_OPEN}"  # noqa: S608
-            f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"
-        )
-        row = await self._readers.read(lambda c: find_row(c, sql, _FETCHED))
-        return None if row is None else OutboxAge(*row)
-
     async def counts(self) -> OutboxCounts:
         """How much is not delivered."""
         now = self._now()
