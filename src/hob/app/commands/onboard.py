@@ -30,7 +30,7 @@ def onboard(
     model: str = "",
     base_url: str = "",
     provider: str = "",
-    key: str = "",
+    key: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     keep_key: Literal["file", "keyring", "env", ""] = "",
     name: str | None = None,
     language: Literal["en", "de", ""] = "",

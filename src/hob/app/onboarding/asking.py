@@ -23,10 +23,8 @@ class Terminal:
         default = default if default in values else values[0]
         if process_environment().get("TERM", "dumb") == "dumb":
             return self._choose_by_number(question, labels, default)
-        from prompt_toolkit.shortcuts import choice  # a tenth of a second that only answering costs
-
         hint, self._hint = self._hint, ""  # once is enough
-        return choice(f"{question}{hint}\n", options=labels, default=default)
+        return _choose_by_arrows(f"{question}{hint}", labels, default)
 
     def read(self, question: str, default: str = "") -> str:
         shown = f" [{tame(default)}]" if default else ""
@@ -52,6 +50,20 @@ class Terminal:
 
     def _width(self) -> int:
         return max(20, min(_WIDEST, shutil.get_terminal_size().columns - 12))
+
+
+def _choose_by_arrows(question: str, options: Sequence[tuple[str, str]], default: str) -> str:
+    # a tenth of a second that only answering costs
+    from prompt_toolkit.application import create_app_session
+    from prompt_toolkit.output.color_depth import ColorDepth
+    from prompt_toolkit.output.vt100 import Vt100_Output
+    from prompt_toolkit.shortcuts import choice
+
+    # the terminal is not asked where its cursor is: over a slow line the answer would come among what is typed
+    output = Vt100_Output.from_pty(sys.stdout, default_color_depth=ColorDepth.from_env())
+    output.enable_cpr = False
+    with create_app_session(output=output):
+        return choice(f"{question}\n", options=options, default=default)
 
 
 def is_there() -> bool:

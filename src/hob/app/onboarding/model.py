@@ -44,7 +44,7 @@ def settle_model(home: Path, wishes: Wishes, found: Sequence[Found], read_key: C
     if is_configured():
         return _check(home, wishes)
     if not found:
-        return Outcome(STEP, Status.FAILED, "nothing was found that could think", _how_to_connect())
+        return Outcome(STEP, Status.FAILED, "nothing was found that could think", NOTHING)
     return _take([_of_found(each, wishes.keep_key) for each in found if each.draft.model], home, wishes)
 
 
@@ -70,10 +70,6 @@ def is_configured() -> bool:
 
 def _line() -> str:
     return choose_models(read_config()).line()
-
-
-def _how_to_connect() -> str:
-    return f"{NOTHING}; then run `{_AGAIN}` again"
 
 
 # -- without asking
