@@ -1,5 +1,6 @@
 """Tokens that were given out: what each is good for, and how long."""
 
+import json
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from hob.app.cli import run
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.labels import SenderClass
 from hob.gateway.asgi import build_api
@@ -202,3 +204,30 @@ async def test_a_stranger_is_slowed_down(tmp_path: Path) -> None:
     ):
         assert (await client.post("/chat", json={"message": "hi"})).status_code == 200
         assert (await client.post("/chat", json={"message": "hi again"})).status_code != 200
+
+
+# the command
+
+
+def test_the_command_makes_lists_rotates_and_revokes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+
+    def hob(*arguments: str) -> str:
+        assert run(["token", *arguments]) == 0
+        return capsys.readouterr().out.strip()
+
+    first = hob("new", "phone", "--scope", "chat", "--scope", "read", "--expires", "30d")
+    (listed,) = json.loads(hob("list", "--json"))["tokens"]
+    assert (listed["name"], listed["scopes"], listed["class"]) == ("phone", ["chat", "read"], "owner")
+    second = hob("rotate", "phone", "--overlap", "1h")
+    assert first != second
+    assert "older form still holds" in hob("show", "phone")
+    own = hob("show")
+    assert hob("rotate") != own
+    hob("revoke", "phone")
+    assert "No token was made" in hob("list")
+    for wrong in (["new", "x", "--expires", "soon"], ["show", "nobody"], ["revoke", "nobody"], ["new", "Big"]):
+        assert run(["token", *wrong]) == 1
+        assert capsys.readouterr().err

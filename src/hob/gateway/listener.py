@@ -1,6 +1,7 @@
 """Serving an ASGI application on sockets that are already open, for as long as a block is."""
 
 import asyncio
+import json
 import logging
 import socket
 import ssl
@@ -12,6 +13,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from hob.core.errors import NotConfigured
+from hob.gateway.failures import Failure
 from hob.gateway.settings import GatewaySettings
 
 MOST_HEAD_BYTES = 64 * 1024
@@ -33,6 +35,13 @@ class LimitedHeads(HttpToolsProtocol):
                 self.transport.close()
                 return
         super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """Bytes that are no request are answered as everything is that cannot be understood."""
+        body = json.dumps(Failure("invalid_request", msg).view()).encode()
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
 
     def on_headers_complete(self) -> None:
         self._in_head = False

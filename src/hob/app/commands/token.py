@@ -33,15 +33,15 @@ def new(
     scope: Annotated[
         list[Scope] | None, Parameter(help="What it is good for, perhaps several; chat if not given.")
     ] = None,
-    cls: Annotated[
+    class_: Annotated[
         SenderClass,
-        Parameter(name="--class", help="Whose words come in with it; all but the owner's can only chat."),
+        Parameter(help="Whose words come in with it; all but the owner's can only chat."),
     ] = SenderClass.OWNER,
     expires: Lasts = "",
 ) -> int:
     """Make a token and print it, this once: only its hash is kept. A running daemon knows it at once."""
     lasts = _seconds(expires) if expires else None
-    secret = _file().add(name, frozenset(scope or [Scope.CHAT]), cls, lasts)
+    secret = _file().add(name, frozenset(scope or [Scope.CHAT]), class_, lasts)
     print(secret)
     return 0
 

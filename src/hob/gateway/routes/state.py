@@ -86,12 +86,13 @@ class Unread:
 
 
 async def health(call: Call[Nothing]) -> Response:
-    """200 while messages can be accepted, else 503 with the reason."""
+    """200 while messages can be accepted (`ready`), else 503 with the reason."""
     problem = call.api.store.health().problem
     if problem is None and not call.api.operations.accepting():
         problem = "stopping"
-    body = {"status": "ok" if problem is None else "degraded", "version": __version__, "problem": problem}
-    return json_response(body, 200 if problem is None else 503)
+    ready = problem is None
+    body = {"status": "ok" if ready else "degraded", "live": True, "ready": ready}
+    return json_response({**body, "version": __version__, "problem": problem}, 200 if ready else 503)
 
 
 async def status(call: Call[Nothing]) -> Response:
