@@ -7,7 +7,7 @@ from typing import Any
 
 from hob.app.chat.connection import Connection
 from hob.app.client import ConnectionLost
-from hob.app.commands.output import LiveOutput, paint, tame
+from hob.app.commands.output import LiveOutput, paint, shows_colours, tame
 from hob.app.commands.questions import show_question
 from hob.gateway.events import Event
 
@@ -51,10 +51,12 @@ def edit_lines() -> str:
     """Let the arrow keys edit and recall what was typed in this chat; the prompt for it."""
     import readline  # only where a person types
 
+    if not shows_colours(sys.stdout):
+        readline.parse_and_bind("set enable-bracketed-paste off")
+        return "> "
     readline.parse_and_bind("set enable-bracketed-paste on")
     # what is between \001 and \002 takes no room on the line
-    painted = paint("\002> \001", "cyan")
-    return f"\001{painted}\002" if "\033" in painted else "> "
+    return "\001\033[36m\002> \001\033[0m\002"
 
 
 def _see(connection: Connection, events: Generator[Event, None, None], body: dict[str, Any]) -> "Shown":

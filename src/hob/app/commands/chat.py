@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from hob.app.chat.connection import Connection
+from hob.app.commands.output import shows_colours
 from hob.config import find_home, process_environment
 
 
@@ -30,8 +31,7 @@ def chat(*, session: str | None = None, model: str | None = None, plain: bool = 
     with ExitStack() as stack:
         connection = Connection(home, stack)
         connection.open()
-        simple = plain or environ.get("TERM", "dumb") in ("dumb", "unknown", "") or environ.get("NO_COLOR")
-        if simple or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if plain or not (sys.stdin.isatty() and shows_colours(sys.stdout)):
             return int(import_module("hob.app.chat.plain").talk(connection, body))
         # what draws the prompt takes a third of a second to load, which pipes and scripts need not spend
         return int(import_module("hob.app.chat.terminal").talk(connection, body, home))

@@ -18,6 +18,8 @@ COLOURS = {
     "dim": "2",
     "bold": "1",
 }
+SIMPLE_TERMINALS = frozenset({"", "dumb", "unknown"})
+"""Values of TERM that promise nothing but lines of text."""
 STATE_COLOURS = {
     "done": "green",
     "sent": "green",
@@ -35,12 +37,14 @@ STATE_COLOURS = {
 
 
 def paint(text: str, colour: str, on: TextIO | None = None) -> str:
-    """The text in a colour if standard output (or what it is written on) is a terminal, and nobody minds.
+    """The text in a colour, where standard output (or what it is written on) shows colours."""
+    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and shows_colours(on or sys.stdout) else text
 
-    NO_COLOR: https://no-color.org.
-    """
-    painted = colour and (on or sys.stdout).isatty() and not process_environment().get("NO_COLOR")
-    return f"\033[{COLOURS[colour]}m{text}\033[0m" if painted else text
+
+def shows_colours(on: TextIO) -> bool:
+    """Whether a terminal is behind it that knows colours, and nobody minds them (https://no-color.org)."""
+    environ = process_environment()
+    return on.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "") not in SIMPLE_TERMINALS
 
 
 def state(name: str, width: int = 0) -> str:
