@@ -15,6 +15,7 @@ WALLS = {
     "bus/performing.py": "the job: one turn's defect is not the others'",
     "bus/commanding.py": "the job: a command",
     "bus/lanes.py": "the job: a session",
+    "app/doctor/examination.py": "the check: what it stumbles over is a finding",
     "app/afterwards.py": "the job: what nobody waits for",
     "app/operating/log_file.py": "the log: what cannot be written down breaks nothing",
     "providers/walking.py": "the lane: what an odd answer or a plug-in breaks is that lane's failure",

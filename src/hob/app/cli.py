@@ -34,6 +34,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("security", "security:app", "What could be safer about this Hob."),
     ("audit", "audit:app", "What was decided, allowed and refused, and whether that log is whole."),
     ("service", "service:app", "Hob as a service: started with the machine, and again when it fails."),
+    ("doctor", "doctor:doctor", "What is wrong here, and what to do about it."),
     ("token", "token:app", "Who may call the API, and what for."),
     ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
