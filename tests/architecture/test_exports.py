@@ -23,10 +23,10 @@ EXPORTS = {
     """,
     "hob.store": """
         Approval Approvals AuditEntry AuditLog AuditRow Bound Checked Compared Decisions Division Erasure FileBlobs
-        Grant Health IllegalMove Inbox InboxCounts InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt
-        Recovered Result Store StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople StoredSessions
-        StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting check_projections
-        open_store rebuild_projections restore
+        Grant Health IllegalMove Inbox InboxCounts InboxLimits Outbox OutboxAge OutboxCounts OutboxRow PolicyDecision
+        Rebuilt Recovered Result Store StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople
+        StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting
+        check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """
         AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer

@@ -11,9 +11,11 @@ from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
 from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
+from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
 from hob.bus import Bus
 from hob.core.chunks import first_words
+from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
@@ -35,6 +37,7 @@ class Desk:
         models: Routing,
         on_hand_over: Callable[[], None] | None,
         hands: HandsWhenNeeded,
+        clock: Clock,
         unaccepted: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._store = store
@@ -45,12 +48,14 @@ class Desk:
         self._models = models
         self._on_hand_over = on_hand_over
         self._hands = hands
+        self._clock = clock
         self._unaccepted = unaccepted
         self._bus: Bus | None = None
+        self._upkeep: Upkeep | None = None
 
-    def bind(self, bus: Bus) -> None:
+    def bind(self, bus: Bus, upkeep: Upkeep) -> None:
         """The bus needs the commands and the commands need the bus: this is the knot."""
-        self._bus = bus
+        self._bus, self._upkeep = bus, upkeep
 
     @property
     def bus(self) -> Bus:
@@ -76,12 +81,19 @@ class Desk:
             ],
             "unread": outbox.unread,
             "oldest_owed_seconds": outbox.oldest_age,
+            "oldest_waiting_seconds": self._age(inbox.oldest),
+            "writer_queue": health.queue,
+            "followers": [],  # nothing is derived from the timeline later yet: all is written with it
+            **(self._upkeep.view() if self._upkeep is not None else {}),
             "model": self._models.choice.line(),
             "resting": [_resting(lane, until) for lane in self._models.resting() if (until := lane.until) is not None],
             "unaccepted": list(self._unaccepted()),
             "store": health.problem or "ok",
             "store_health": asdict(health),
         }
+
+    def _age(self, since: float | None) -> float:
+        return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)
 
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         return await self._accounts.report(days, by)

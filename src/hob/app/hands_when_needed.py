@@ -69,9 +69,25 @@ class HandsWhenNeeded:
         """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
         await self.made.forget(turns, session)
 
+    async def blobs_kept(self) -> Collection[BlobId]:
+        """The bytes that undoing needs."""
+        return await self.made.changes.blobs_of(await self.made.changes.turns()) if self._used else ()
+
+    async def undoable(self) -> Collection[TurnId]:
+        """The turns that changed files, those apart whose commands still run."""
+        return await self.made.undoable() if self._used else ()
+
+    async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
+        return await self.made.forget_undoing(turns) if self._used else ()
+
+    @property
+    def _used(self) -> bool:
+        return any(self._kept.glob("*.jsonl"))
+
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done; nothing where no tool was ever used."""
-        if any(self._kept.glob("*.jsonl")):
+        if self._used:
             await asyncio.to_thread(import_module, _PARTS)  # nobody waits meanwhile
             await self.made.tidy()
 

@@ -35,7 +35,9 @@ from hob.app.door import Door, Entrance
 from hob.app.guard_when_needed import GuardWhenNeeded, load_guard
 from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.identity import open_files
+from hob.app.operating.alarm import OutboxAlarm
 from hob.app.operating.log_file import told_end
+from hob.app.operating.upkeep import open_upkeep
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.telling import Telling
@@ -127,6 +129,7 @@ class _Base:
     known: KnownSecrets
     registrar: Registrar
     telling: Telling
+    alarm: OutboxAlarm
 
     @property
     def clock(self) -> Clock:
@@ -191,43 +194,47 @@ async def open_app(
         stack.enter_context(told_end())
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock, mask=known))
         config = config.with_stored(await store.settings.load())
-        gateway, workspace = config[GatewaySettings], config[WorkspaceSettings]
+        gateway = config[GatewaySettings]
         token = _owners_token(home, gateway, known)
-        registrar = Registrar(store.people, extras.clock)
-        await registrar.load()
-        telling = Telling(store, registrar.people, extras.channels, extras.clock)
-        if extras.channels:
-            await telling.load()
-        files = open_files(home, workspace, may_seed=not own_only)
-        base = _Base(
-            config,
-            choose_models(config),
-            store,
-            Hub(),
-            extras,
-            token,
-            own_only,
-            on_hand_over,
-            files,
-            known,
-            registrar,
-            telling,
-        )
+        base = await _open_base(config, store, extras, token, known, own_only, on_hand_over)
         door = _make_door(base)
         trust = await _open_trust(stack, base)
         peers = await _open_peers(stack, base, trust)
         bus = await _open_bus(stack, base, trust, peers, door)
-        peers.desk.bind(bus)
-        telling.bind(bus.courier.owed)
+        upkeep = open_upkeep(config, store, trust.hands, base.alarm, extras.clock)
+        peers.desk.bind(bus, upkeep)
+        base.telling.bind(bus.courier.owed)
         trust.guard.bind(bus)
         attempts = Attempts(store.audit, extras.clock)
         if not own_only:
-            await _watch(stack, base, trust.guard.watch(), attempts.run())
+            await _watch(stack, base, trust.guard.watch(), attempts.run(), upkeep.run(), base.alarm.run())
         accept = extras.wrap_accept(Entrance(bus.accept, door))
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
         api = _make_api(base, accept, peers.desk, trust, attempts)
         yield App(home, config, store, bus, peers.desk, api, base.choice)
+
+
+async def _open_base(
+    config: Config,
+    store: Store,
+    extras: Extras,
+    token: str,
+    known: KnownSecrets,
+    own_only: bool,
+    on_hand_over: Callable[[], None] | None,
+) -> _Base:
+    registrar = Registrar(store.people, extras.clock)
+    await registrar.load()
+    telling = Telling(store, registrar.people, extras.channels, extras.clock)
+    if extras.channels:
+        await telling.load()
+    files = open_files(config.home, config[WorkspaceSettings], may_seed=not own_only)
+    alarm = OutboxAlarm(store, extras.clock, telling.tell_late, config[AgentSettings].language)
+    choice = choose_models(config)
+    return _Base(
+        config, choice, store, Hub(), extras, token, own_only, on_hand_over, files, known, registrar, telling, alarm
+    )
 
 
 async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
@@ -307,7 +314,9 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     trials = Trials(budget, clock, (lambda: config) if base.own_only else read_config)  # its file may have changed
     accounts = Accounts(store.ledger, budget, clock)
     hands, unaccepted = trust.hands, base.files.unaccepted
-    desk = Desk(store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, hands, unaccepted)
+    desk = Desk(
+        store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, hands, clock, unaccepted
+    )
     leeway, home = _leeway_of(config), base.routing.session_of
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway, home)
     return _Peers(Driver(parts), desk, commands)
@@ -363,6 +372,7 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             language=base.language,
             own_only=base.own_only,
             said=door.said,
+            owing=base.alarm.owing,
         )
     )
 

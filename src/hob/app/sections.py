@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
-from hob.app.operating.settings import LogSettings
+from hob.app.operating.settings import BackupSettings, LogSettings, RetentionSettings
 from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
@@ -37,6 +37,8 @@ SECTIONS: Mapping[str, type] = {
     "sandbox": SandboxSettings,
     "security": SecuritySettings,
     "logs": LogSettings,
+    "backups": BackupSettings,
+    "retention": RetentionSettings,
 }
 
 

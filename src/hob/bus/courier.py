@@ -60,10 +60,12 @@ class Courier:
         clock: Clock,
         group: asyncio.TaskGroup,
         said: Callable[[Address], None] = lambda to: None,
+        owing: Callable[[], None] = lambda: None,
     ) -> None:
-        """`said` is told where something is sent to."""
+        """`said` is told where something is sent to, `owing` that something may be owed to a channel."""
         self._store = store
         self._said = said
+        self._owing = owing
         self._settings = settings
         self._clock = clock
         self._group = group
@@ -84,6 +86,8 @@ class Courier:
             routes = set(self._routes)
         else:
             routes = {(address.channel, address.account) for address in addresses} & self._routes.keys()
+        if routes:
+            self._owing()
         for key in routes:
             self._routes[key].quiet.clear()
             self._routes[key].look.set()

@@ -77,6 +77,7 @@ class Sentence(StrEnum):
     STAND_IN_SETTINGS = auto()
     CLI_TOOLS_REFUSED = auto()
     MESSAGE_SHORTENED = auto()
+    OUTBOX_LATE = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -383,6 +384,12 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "A model with more room (`/model`) can read all of it.",
         "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur Anfang und Ende "
         "gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
+    },
+    Sentence.OUTBOX_LATE: {
+        "en": "Replies to {channel} have been waiting for {wait} to be delivered{why}. Hob goes on trying; "
+        "`hob status` says how it stands.",
+        "de": "Antworten an {channel} warten seit {wait} darauf, zugestellt zu werden{why}. Hob versucht es weiter; "
+        "`hob status` sagt, wie es steht.",
     },
 }
 

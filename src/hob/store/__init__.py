@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.ledger import StoredLedger as StoredLedger
     from hob.store.moves import IllegalMove as IllegalMove
     from hob.store.outbox import Outbox as Outbox
+    from hob.store.outbox import OutboxAge as OutboxAge
     from hob.store.outbox import OutboxCounts as OutboxCounts
     from hob.store.outbox import OutboxRow as OutboxRow
     from hob.store.people import StoredPeople as StoredPeople
@@ -63,7 +64,7 @@ _HOMES = {
     "journal": ("StoredJournal",),
     "ledger": ("Division", "StoredLedger"),
     "moves": ("IllegalMove",),
-    "outbox": ("Outbox", "OutboxCounts", "OutboxRow"),
+    "outbox": ("Outbox", "OutboxAge", "OutboxCounts", "OutboxRow"),
     "people": ("StoredPeople",),
     "rebuild": ("Compared", "Rebuilt", "check_projections", "rebuild_projections"),
     "sessions": ("StoredSessions",),

@@ -7,8 +7,9 @@ it is lost. Backups made earlier still hold the content until they are deleted; 
 import asyncio
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import apsw
@@ -24,6 +25,8 @@ from hob.store.rows import Row, all_rows, find_row
 from hob.store.writer import Writer
 
 TOMBSTONES = "tombstones.jsonl"
+_DOOMED = "IN doomed"
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 _SCOPE = """
     CREATE TEMP TABLE IF NOT EXISTS doomed_turns (id TEXT PRIMARY KEY) STRICT;
@@ -172,7 +175,11 @@ class Erasure:
             for select in (*content, _SUMMARIES_OF_TURNS):
                 connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
             self._doom_titles(connection)
-            blobs = kept | _named(connection, "IN doomed") | {row[0] for row in all_rows(connection, _MEDIA)}
+            blobs = (
+                kept
+                | named_blobs(connection, _DOOMED, _DOOMED, _DOOMED)
+                | {row[0] for row in all_rows(connection, _MEDIA)}
+            )
             texts = all_rows(
                 connection, "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
             )
@@ -214,9 +221,18 @@ def _present(select: str) -> str:
     return f"WITH found(id) AS ({select}) SELECT id FROM found WHERE id IS NOT NULL"  # noqa: S608
 
 
-def _named(connection: apsw.Connection, among: str = "NOT NULL") -> set[str]:
-    found = {row[0] for sql in (_RESTS, _IMAGES) for row in all_rows(connection, sql.format(among=among))}
-    for version, body in all_rows(connection, _ATTACHED.format(among=among)):
+def named_blobs(
+    connection: apsw.Connection,
+    inbounds: str = "NOT NULL",
+    steps: str = "NOT NULL",
+    entries: str = "NOT NULL",
+    values: Mapping[str, object] = _NOTHING,
+) -> set[str]:
+    """The blobs that content names which is not erased; of each kind only that whose id is so (SQL after `id`)."""
+    of_steps = all_rows(connection, _RESTS.format(among=steps), dict(values))
+    of_entries = all_rows(connection, _IMAGES.format(among=entries), dict(values))
+    found = {row[0] for row in (*of_steps, *of_entries)}
+    for version, body in all_rows(connection, _ATTACHED.format(among=inbounds), dict(values)):
         found.update(file.blob for file in load_inbound(version, "", body).attachments)
     return found - {None, ""}
 
@@ -250,7 +266,7 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
     connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
     doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
-    blobs = sorted(doomed.keys() - _named(connection)) if doomed else []
+    blobs = sorted(doomed.keys() - named_blobs(connection)) if doomed else []
     for blob in blobs:
         connection.execute("UPDATE blobs SET erased = ? WHERE id = ?", (doomed[blob], blob))
     return blobs

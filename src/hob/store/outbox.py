@@ -82,6 +82,16 @@ class Unfetched:
     created: float
 
 
+@dataclass(frozen=True, slots=True)
+class OutboxAge:
+    """The oldest open row: what it waits for is the reason of its last attempt. `created` is in Unix seconds."""
+
+    id: OutboxId
+    channel: str
+    created: float
+    reason: str
+
+
 def write_outbounds(
     connection: apsw.Connection, keep: Keep, outbounds: Sequence[Outbound], at: float, turn: TurnId | None = None
 ) -> None:
@@ -238,6 +248,15 @@ class Outbox:
             " ORDER BY o.seq DESC LIMIT ?"
         )
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
+
+    async def oldest(self) -> OutboxAge | None:
+        """What has waited longest to be sent; None where nothing does. What waits to be fetched is nobody's delay."""
+        sql = (
+            f"SELECT id, channel, created, reason FROM outbox WHERE {_OPEN}"  # noqa: S608
+            f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"
+        )
+        row = await self._readers.read(lambda c: find_row(c, sql, _FETCHED))
+        return None if row is None else OutboxAge(*row)
 
     async def counts(self) -> OutboxCounts:
         """How much is not delivered."""

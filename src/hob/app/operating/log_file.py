@@ -149,9 +149,12 @@ def told_end() -> Iterator[None]:
     """Log why the block ended, if an error ended it."""
     try:
         yield
-    except HobError as error:
-        log.critical("Hob ends: %s", error)
-        raise
-    except Exception:
-        log.critical("Hob ends by an error that nobody expected", exc_info=True)
+    except Exception as error:
+        told: BaseException = error
+        while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # a block with tasks has wrapped it
+            told = told.exceptions[0]
+        if isinstance(told, HobError):
+            log.critical("Hob ends: %s", told)
+        else:
+            log.critical("Hob ends by an error that nobody expected", exc_info=True)
         raise
