@@ -14,7 +14,10 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 
 class Blocks:
-    """A text that grows, and the blocks of it that are finished. The blocks and what is open make up the text."""
+    """A text that grows, and the blocks of it that are finished. The blocks and what is open make up the text.
+
+    Its lines end with a line feed alone.
+    """
 
     def __init__(self) -> None:
         # only where blocks begin and end is asked here, not what stands in them

@@ -47,6 +47,7 @@ _THEME = Theme(
     }
 )
 _CODE_THEME = "ansi_dark"
+_LINE_ENDS = dict.fromkeys((0x0A, 0x2028, 0x2029), " ")
 
 
 class _LeftHeading(Heading):
@@ -116,7 +117,7 @@ def _fragments(line: list[Segment]) -> Iterator[tuple[str, str]]:
     for segment in line:
         if not segment.control and segment.text:
             # once more: an entity (`&#12;`) becomes what it stands for only when it is rendered
-            yield _style(segment.style), tame(segment.text).replace("\n", " ")
+            yield _style(segment.style), tame(neutralise(segment.text).text).translate(_LINE_ENDS)
 
 
 def _style(style: Style | None) -> str:
