@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from hob.testing.model_server import ModelServer
+from tests.app.managers import put_managers
 
 from .terminal import CTRL_D, ENTER, open_terminal
 
@@ -51,7 +52,14 @@ def one_command() -> list[str]:
 
 def bare(folder: Path, **more: str) -> dict[str, str]:
     python = Path(sys.base_prefix) / "bin"
-    return {"PATH": f"{python}:/usr/bin:/bin", "HOME": str(folder / "home"), "LANG": "C.UTF-8", **more}
+    put_managers(folder / "bin")  # so that no service of the tester's is touched
+    return {
+        "PATH": f"{folder / 'bin'}:{python}:/usr/bin:/bin",
+        "FAKE": str(folder),
+        "HOME": str(folder / "home"),
+        "LANG": "C.UTF-8",
+        **more,
+    }
 
 
 def install_nothing(repository: Path, environ: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from hob.app.onboarding.finding import Found, find_all
 from hob.app.onboarding.outcomes import Outcome, Report, Status, Wishes
 from hob.app.sections import read_config
 from hob.testing.model_server import ModelServer
+from tests.app.managers import put_managers
 
 KEPT = ("PATH", "TMPDIR", "COVERAGE_PROCESS_START", "PYTHONPATH")
 
@@ -79,6 +80,9 @@ class Machine:
             if name not in KEPT:
                 self.patch.delenv(name)
         self.patch.setenv("HOME", str(self.root))
+        self.patch.setenv("FAKE", str(self.root))
+        put_managers(self.root / "bin")  # so that no service of the tester's is touched
+        self.patch.setenv("PATH", f"{self.root / 'bin'}:{os.environ['PATH']}")
 
     def set_up(self, wishes: Wishes | None = None, person: Person | None = None, *, key: str = "") -> Report:
         """Go through all steps."""

@@ -21,7 +21,7 @@ from hob.workspace.owner import name_in, with_name
 from hob.workspace.seeding import TEMPLATES
 from tests.conftest import FULL
 
-from .playing import Machine, Person, statuses
+from .playing import REST, Machine, Person, statuses
 
 SKIP = [("Which model", "Not now")]
 UNTRIED = Wishes(model="anthropic/some", key="env:LATER", test=False)
@@ -93,7 +93,25 @@ def test_a_wrong_setting_stops_it_before_anything_is_done(machine: Machine) -> N
     (machine.home / "config.toml").write_text("[agent]\nmax_ronds = 3\n")
     with pytest.raises(NotConfigured, match="max_rounds"):
         machine.set_up(UNTRIED)
-    assert [file.name for file in machine.root.iterdir()] == [".hob"]
+    assert {file.name for file in machine.root.iterdir()} == {"bin", ".hob"}
+
+
+@pytest.mark.parametrize("keys", ["yes", "no"])
+def test_the_service_is_installed_by_its_own_command_with_the_key_it_needs(machine: Machine, keys: str) -> None:
+    machine.patch.setenv("ANTHROPIC_BASE_URL", machine.server.root)
+    machine.patch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789")
+    chosen = [("Which model", "Anthropic"), ("key be kept", "env"), *REST[:-1]]
+    report = machine.set_up(person=Person([*chosen, ("in the background", "yes"), ("Write the key", keys)]))
+    assert statuses(report)["service"] is Status.DONE, report.outcomes[-1]
+    assert "--user start" in (machine.root / "calls").read_text()
+    written = [file.read_bytes() for file in machine.home.rglob("*") if file.is_file()]
+    assert any(b"sk-ant-0123456789" in data for data in written) is (keys == "yes")
+
+
+def test_without_a_service_manager_nobody_is_asked_for_a_service(machine: Machine) -> None:
+    machine.patch.setenv("PATH", str(machine.root / "nothing"))
+    report = machine.set_up(person=Person([*SKIP, *REST[:-1]]))
+    assert (report.outcomes[-1].status, report.outcomes[-1].next) == (Status.SKIPPED, "hob serve")
 
 
 wishes_of = st.builds(

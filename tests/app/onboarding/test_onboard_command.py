@@ -88,7 +88,6 @@ def test_a_running_hob_asks_the_new_model_and_keeps_the_account(machine: Machine
 
 def test_servers_and_programs_of_this_machine_are_found(machine: Machine) -> None:
     tools = machine.root / "bin"
-    tools.mkdir()
     (tools / "codex").write_text("#!/bin/sh\n")
     (tools / "codex").chmod(0o755)
     machine.patch.setenv("PATH", f"{tools}:{os.environ['PATH']}")

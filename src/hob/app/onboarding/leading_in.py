@@ -4,17 +4,19 @@ from importlib import import_module
 
 from hob.app.home import socket_of
 from hob.app.sections import choose_models, read_config
+from hob.config import find_home, process_environment
 from hob.core.errors import NotConfigured
 
 
 def lead_in() -> int:
     """Set Hob up if there is nothing to ask and nobody runs; a status other than 0 ends the program."""
+    if socket_of(find_home(process_environment())).exists():
+        return 0
     try:
-        config = read_config()
+        if choose_models(read_config()).line() != "none":
+            return 0
     except NotConfigured:
         return 0  # the chat tells what is wrong with it
-    if socket_of(config.home).exists() or choose_models(config).line() != "none":
-        return 0
     print("Hello. Hob needs a model to think with, and there is none yet.")
     onboard = import_module("hob.app.commands.onboard").onboard  # it loads much that a chat never needs
     status = onboard()

@@ -1,6 +1,7 @@
 """The steps that are one setting each: language, network for commands, a budget. And the service."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,11 +9,10 @@ from pathlib import Path
 from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
 from hob.app.auditing import tell_action
-from hob.app.cli import COMMANDS
 from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes, confirm
-from hob.app.sections import SECTIONS, read_config
+from hob.app.sections import SECTIONS, choose_models, read_config
 from hob.config import process_environment, set_values
-from hob.core.errors import NotConfigured
+from hob.core.errors import ModelError, NotConfigured
 from hob.tools.sandbox.settings import SandboxSettings
 
 _PACKAGES = "group:packages"
@@ -66,14 +66,17 @@ def settle_budget(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
 
 def settle_service(wishes: Wishes, asks: Asks | None) -> Outcome:
     """Have the system start Hob, by the command that does it."""
-    if not _has_service():
-        return Outcome("service", Status.SKIPPED, "not offered here", "hob serve")
     wanted = wishes.service
+    if not wanted and not _has_manager():
+        return Outcome("service", Status.SKIPPED, "nothing here starts services", "hob serve")
     if wanted is None and asks is not None:
         wanted = confirm(asks, "Shall Hob run in the background, from now on and after each start?", default=False)
     if not wanted:
         return Outcome("service", Status.SKIPPED, "not asked for", "hob service install")
     command = [sys.executable, "-m", "hob", "service", "install"]
+    if asks is not None and _key_is_outside():
+        question = "The service does not see this terminal's variables. Write the key into its file (0600)?"
+        command += ["--with-keys"] if confirm(asks, question, default=True) else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SERVICE_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError) as error:
@@ -82,8 +85,20 @@ def settle_service(wishes: Wishes, asks: Asks | None) -> Outcome:
     return Outcome("service", Status.FAILED if done.returncode else Status.DONE, said, "hob service status")
 
 
-def _has_service() -> bool:
-    return any(name == "service" for name, _, _ in COMMANDS)
+def _has_manager() -> bool:
+    path = process_environment().get("PATH", "")
+    return any(shutil.which(name, path=path) for name in ("systemctl", "launchctl"))
+
+
+def _key_is_outside() -> bool:
+    """Whether the usual model's key is only in this terminal's environment."""
+    choice = choose_models(read_config())
+    try:
+        ref = choice.default()
+        key = choice.connect(ref.provider).keys[0] if ref is not None else None
+    except ModelError:
+        return False
+    return key is not None and not key.reference and key.reveal() in process_environment().values()
 
 
 def _ask_dollars(asks: Asks, now: float | None) -> float | None:
