@@ -39,7 +39,7 @@ def settle_packages(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
     hosts = read_config()[SandboxSettings].hosts
     now, wanted = _PACKAGES in hosts, wishes.packages
     if wanted is None and asks is not None:
-        question = "Commands have no network. May they fetch packages (PyPI, npm, crates, Debian, ...)?"
+        question = "Commands have no network. May they fetch packages (PyPI, npm, ...)?"
         wanted = confirm(asks, question, default=now)
     if wanted is None or wanted == now:
         told = f"commands may reach {', '.join(hosts)}" if hosts else "commands have no network"
