@@ -78,6 +78,18 @@ async def test_when_a_token_is_rotated_the_old_one_holds_a_while(
     assert (keys.find(old), keys.find(new) is None) == (None, False)
 
 
+async def test_a_rotated_token_ends_when_the_old_one_would_have(
+    file: TokenFile, tmp_path: Path, clock: ManualClock
+) -> None:
+    file.add("guest", frozenset({CHAT}), MEMBER, 60)
+    secret = file.rotate("guest", overlap=0)
+    await clock.advance(60)
+    assert keyring(tmp_path, clock).find(secret) is None
+    with pytest.raises(InvalidRequest, match="--expires"):
+        file.rotate("guest", overlap=0)
+    assert keyring(tmp_path, clock).find(file.rotate("guest", overlap=0, lasts=60)) is not None
+
+
 def test_without_an_overlap_the_old_one_ends_at_once(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     old = file.add("phone", frozenset({CHAT}), OWNER, None)
     file.rotate("phone", overlap=0)

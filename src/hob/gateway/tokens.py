@@ -133,13 +133,20 @@ class TokenFile:
         return secret
 
     def rotate(self, name: str, overlap: float, lasts: float | None = None) -> str:
-        """A new secret for this name; the old one holds for so many more seconds. Raises NotFound."""
+        """A new secret for this name; the old one holds for so many more seconds.
+
+        Without `lasts` the new one ends when the old one would have. Raises NotFound, InvalidRequest.
+        """
         now = self._clock.now().timestamp()
         with self._changing() as tokens:
             place = _place(tokens, name)
             old = tokens[place]
+            newest = old.kept[-1]
+            if lasts is None and not newest.holds(now):
+                raise InvalidRequest(f"{name} has run out; say with --expires how long the new one is to last")
             secret = _new_secret()
-            tokens[place] = replace(old, kept=(*_ending(old.kept, now, overlap), _keep(secret, _until(now, lasts))))
+            ends = newest.expires if lasts is None else now + lasts
+            tokens[place] = replace(old, kept=(*_ending(old.kept, now, overlap), _keep(secret, ends)))
         return secret
 
     def rotate_owners(self, overlap: float) -> str:

@@ -90,7 +90,7 @@ def rotate(
     name: Annotated[str, Parameter(help="The token; without it your own.")] = OWNER,
     *,
     overlap: Annotated[str, Parameter(help="How long the old one still holds, e.g. 1h, or 0.")] = "24h",
-    expires: Lasts = "",
+    expires: Annotated[str, Parameter(help="After how long the new one holds no more; as before if not given.")] = "",
 ) -> int:
     """Make a new secret for a token and print it. The old one holds a while, so that nothing stops meanwhile."""
     seconds, lasts = _seconds(overlap), _seconds(expires) if expires else None
