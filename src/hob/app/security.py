@@ -151,13 +151,14 @@ def _tighten_by_name(fix: Tightening) -> bool:
 
 def _gateway(config: Config) -> GatewayFacts:
     settings = config[GatewaySettings]
+    tls = settings.tls_cert is not None
     try:
         token = settings.auth_token.reveal() if settings.auth_token else load_token(config.home)
     except NotConfigured:
         token = None
     if token is None:  # it is made at the first start, and well
-        return GatewayFacts(settings.host, settings.port)
-    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)))
+        return GatewayFacts(settings.host, settings.port, tls=tls)
+    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls)
 
 
 def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> SecretFacts:

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _MOST = 2**63 - 1
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
-_WORDS = {"true": True, "1": True, "yes": True, "": False, "false": False, "0": False, "no": False}
+_WORDS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def _plain(path: str, kind: Any, bounds: Bounds, raw: Any) -> Any:
 def _of_text(kind: type, text: Text) -> Any:
     """The text as this type; itself where it is none."""
     if kind is bool:
-        return _WORDS.get(text.casefold(), text)
+        return _WORDS.get(text, text)
     if kind in (int, float):
         try:
             return kind(text) if text.isascii() and len(text) < 40 else text
