@@ -149,3 +149,13 @@ def test_a_broken_reference_is_a_failure_with_a_reason(machine: Machine) -> None
     report = machine.set_up(Wishes(model="anthropic/some", key="env:NOBODY"))
     assert "NOBODY is not set" in report.outcomes[0].told
     assert machine.config == ""
+
+
+def test_a_server_of_the_environment_is_written_down_with_its_address(machine: Machine) -> None:
+    machine.patch.setenv("OPENAI_BASE_URL", machine.server.url)
+    machine.patch.setenv("OPENAI_API_KEY", KEY)
+    assert machine.set_up(Wishes(model="small-1", keep_key="file")).ok
+    machine.patch.delenv("OPENAI_BASE_URL")
+    machine.patch.delenv("OPENAI_API_KEY")
+    assert machine.set_up().ok
+    assert machine.server.requests[-1].headers["authorization"] == f"Bearer {KEY}"

@@ -54,12 +54,14 @@ def test_a_failed_step_is_status_1_with_what_to_do_next(machine: Machine) -> Non
     [
         (("onboard",), "--non-interactive"),
         (("onboard", "--json", "--provider", "groq", "--key", KEY), "reference"),
+        (("onboard", "--json", "--provider", "nobody", "--key", "env:HOME"), "nobody knows"),
+        (("onboard", "--json", "--base-url", "no address/", "--model", "x"), "no address of a server"),
         (("onboard", "--json", "--language", "fr"), "fr"),
     ],
 )
 def test_wrong_use_is_told_on_standard_error(machine: Machine, arguments: tuple[str, ...], told: str) -> None:
     done = run(machine, *arguments)
-    assert (done.returncode != 0, done.stdout) == (True, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert KEY not in done.stderr
     assert "Traceback" not in done.stderr

@@ -12,6 +12,7 @@ from hob.app.onboarding.course import set_up
 from hob.app.onboarding.finding import Found, find_all
 from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes
 from hob.app.sections import read_config
+from hob.core.errors import InvalidRequest
 
 _MARKS = {
     Status.DONE: ("✓", "green"),
@@ -102,6 +103,9 @@ def _run(wishes: Wishes, asks: Asks | None, *, as_json: bool) -> int:
 
     try:
         report = set_up(home, wishes, asks, look, read_key=_read_line, tell=_be_silent if as_json else _show)
+    except InvalidRequest as error:
+        print(error, file=sys.stderr)
+        return 2
     except (EOFError, KeyboardInterrupt):
         print("\nLeft. What is done stays; `hob onboard` goes on.", file=sys.stderr)
         return 130

@@ -18,6 +18,7 @@ from hob.core.errors import HobError, InvalidRequest, NotConfigured
 from hob.providers import ModelSettings
 from hob.providers.catalogue import PROVIDERS, SERVER, find_provider
 from hob.providers.choice import NOTHING
+from hob.providers.plugins import is_plugin
 
 STEP = "model"
 KEY_PAGES = {
@@ -77,17 +78,22 @@ def _line() -> str:
 
 def _wished(wishes: Wishes, found: Sequence[Found], read_key: Callable[[], str]) -> Candidate:
     """What the command line says. Raises InvalidRequest."""
-    provider = SERVER if wishes.base_url else wishes.provider
-    if not provider and wishes.model:
-        head, slash, _ = wishes.model.partition("/")
-        known = find_provider(head)
-        provider = known.id if known is not None and (slash or head == known.id) else head if slash else SERVER
-    if not provider:
+    if wishes.base_url and (trouble := _trouble_of(wishes.base_url)):
+        raise InvalidRequest(trouble)
+    provider = SERVER if wishes.base_url else _known(wishes.provider)
+    if wishes.provider and not provider:
+        raise InvalidRequest(
+            f"nobody knows the provider {wishes.provider}; `hob models scan` and the reference tell whom"
+        )
+    head, slash, _ = wishes.model.partition("/")
+    provider = provider or _known(head if slash else "") or (SERVER if wishes.model and not slash else "")
+    if wishes.key and not provider:
         raise InvalidRequest("a key is for a provider: add --provider NAME, --model PROVIDER/MODEL or --base-url URL")
     model = wishes.model or _usual_model(provider, found)
     if wishes.base_url and "/" in model and not model.startswith(f"{SERVER}/"):
         model = name_of(SERVER, model)
-    draft = Draft(model, provider, wishes.base_url)
+    there = next((each.draft for each in found if each.provider == provider == SERVER), Draft())
+    draft = Draft(model, provider, wishes.base_url or there.base_url)
     if not wishes.key:
         same = [each for each in found if each.provider == provider and each.variable]
         return _of_found(replace(same[0], draft=draft), wishes.keep_key) if same else Candidate(draft)
@@ -101,6 +107,14 @@ def _wished(wishes: Wishes, found: Sequence[Found], read_key: Callable[[], str])
     if wishes.keep_key == ENVIRONMENT:
         raise InvalidRequest("a key from standard input cannot be kept in the environment; --keep-key file or keyring")
     return Candidate(draft, typed, wishes.keep_key or FILE)
+
+
+def _known(name: str) -> str:
+    """The id of a provider that Hob or the settings know; empty for others."""
+    known = find_provider(name)
+    if known is not None:
+        return known.id
+    return name if name in read_config()[ModelSettings].providers or (name and is_plugin(name)) else ""
 
 
 def _usual_model(provider: str, found: Sequence[Found]) -> str:
@@ -123,7 +137,8 @@ def _take(candidates: Sequence[Candidate], home: Path, wishes: Wishes) -> Outcom
         tried = _try(home, candidate) if wishes.test else Tried(ok=True, answers=False, told="not tried")
         if tried.ok:
             return _save(home, candidate, tried)
-        failures.append(f"{candidate.draft.model or candidate.draft.provider}: {tried.told}")
+        name = candidate.draft.model or candidate.draft.provider
+        failures.append(tried.told if tried.told.startswith(name) else f"{name}: {tried.told}")
     told = "; ".join(failures) or "nothing was found that could be asked"
     return Outcome(
         STEP, Status.FAILED, told, "put that right, or name another with --model; --no-test saves it untried"
