@@ -1,5 +1,6 @@
 """One answer while it is written: blocks that are finished, and the look of the one that is not."""
 
+import time
 from collections.abc import Iterable
 from functools import cached_property
 from importlib import import_module
@@ -8,8 +9,12 @@ from typing import Any
 from hob.app.chat.fragments import Line, plain
 from hob.app.commands.output import tame
 
-_PREVIEW = 8_000
+_PREVIEW = 20_000
 """Characters of an open block that are looked at for its preview; of a longer one the end is shown as it came."""
+_TAIL = 60
+"""Lines of open code that are looked at: more fit on few screens."""
+_SHARE = 8.0
+"""How many times as long as a preview took nobody gets a newer one: long blocks shall cost no more than short ones."""
 _LINE_ENDS = {0x85: "\n", 0x2028: "\n", 0x2029: "\n"}
 
 
@@ -18,6 +23,7 @@ class Answer:
 
     def __init__(self) -> None:
         self._seen: tuple[str, int, list[Line]] = ("", 0, [])
+        self._fresh_until = 0.0
         self.given = False
         """Whether some of it was given out already."""
 
@@ -44,16 +50,25 @@ class Answer:
     def preview(self, width: int) -> list[Line]:
         """How the open block looks so far."""
         text: str = self._blocks.open
-        if self._seen[:2] != (text, width):
-            self._seen = (text, width, self._look(text, width))
-        return self._seen[2]
+        seen, seen_width, lines = self._seen
+        begun = time.monotonic()
+        if (text, width) == (seen, seen_width) or (
+            width == seen_width and text.startswith(seen) and seen and begun < self._fresh_until
+        ):
+            return lines
+        lines = self._look(text, width)
+        self._seen = (text, width, lines)
+        self._fresh_until = begun + (time.monotonic() - begun) * _SHARE
+        return lines
 
     def _look(self, text: str, width: int) -> list[Line]:
+        rows = text.split("\n")
+        if text.startswith(("```", "~~~")) and len(rows) > _TAIL + 1:
+            text = "\n".join([rows[0], *rows[-_TAIL:]])
         if len(text) <= _PREVIEW:
             lines: list[Line] = self._renderer.preview(text, width)
             return lines
-        tail = text[-_PREVIEW:].rstrip("\n").split("\n")[-50:]
-        return [line for row in tail for line in plain(row[:width])]
+        return [line for row in rows[-_TAIL:] for line in plain(row[:width])]
 
     def _rendered(self, blocks: Iterable[str], width: int) -> list[list[Line]]:
         rendered = [lines for block in blocks if (lines := self._renderer.render(block, width))]

@@ -80,8 +80,9 @@ class Conversation:
         """Show what comes, or came, of an earlier message."""
         if id not in {message.id for message in self.active}:
             sentence = Sentence.EARLIER if ended else Sentence.STILL_GOING
-            self._note(say(sentence, self.language, title=line(title, 60)))
-            message = Message(title, earlier=True, id=id)
+            message = Message(title, id=id, opening=say(sentence, self.language, title=line(title, 60)))
+            if not ended:
+                self._open(message)
             self._follow(message, lambda: self._connection.follow(id))
 
     def _follow(self, message: Message, begin: Any) -> None:
@@ -125,6 +126,11 @@ class Conversation:
             for block in self._speaker.answer.take_finished(self._width()):
                 self._transcript.add(Kind.BLOCK, block)
 
+    def put_down(self) -> None:
+        """Write down what was seen of answers that go on without anybody looking."""
+        for message in self.active:
+            self._close(message)
+
     def preview(self) -> list[Line]:
         """What is going on and may still change."""
         width = self._width()
@@ -164,6 +170,7 @@ class Conversation:
 
     def _written(self, message: Message, text: str) -> None:
         self._goes_on(message)
+        self._open(message)
         message.at(Doing.WRITING)
         if message.again:  # said only now: an error might have followed instead
             message.again = False
@@ -171,6 +178,12 @@ class Conversation:
         self._speaker = self._speaker or message
         message.written += text
         message.answer.feed(text)
+
+    def _open(self, message: Message) -> None:
+        """Say once to which earlier message the following belongs."""
+        if message.opening:
+            opening, message.opening = message.opening, ""
+            self._note(opening)
 
     def _goes_on(self, message: Message) -> None:
         """Its questions were answered, here or elsewhere, and nothing is remarkable any more."""
@@ -232,6 +245,7 @@ class Conversation:
 
     def _asked(self, message: Message, data: Mapping[str, Any]) -> None:
         self._goes_on(message)
+        self._open(message)
         self._close(message)
         message.id = data.get("id", message.id)
         message.at(Doing.ASKING)
@@ -254,11 +268,12 @@ class Conversation:
         if message in self.active:
             self.active.remove(message)
         self.stopping = self.stopping and self.busy
-        if not message.id and not message.earlier:
+        if not message.id:
             self._refused(message.text)
         self._settled()
 
     def _show_end(self, message: Message, data: Mapping[str, Any]) -> None:
+        self._open(message)
         reply = data.get("reply")
         if reply is not None and not message.written.endswith(reply):
             # streamed before we looked, by somebody else's turn, or a command's answer

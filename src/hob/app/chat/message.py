@@ -30,8 +30,9 @@ class Message:
     """What was sent, or sent earlier and is followed again, and how it stands."""
 
     text: str
-    earlier: bool = False
     id: str = ""
+    opening: str = ""
+    """What is said before anything of it is shown: of one that was sent earlier."""
     doing: Doing = Doing.SENDING
     since: float = field(default_factory=time.monotonic)
     name: str = ""

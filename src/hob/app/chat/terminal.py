@@ -173,6 +173,7 @@ class Terminal:
 
     def leave(self) -> None:
         if self.screen.app.is_running and not self.screen.app.is_done:
+            self.conversation.put_down()
             self.screen.app.exit()
 
     def leave_open(self) -> None:
