@@ -130,7 +130,7 @@ def _of_dataclass(cls: Any, schemas: dict[str, Any], *, closed: bool = True) -> 
     schema: dict[str, Any] = {
         "type": "object",
         "description": inspect.getdoc(cls) or "",
-        "properties": {each.name: _of_field(each, schemas) for each in declared},
+        "properties": {each.name: _or_null(each, _of_field(each, schemas)) for each in declared},
     }
     if required := [each.name for each in declared if each.required]:
         schema["required"] = required
@@ -140,8 +140,18 @@ def _of_dataclass(cls: Any, schemas: dict[str, Any], *, closed: bool = True) -> 
     return _ref(cls)
 
 
+def _or_null(field: Field, schema: dict[str, Any]) -> dict[str, Any]:
+    """In a body null stands for a field that is not given, so every field takes it that need not be."""
+    if field.required or not schema.keys() & {"type", "$ref"}:
+        return schema
+    if "enum" in schema:
+        schema["enum"] = [*schema["enum"], None]
+    if "$ref" in schema:
+        return {"anyOf": [schema, {"type": "null"}]}
+    return {**schema, "type": [schema["type"], "null"]}
+
+
 def _of_field(field: Field, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Null stands for a field that is not given, so every field takes it that need not be."""
     bounds, kind = field.bounds, field.kind
     schema = _of_kind(kind, schemas)
     if bounds.doc:

@@ -129,16 +129,19 @@ class Endpoint(Generic[T]):
         return read(self.takes, given, closed=self.closed)
 
     async def _body(self, api: Api, request: Request) -> bytes:
-        most = self.most_bytes or api.settings.body_bytes
+        most, setting = api.settings.body_bytes, "; see gateway.body_bytes"
+        if self.most_bytes is not None:
+            most, setting = self.most_bytes, ""
+        too_large = Refusal("too_large", f"the body may have {most} bytes{setting}")
         declared = request.headers.get("content-length", "")
         if declared.isdecimal() and int(declared[:19]) > most:
-            raise _too_large(most)
+            raise too_large
         pieces, size = [], 0
         try:
             async for piece in request.stream():
                 size += len(piece)
                 if size > most:
-                    raise _too_large(most)
+                    raise too_large
                 pieces.append(piece)
         except ClientDisconnect as error:
             raise InvalidRequest("the body ended too early") from error
@@ -169,7 +172,3 @@ def _object(body: bytes, request: Request) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidRequest('the body must be an object such as {"message": "hello"}')
     return found
-
-
-def _too_large(most: int) -> Refusal:
-    return Refusal("too_large", f"the body may have {most} bytes; see gateway.body_bytes")

@@ -105,7 +105,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         approvals.Settling,
         answers=((200, answers.SettledAnswer),),
         errors=("not_found", "not_allowed"),
-        most_bytes=1_000,
     ),
     Endpoint("GET", "/grants", approvals.grants, READ, Nothing, answers=((200, answers.GrantsAnswer),)),
     Endpoint(
