@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hob.agent.command_table import parse
 from hob.app.chat.calls import RunningCall
 from hob.app.chat.connection import Connection
 from hob.app.chat.drafts import Letter
@@ -67,9 +68,9 @@ class Conversation:
         """Whether something goes on by itself."""
         return any(not message.rests for message in self.active)
 
-    def send(self, letter: Letter) -> None:
-        """Send it and show what comes of it."""
-        message = Message(letter.draft)
+    def send(self, letter: Letter, after: str = "") -> None:
+        """Send it and show what comes of it, and then what the chat itself has to say."""
+        message = Message(letter.draft, command=parse(letter.text) is not None, after=after)
         shown = plain(tame(letter.draft))
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(Kind.SAID, prompt)
@@ -275,12 +276,14 @@ class Conversation:
     def _show_end(self, message: Message, data: Mapping[str, Any]) -> None:
         self._open(message)
         reply = data.get("reply")
-        if reply is not None and not message.written.endswith(reply):
+        if reply is not None and message.command:
+            self._transcript.add(Kind.BLOCK, wrapped(tame(reply), "", self._width()))
+        elif reply is not None and not message.written.endswith(reply):
             # streamed before we looked, by somebody else's turn, or a command's answer
             written = message.written
             self._written(message, reply[len(written) :] if written and reply.startswith(written) else reply)
         self._close(message)
-        for note in data.get("notes", ()):
+        for note in (*data.get("notes", ()), *filter(None, [message.after])):
             self._remark(message, note)
         if "notice" in data:
             self._note(tame(data["notice"]))

@@ -33,6 +33,10 @@ class Message:
     id: str = ""
     opening: str = ""
     """What is said before anything of it is shown: of one that was sent earlier."""
+    command: bool = False
+    """Whether it is a slash command, whose answer is lines and no Markdown."""
+    after: str = ""
+    """What the chat itself has to say beside the answer."""
     doing: Doing = Doing.SENDING
     since: float = field(default_factory=time.monotonic)
     name: str = ""

@@ -78,6 +78,10 @@ class _Block(Markdown):
         # the address of a link is shown, not hidden in an escape sequence: what it says need not be where it leads
         super().__init__("", code_theme=_CODE_THEME, hyperlinks=False)
         self.parsed = parser.parse(text, definitions)
+        for token in self.parsed:
+            for child in token.children or ():
+                if child.type == "softbreak":  # models mean the lines they write: verses, addresses
+                    child.type = "hardbreak"
 
 
 class Renderer:

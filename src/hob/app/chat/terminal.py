@@ -152,9 +152,7 @@ class Terminal:
             case "/attach":
                 self._attach(rest.strip())
             case _:
-                self.conversation.send(letter)
-                if name == "/help":
-                    self.conversation.note(self._own_help())
+                self.conversation.send(letter, self._own_help() if name == "/help" else "")
 
     def interrupt(self) -> None:
         conversation = self.conversation
