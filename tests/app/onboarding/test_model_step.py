@@ -1,5 +1,8 @@
 """A model is found or named, tried live, and only then written down, its key by reference."""
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 
 from hob.app.onboarding.outcomes import Status, Wishes
@@ -159,3 +162,40 @@ def test_a_server_of_the_environment_is_written_down_with_its_address(machine: M
     machine.patch.delenv("OPENAI_API_KEY")
     assert machine.set_up().ok
     assert machine.server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+KEYRING = """
+import json, os, pathlib
+FILE = pathlib.Path(os.environ["HOME"]) / "keyring.json"
+def _read():
+    return json.loads(FILE.read_text()) if FILE.exists() else {}
+def set_password(service, user, password):
+    FILE.write_text(json.dumps({**_read(), f"{service}/{user}": password}))
+def get_password(service, user):
+    return _read().get(f"{service}/{user}")
+"""
+
+
+@pytest.fixture
+def keyring(machine: Machine) -> Iterator[None]:
+    """The package of the extra, as far as it is used."""
+    package = machine.root / "packages" / "keyring"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(KEYRING)
+    (package / "errors.py").write_text("class KeyringError(Exception): ...\n")
+    machine.patch.syspath_prepend(str(package.parent))
+    yield
+    for name in ("keyring", "keyring.errors"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.usefixtures("keyring")
+def test_a_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
+    person = Person(
+        [("Which model", "enter a key"), ("Whose key", "Anthropic"), ("The key", KEY), ("kept", "keyring"), *REST]
+    )
+    assert anthropic.set_up(person=person).ok
+    assert 'api_key = "keyring:hob/model-anthropic"' in anthropic.config
+    assert anthropic.secrets == {}
+    assert anthropic.set_up().ok
+    assert anthropic.server.requests[-1].headers["x-api-key"] == KEY

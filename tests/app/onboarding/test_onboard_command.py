@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -103,6 +105,30 @@ def test_servers_and_programs_of_this_machine_are_found(machine: Machine) -> Non
     assert "Nobody" not in found
 
 
+class Empty(BaseHTTPRequestHandler):
+    """An Ollama that has just been installed."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"models": []}')
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
+        """Nobody wants to know."""
+
+
+def test_an_ollama_without_models_is_told_what_to_fetch(machine: Machine) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
+        serving = Thread(target=server.serve_forever)
+        serving.start()
+        machine.patch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.server_port}")
+        report = machine.set_up()
+        server.shutdown()
+        serving.join()
+    assert "ollama pull" in report.outcomes[0].told
+    assert machine.config == ""
+
+
 def environ_of(**more: str) -> dict[str, str]:
     return {**os.environ, **more}
 
@@ -194,6 +220,18 @@ def test_bash_completes_commands_options_and_words(tmp_path: Path, machine: Mach
     assert complete("hob", "models", "s") == {"scan", "set"}
     assert complete("hob", "onboard", "--non") == {"--non-interactive"}
     assert complete("hob", "completion", "") >= {"bash", "zsh", "fish"}
+
+
+async def test_tab_completes_in_a_real_bash(tmp_path: Path, machine: Machine) -> None:
+    file = tmp_path / "hob.bash"
+    file.write_text(run(machine, "completion", "bash").stdout)
+    async with open_terminal(("bash", "--norc", "--noprofile", "-i"), environ_of(PS1="$ ")) as terminal:
+        terminal.type(f"source {file}; echo 'rea'dy", ENTER)
+        await terminal.see("\nready")
+        terminal.type("hob onb\t--non\t")
+        await terminal.see("hob onboard --non-interactive")
+        terminal.type("\x15hob models s\t\t")
+        await terminal.see("scan  set")
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

@@ -143,7 +143,11 @@ def _show(outcome: Outcome) -> None:
 
 def _show_end(home: Path, *, ok: bool) -> None:
     print()
-    print(f"Settings: {home / 'config.toml'}. Say hello: hob" if ok else "Not all went well; `hob onboard` again.")
+    print(
+        f"Settings: {home / 'config.toml'}. Say hello: hob"
+        if ok
+        else "Not all went well. `hob onboard` goes on; `hob doctor` looks for more."
+    )
 
 
 def _as_json(found: Found) -> dict[str, Any]:

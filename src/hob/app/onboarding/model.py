@@ -44,9 +44,11 @@ def settle_model(home: Path, wishes: Wishes, found: Sequence[Found], read_key: C
         return _take([_wished(wishes, found, read_key)], home, wishes)
     if is_configured():
         return _check(home, wishes)
-    if not found:
-        return Outcome(STEP, Status.FAILED, "nothing was found that could think", NOTHING)
-    return _take([_of_found(each, wishes.keep_key) for each in found if each.draft.model], home, wishes)
+    usable = [each for each in found if each.draft.model]
+    if not usable:
+        told = "; ".join(f"{each.title}: {each.how}" for each in found) or "nothing was found that could think"
+        return Outcome(STEP, Status.FAILED, told, NOTHING)
+    return _take([_of_found(each, wishes.keep_key) for each in usable], home, wishes)
 
 
 def ask_for_model(home: Path, wishes: Wishes, look: Callable[[], Sequence[Found]], asks: Asks) -> Outcome:
