@@ -24,7 +24,7 @@ _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]] = ENDPOINTS) -> ASGIApp:
     """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP."""
     routes = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
     app.router.redirect_slashes = False
     masked = MaskedAnswers(app, api.mask)
     return _Local(masked) if local else Door(masked, api)
@@ -39,6 +39,11 @@ class _Local:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["visitor"] = AtTheSocket()
         await self._app(scope, receive, send)
+
+
+async def _on_defect(_: Request, __: Exception) -> Response:
+    """Told like every other failure; the server logs the error itself."""
+    return failure_response(Failure("internal", "this is a mistake in Hob; `hob logs` shows it"))
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
