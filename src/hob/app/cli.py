@@ -36,6 +36,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("service", "service:app", "Hob as a service: started with the machine, and again when it fails."),
     ("doctor", "doctor:doctor", "What is wrong here, and what to do about it."),
     ("upgrade", "upgrade:upgrade", "How this Hob is upgraded, and what changed."),
+    ("secrets", "secrets:app", "Keys and passwords: kept by reference, never shown."),
     ("token", "token:app", "Who may call the API, and what for."),
     ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),

@@ -50,7 +50,8 @@ async def run_daemon(
     """Serve the API and run everything, old work included, until SIGTERM or SIGINT; the caller holds the lock.
 
     The first signal drains: nothing new is accepted, running turns may end within `bus.drain_seconds`. The second
-    stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised.
+    stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised. SIGHUP
+    reads settings and secrets anew.
     """
     stop = StopSignal()
     loop = asyncio.get_running_loop()
@@ -62,6 +63,7 @@ async def run_daemon(
         listening(app, tcp=True) as url,
         supervisor.watched(app.api.clock),
     ):
+        loop.add_signal_handler(signal.SIGHUP, app.reload)
         on_ready(url)
         supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
         try:

@@ -11,6 +11,7 @@ from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
 from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
+from hob.app.operating.reloading import Reloading
 from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
 from hob.bus import Bus
@@ -52,10 +53,12 @@ class Desk:
         self._unaccepted = unaccepted
         self._bus: Bus | None = None
         self._upkeep: Upkeep | None = None
+        self._reloading: Reloading | None = None
 
-    def bind(self, bus: Bus, upkeep: Upkeep) -> None:
+    def bind(self, bus: Bus, upkeep: Upkeep, reloading: Reloading) -> None:
         """The bus needs the commands and the commands need the bus: this is the knot."""
-        self._bus, self._upkeep = bus, upkeep
+        self._bus, self._upkeep, self._reloading = bus, upkeep, reloading
+        reloading.add_listener(self._models.failover.forget_failures)
 
     @property
     def bus(self) -> Bus:
@@ -85,6 +88,7 @@ class Desk:
             "writer_queue": health.queue,
             "followers": [],  # nothing is derived from the timeline later yet: all is written with it
             **(self._upkeep.view() if self._upkeep is not None else {}),
+            "settings": self._reloading.view() if self._reloading is not None else {},
             "model": self._models.choice.line(),
             "resting": [_resting(lane, until) for lane in self._models.resting() if (until := lane.until) is not None],
             "unaccepted": list(self._unaccepted()),
@@ -160,6 +164,11 @@ class Desk:
             raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
         await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}
+
+    def reload(self) -> Mapping[str, Any]:
+        if self._reloading is None:
+            raise RuntimeError("not open yet")
+        return self._reloading()
 
     def accepting(self) -> bool:
         return not self.bus.accept.stopped

@@ -37,6 +37,7 @@ from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.identity import open_files
 from hob.app.operating.alarm import OutboxAlarm
 from hob.app.operating.log_file import told_end
+from hob.app.operating.reloading import Reloading
 from hob.app.operating.upkeep import open_upkeep
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
@@ -111,6 +112,7 @@ class App:
     desk: Desk
     api: Api
     choice: Choice
+    reload: Reloading
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,8 @@ async def open_app(
         peers = await _open_peers(stack, base, trust)
         bus = await _open_bus(stack, base, trust, peers, door)
         upkeep = open_upkeep(config, store, trust.hands, base.alarm, extras.clock)
-        peers.desk.bind(bus, upkeep)
+        reloading = Reloading(config, known, upkeep, extras.clock)
+        peers.desk.bind(bus, upkeep, reloading)
         base.telling.bind(bus.courier.owed)
         trust.guard.bind(bus)
         attempts = Attempts(store.audit, extras.clock)
@@ -212,7 +215,7 @@ async def open_app(
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
         api = _make_api(base, accept, peers.desk, trust, attempts)
-        yield App(home, config, store, bus, peers.desk, api, base.choice)
+        yield App(home, config, store, bus, peers.desk, api, base.choice, reloading)
 
 
 async def _open_base(

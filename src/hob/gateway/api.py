@@ -45,6 +45,10 @@ class Operations(Protocol):
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
         ...
 
+    def reload(self) -> Mapping[str, Any]:
+        """Read settings and secrets anew; what waits for the next start."""
+        ...
+
     async def backup(self, file: Path) -> Mapping[str, Any]:
         """Write a consistent copy of the database."""
         ...

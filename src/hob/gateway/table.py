@@ -117,6 +117,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         errors=("not_found",),
     ),
     Endpoint("POST", "/backup", state.backup, ADMIN, state.BackingUp, local=True),
+    Endpoint("POST", "/reload", state.reload, ADMIN, Nothing, local=True),
     Endpoint("GET", "/people", people.people, ADMIN, Nothing, local=True),
     Endpoint("POST", "/people/link", people.link, ADMIN, people.Linking, local=True),
     Endpoint("POST", "/people/unlink", people.unlink, ADMIN, people.AnAddress, errors=("not_found",), local=True),

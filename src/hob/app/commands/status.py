@@ -43,6 +43,10 @@ def status(*, json: bool = False) -> int:
     for row in seen["resting"]:
         left = age(max(0.0, row["until"] - time.time()))
         print(paint(f"          {row['model']} (key {row['key']}) rests for {left}: {row['reason']}", "yellow"))
+    if seen["settings"]["problem"]:
+        print(paint(f"settings  wrong, the former ones hold: {line(seen['settings']['problem'], 200)}", "red"))
+    for key in seen["settings"]["waiting"]:
+        print(paint(f"settings  {key} was changed and holds from the next start on", "yellow"))
     for name in seen["unaccepted"]:
         print(paint(f"files     {name} was changed and is untrusted; `hob accept {name}` accepts it", "yellow"))
     queue = seen["writer_queue"]

@@ -19,11 +19,14 @@ log = logging.getLogger(__name__)
 
 
 class LineFormatter(logging.Formatter):
-    """Time, level, logger, trace (the record's own, else that of the running task) and text, a traceback within it."""
+    """Time, level, logger, trace (the record's own, else that of the running task) and text, a traceback within it.
+
+    `form` is `text` or `json`, and may be changed.
+    """
 
     def __init__(self, form: str) -> None:
         super().__init__()
-        self._write = write_json if form == "json" else write_text
+        self.form = form
         self._second = (0, "", "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -32,7 +35,8 @@ class LineFormatter(logging.Formatter):
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
         trace = getattr(record, "trace", "") or TRACE.get()
-        return self._write(LogLine(self._time(record.created), record.levelname, record.name, trace, text))
+        write = write_json if self.form == "json" else write_text
+        return write(LogLine(self._time(record.created), record.levelname, record.name, trace, text))
 
     def _time(self, created: float) -> str:
         second, date, offset = self._second
@@ -58,6 +62,8 @@ class LogFile(logging.Handler):
         self._path = folder / NAME
         self._handle = -1
         self._size = 0
+        self._lines = LineFormatter(settings.format)
+        self.setFormatter(self._lines)  # others may put a mask around it, so it is never replaced
         self.reopen(settings)
 
     def reopen(self, settings: LogSettings) -> None:
@@ -65,8 +71,7 @@ class LogFile(logging.Handler):
         with self._turn:
             self.setLevel(settings.level.upper())
             self._settings = settings
-            self.lines = LineFormatter(settings.format)
-            self.setFormatter(self.lines)
+            self._lines.form = settings.format
             self._open()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -142,6 +147,15 @@ def log_file(home: Path, settings: LogSettings) -> Iterator[None]:
         root.setLevel(former)
         root.removeHandler(handler)
         handler.close()
+
+
+def reopen_logs(settings: LogSettings) -> None:
+    """Go on by these settings in every log file that is open. Raises OSError."""
+    root = logging.getLogger()
+    for handler in root.handlers:
+        if isinstance(handler, LogFile):
+            handler.reopen(settings)
+    root.setLevel(min((handler.level for handler in root.handlers if handler.level), default=root.level))
 
 
 @contextmanager

@@ -159,6 +159,11 @@ async def backup(call: Call[BackingUp]) -> Response:
     return json_response(await call.api.operations.backup(file))
 
 
+async def reload(call: Call[Nothing]) -> Response:
+    """Read settings and secrets anew, as SIGHUP does; tells which settings hold from the next start on."""
+    return json_response(call.api.operations.reload())
+
+
 async def try_model(call: Call[TryingModel]) -> Response:
     """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
     return json_response(await call.api.operations.try_model(call.asked.model, call.asked.draft))
