@@ -131,6 +131,7 @@ def test_a_name_with_a_slash_stays_with_the_server(machine: Machine) -> None:
     [
         (Wishes(key=KEY, provider="anthropic"), "reference"),
         (Wishes(key="-"), "--provider"),
+        (Wishes(key="-", base_url="no address/"), "no address"),
         (Wishes(key="-", provider="anthropic", keep_key="env"), "--keep-key"),
     ],
 )
@@ -139,6 +140,15 @@ def test_wishes_that_make_no_sense_are_refused(machine: Machine, wishes: Wishes,
         machine.set_up(wishes, key=KEY)
     assert KEY not in str(refused.value)
     assert machine.config == ""
+
+
+def test_what_can_be_no_address_and_no_key_is_asked_again(machine: Machine) -> None:
+    address = [("address", ""), ("address", "no address/"), ("address", machine.server.url)]
+    key = [("Its key", "two words"), ("Its key", "kéy"), ("Its key", KEY)]
+    person = Person([("Which model shall", "own that speaks"), *address, *key, ("Which model?", "small-1"), *REST])
+    assert machine.set_up(person=person).ok
+    with pytest.raises(InvalidRequest, match="standard input"):
+        machine.set_up(Wishes(key="-", base_url=machine.server.url), key="two words")
 
 
 def test_an_untested_model_is_written_where_that_is_wanted(machine: Machine) -> None:
