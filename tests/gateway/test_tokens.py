@@ -169,6 +169,16 @@ async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) ->
         assert hob.model.requests == []
 
 
+async def test_what_is_the_owners_alone_is_in_no_prompt_of_a_member(asked: Machine, tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir(exist_ok=True)
+    (tmp_path / "workspace" / "USER.md").write_text("The owner lives in Trondheim.")
+    async with caller(asked, CHAT, cls=MEMBER) as client:
+        await client.post("/chat", json={"message": "hi"})
+    await asked.tcp.post("/chat", json={"message": "hi"})
+    members, owners = ("\n".join([*map(str, request.messages), str(request)]) for request in asked.model.requests)
+    assert ("Trondheim" in members, "Trondheim" in owners) == (False, True)
+
+
 async def test_a_members_words_come_in_as_the_members(asked: Machine) -> None:
     async with caller(asked, CHAT, cls=MEMBER, name="anna") as client:
         said = (await client.post("/chat", json={"message": "hi"})).json()

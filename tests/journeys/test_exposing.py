@@ -1,5 +1,7 @@
 """The API where others reach it: certificates, proxies, tokens, and what does not start."""
 
+import asyncio
+import signal
 import ssl
 from pathlib import Path
 
@@ -8,9 +10,10 @@ import pytest
 
 from hob.gateway.lockout import MOST_TRIES
 
-from .world import TOKEN, World
+from .world import TOKEN, World, until
 
 PEM = Path(__file__).with_name("localhost.pem")
+RENEWED = Path(__file__).with_name("renewed.pem")
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 
 
@@ -34,6 +37,31 @@ async def test_https_is_spoken_with_a_certificate_and_nothing_else_is(world: Wor
                 await client.get(f"{daemon.url}/status")
         # the commands reach the socket, which needs no certificate
         assert (await world.hob("status")).status == 0
+
+
+async def test_a_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(world: World) -> None:
+    file = world.root / "cert.pem"
+    file.write_text(PEM.read_text())
+    async with world.serve(HOB_GATEWAY_TLS_CERT=str(file)) as daemon:
+
+        async def is_shown(certificate: Path) -> bool:
+            context = ssl.create_default_context(cafile=str(certificate))
+            async with httpx2.AsyncClient(verify=context, headers=BEARER, trust_env=False) as client:
+                try:
+                    return (await client.get(f"{daemon.url}/health")).status_code == 200
+                except httpx2.TransportError:
+                    return False
+
+        file.write_text("nothing")
+        daemon.signal(signal.SIGHUP)
+        await until(lambda: "stays as it was" in daemon.errors)
+        assert await is_shown(PEM)
+        file.write_text(RENEWED.read_text())
+        daemon.signal(signal.SIGHUP)
+        async with asyncio.timeout(10):
+            while not await is_shown(RENEWED):
+                pass
+        assert not await is_shown(PEM)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import signal
+import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
 from hob.app.supervision import Supervisor
 from hob.config import Config, process_environment
+from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
 from hob.gateway.asgi import build_api
-from hob.gateway.listener import secured_by, serve
+from hob.gateway.listener import renew_certificate, secured_by, serve
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp, bind_unix
 from hob.providers import load_libraries
@@ -79,6 +82,8 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
     """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given."""
     settings = app.config[GatewaySettings]
     secured = secured_by(settings)
+    if secured is not None:
+        app.reload.add_listener(partial(_renew, secured, settings))
     path = socket_of(app.home)
     tcp_socket = bind_tcp(settings.host, settings.port) if tcp and settings.port >= 0 else None
     unix_socket = bind_unix(path)
@@ -101,6 +106,13 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
                 yield f"http{'s' if secured else ''}://{f'[{host}]' if ':' in host else host}:{port}"
     finally:
         path.unlink(missing_ok=True)
+
+
+def _renew(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+    try:
+        renew_certificate(context, settings)
+    except NotConfigured as error:
+        log.error("the certificate stays as it was: %s", error)
 
 
 def set_up_logging(level: int = logging.INFO) -> None:

@@ -215,6 +215,7 @@ async def open_app(
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
         api = _make_api(base, accept, peers.desk, trust, attempts)
+        reloading.add_listener(api.keyring.forget)
         yield App(home, config, store, bus, peers.desk, api, base.choice, reloading)
 
 

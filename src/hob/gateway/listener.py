@@ -65,6 +65,21 @@ def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
             raise NotConfigured("gateway.tls_key is set, and gateway.tls_cert is not: set both, or neither")
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    load_certificate(context, settings)
+    return context
+
+
+def renew_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+    """Read the files again for connections to come. Raises NotConfigured, and changes nothing then."""
+    load_certificate(
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), settings
+    )  # one that does not fit is not taken
+    load_certificate(context, settings)
+
+
+def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+    """Have the context show the configured certificate. Raises NotConfigured."""
+    assert settings.tls_cert is not None  # noqa: S101 - asked by those who call this
     try:
         context.load_cert_chain(settings.tls_cert, settings.tls_key)
     except ssl.SSLError as error:
@@ -74,7 +89,6 @@ def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
         ) from error
     except OSError as error:
         raise NotConfigured(f"gateway.tls_cert or gateway.tls_key cannot be read: {error}") from error
-    return context
 
 
 @asynccontextmanager

@@ -42,10 +42,10 @@ class Visitor:
         if caller is not None and (not wait or self.lockout.knows(self.address, caller.name)):
             self.lockout.passed(self.address, caller.name)
             return caller
+        self.refused(self.address)
         if wait:
             raise Refusal("too_many_attempts", "too many wrong tokens came from here", max(1, round(wait)))
         self.lockout.failed(self.address)
-        self.refused(self.address)
         raise _unknown()
 
 
