@@ -106,6 +106,16 @@ async def test_a_question_is_shown_whole_and_answered_at_the_prompt(world: World
         await terminal.see("You said: thanks")
 
 
+async def test_a_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)
+        await terminal.see_now("what you write next is the answer", "asks you")
+        terminal.type("blue", ENTER)
+        await terminal.see("The tool said: blue")
+        await terminal.see_now(READY)
+        assert terminal.text.count("The tool said:") == 1
+
+
 async def test_an_allowed_call_is_one_line_with_its_output(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL exec {"command": "seq 1 30; rm -rf ./none"}', ENTER)
@@ -295,6 +305,7 @@ async def test_a_daemon_that_is_killed_in_mid_answer_is_replaced_and_the_answer_
         await terminal.see("The whole answer.")
         await terminal.see_now(READY)
         assert "lost words" not in terminal.screen
+        assert terminal.text.count("The whole answer.") == 1
         terminal.type("and now", ENTER)
         await terminal.see("You said: and now")
 

@@ -1,6 +1,6 @@
 """What can be completed: slash commands, what they take, models, and paths."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
@@ -25,6 +25,8 @@ class Names:
     models: Sequence[str] = ()
     sessions: Sequence[str] = ()
     tasks: Sequence[str] = ()
+    choosing: Callable[[], None] = lambda: None
+    """Told that a model is being chosen."""
     _fixed: Mapping[str, Sequence[str]] = field(
         default_factory=lambda: {
             "queue": [*QueueMode, "default"],
@@ -44,6 +46,7 @@ class Names:
         """What may stand behind these words of a command."""
         match words:
             case "model":
+                self.choosing()
                 return [*self.models, "default"]
             case "session switch" | "session archive":
                 return self.sessions

@@ -72,10 +72,16 @@ class Conversation:
         """Send it and show what comes of it, and then what the chat itself has to say."""
         message = Message(letter.draft, command=parse(letter.text) is not None, after=after)
         shown = plain(tame(letter.draft))
+        message.quiet = not message.command and self._is_asked()
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(Kind.SAID, prompt)
         body = self._body | {"message": letter.text}
         self._follow(message, lambda: self._connection.send(body, letter.files))
+
+    def _is_asked(self) -> bool:
+        """Whether a turn asks in words: it takes the next message as the answer, and both are told of it."""
+        asking = [message for message in self.active if message.doing is Doing.ASKING]
+        return any(message not in [question.message for question in self.questions] for message in asking)
 
     def follow(self, id: str, title: str, *, ended: bool) -> None:
         """Show what comes, or came, of an earlier message."""
@@ -155,18 +161,20 @@ class Conversation:
             case "accepted":
                 message.id, self.session = data["id"], data["session"]
                 message.at(Doing.THINKING)
+            case "retracted":
+                self._retracted(message, lost=bool(data.get("lost")))
+            case "question" if not self._is_told(message, data):
+                self._asked(message, data)
+            case "result" | "error":
+                self._ended(message, data)
+            case _ if message.quiet:
+                pass
             case "reasoning":
                 message.at(Doing.THINKING)
             case "delta":
                 self._written(message, data["text"])
-            case "retracted":
-                self._retracted(message, lost=bool(data.get("lost")))
             case "progress":
                 self._progress(message, data)
-            case "question":
-                self._asked(message, data)
-            case "result" | "error":
-                self._ended(message, data)
         self._changed()
 
     def _written(self, message: Message, text: str) -> None:
@@ -197,6 +205,9 @@ class Conversation:
         if self._speaker is message:
             self._speaker = None
         if lost:
+            # in the next run those that joined its turn are told of the whole turn too
+            older = self.active[: self.active.index(message)] if message in self.active else []
+            message.quiet = message.quiet or any(not each.rests for each in older)
             message.calls.clear()
             self._goes_on(message)
         message.at(Doing.LOST if lost else Doing.THINKING)
@@ -259,11 +270,9 @@ class Conversation:
     def _ended(self, message: Message, data: Mapping[str, Any]) -> None:
         self._goes_on(message)
         message.id = data.get("id", message.id)
-        first = data.get("merged_into", message.id)
-        theirs = {each.id for each in self.active if each is not message} | self._shown
-        if first not in theirs or message.written:
+        if not self._is_told(message, data):
             self._show_end(message, data)
-            self._shown.add(first)
+            self._shown.add(data.get("merged_into", message.id))
         self._close(message)
         self._shown.add(message.id)
         if message in self.active:
@@ -272,6 +281,11 @@ class Conversation:
         if not message.id:
             self._refused(message.text)
         self._settled()
+
+    def _is_told(self, message: Message, data: Mapping[str, Any]) -> bool:
+        """Whether it is in a turn that another message of this chat tells of, or has told of."""
+        others = {each.id for each in self.active if each is not message}
+        return data.get("merged_into") in others | self._shown
 
     def _show_end(self, message: Message, data: Mapping[str, Any]) -> None:
         self._open(message)

@@ -25,8 +25,13 @@ class Standing:
         """How the session stands now."""
         prompt = self._connection.look("/prompt", session=session)
         usage = self._connection.look("/usage", days=_DAYS, by="session")
-        row: Mapping[str, Any] = next((row for row in usage.get("rows", ()) if row["key"] == session), {})
-        return {"session": session, "model": prompt.get("model", ""), "row": row}
+        rows = usage.get("rows", ())
+        return {
+            "session": session,
+            "model": prompt.get("model", ""),
+            "row": next((row for row in rows if row["key"] == session), {}),
+            "sessions": [row["key"].removeprefix("local:") for row in rows if row["key"].startswith("local:")],
+        }
 
     def take(self, seen: Mapping[str, Any]) -> None:
         """Show this from now on."""

@@ -5,8 +5,10 @@ import io
 import logging
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,14 @@ from hob.app.chat.following import Follower
 from hob.app.chat.fragments import plain
 from hob.app.chat.history import KeptHistory
 from hob.app.chat.keys import bindings_of
+from hob.app.chat.masking import secrets_out
 from hob.app.chat.screen import Screen
 from hob.app.chat.sentences import Sentence, say
 from hob.app.chat.standing import Standing
 from hob.app.chat.transcript import Kind, Transcript
 from hob.app.commands.output import tame
 from hob.app.commands.questions import DECISIONS
+from hob.config import Config
 
 HISTORY = "chat_history"
 
@@ -118,6 +122,8 @@ class Terminal:
         self.conversation.language = self._draft.language = self._names.language = language
         self._mask = arrival.mask
         self._names.models = arrival.models
+        if arrival.config is not None:
+            self._names.choosing = partial(self._choosing, arrival.config)
         model = arrival.model or say(Sentence.NO_MODEL, language)
         self.conversation.note(f"{say(Sentence.HELLO, language, model=model)} {say(Sentence.KEYS, language)}")
         for earlier in arrival.earlier:
@@ -202,6 +208,7 @@ class Terminal:
                 self._stashed = self.buffer.document
             self._asked, self._answerable = question, False
             self.buffer.reset(Document() if question is not None else self._stashed)
+        self._names.tasks = [message.id for message in self.conversation.active if message.id]
         if self.conversation.busy:
             self._busy.set()
         else:
@@ -237,8 +244,6 @@ class Terminal:
 
     def _masked(self, text: str) -> str:
         if self._mask is None:  # typed before everything was read
-            from hob.app.chat.masking import secrets_out  # loads detectors
-
             self._mask = secrets_out(None)
         return self._mask(text)
 
@@ -251,8 +256,23 @@ class Terminal:
         session = self.conversation.session or self._chat
         self._follower.do(lambda: self._standing.read(session), self._stands)
 
+    def _choosing(self, config: Config) -> None:
+        """Ask once which models there are; whoever completes meanwhile sees those that are configured."""
+        self._names.choosing = lambda: None
+
+        def listed(models: Sequence[str]) -> None:
+            self._names.models = tuple(dict.fromkeys((*self._names.models, *models)))
+            menu = self.buffer.complete_state
+            if menu is not None and menu.complete_index is None:  # nothing was chosen yet
+                self.buffer.cancel_completion()
+                self.buffer.start_completion()
+
+        # what asks providers is what turns are made with, and takes as long to load
+        self._follower.do(lambda: import_module("hob.app.chat.models").list_models(config), listed)
+
     def _stands(self, seen: Mapping[str, Any]) -> None:
         self._standing.take(seen)
+        self._names.sessions = seen["sessions"]
         self.screen.app.invalidate()
 
     def aside(self, text: str) -> None:
