@@ -72,7 +72,7 @@ class Machine:
 
     @property
     def secrets(self) -> dict[str, str]:
-        return {file.name: file.read_text() for file in (self.home / "secrets").glob("model-*")}
+        return {file.name: file.read_text() for file in (self.home / "secrets").glob("*model*")}
 
     def begin(self) -> None:
         """Nothing of the tester's own settings."""

@@ -222,7 +222,10 @@ def check_done(home: Path) -> None:
     files, _ = find_files(home / ".hob", home / "hob")
     assert ({file.name for file in files.load()}, files.unaccepted()) == (set(TEMPLATES), ())
     assert name_in((home / "hob" / "USER.md").read_text()) == "Anna"
-    assert tomllib.loads((home / ".hob" / "config.toml").read_text())["model"]["api_key"] == "file:secrets/model-server"
-    assert {file.name for file in (home / ".hob" / "secrets").iterdir()} == {"gateway-token", "model-server"}
+    assert (
+        tomllib.loads((home / ".hob" / "config.toml").read_text())["model"]["api_key"] == "file:secrets/model.api_key"
+    )
+    kept = {file.name for file in (home / ".hob" / "secrets").iterdir() if not file.name.startswith("gateway")}
+    assert kept == {"model.api_key"}
     assert {file.name for file in (home / "hob").iterdir()} == {*TEMPLATES, ".git", "work"}
     assert (home / "hob" / "work" / ".git" / "HEAD").exists()

@@ -35,9 +35,9 @@ def test_a_key_can_be_copied_into_a_file_so_that_a_service_has_it_too(anthropic:
     person = Person([("Which model", "claude-sonnet"), ("key be kept", "file"), *REST])
     assert anthropic.set_up(person=person).ok
     anthropic.patch.delenv("ANTHROPIC_API_KEY")
-    assert anthropic.secrets == {"model-anthropic": f"{KEY}\n"}
-    assert (anthropic.home / "secrets" / "model-anthropic").stat().st_mode & 0o777 == 0o600
-    assert 'api_key = "file:secrets/model-anthropic"' in anthropic.config
+    assert anthropic.secrets == {"model.providers.anthropic.api_key": f"{KEY}\n"}
+    assert (anthropic.home / "secrets" / "model.providers.anthropic.api_key").stat().st_mode & 0o777 == 0o600
+    assert 'api_key = "file:secrets/model.providers.anthropic.api_key"' in anthropic.config
     (key,) = choose_models(read_config()).connect("anthropic").keys
     assert key is not None
     assert key.reveal() == KEY
@@ -49,7 +49,7 @@ def test_a_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> Non
     assert (report.ok, person.script) == (True, [])
     assert anthropic.server.requests[0].headers["x-api-key"] == KEY
     assert KEY not in anthropic.config
-    assert anthropic.secrets == {"model-anthropic": f"{KEY}\n"}
+    assert anthropic.secrets == {"model.providers.anthropic.api_key": f"{KEY}\n"}
     assert any("console.anthropic.com" in line for line in person.heard)
 
 
@@ -205,7 +205,7 @@ def test_a_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
         [("Which model", "enter a key"), ("Whose key", "Anthropic"), ("The key", KEY), ("kept", "keyring"), *REST]
     )
     assert anthropic.set_up(person=person).ok
-    assert 'api_key = "keyring:hob/model-anthropic"' in anthropic.config
+    assert 'api_key = "keyring:hob/model.providers.anthropic.api_key"' in anthropic.config
     assert anthropic.secrets == {}
     assert anthropic.set_up().ok
     assert anthropic.server.requests[-1].headers["x-api-key"] == KEY

@@ -163,7 +163,7 @@ async def test_hob_alone_leads_a_newcomer_to_an_answer(machine: Machine, more: d
         terminal.type(CTRL_D)
         assert await terminal.ended() == 0
         assert KEY.encode() not in terminal.raw
-    assert machine.secrets == {"model-server": f"{KEY}\n"}
+    assert machine.secrets == {"model.api_key": f"{KEY}\n"}
     assert 'name = "small-1"' in machine.config
 
 

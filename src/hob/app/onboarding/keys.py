@@ -1,33 +1,31 @@
-"""Keeping a key by reference: in a file that only its owner reads, or in the system's keyring, never in settings."""
+"""A key of a model, while it is tried and when it is kept: in a file of the owner's or the keyring, never in settings."""
 
-import os
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from hob.core.errors import NotConfigured
+from hob.app.operating.secret_places import FOLDER, file_name, put_in_file, put_in_keyring
+from hob.providers.catalogue import SERVER
 
 FILE, KEYRING, ENVIRONMENT = "file", "keyring", "env"
-_SERVICE = "hob"
-_DRAFT = ".new"
+_DRAFT = ".draft"
 
 
 def draft_key(home: Path, provider: str, key: str) -> str:
     """Put a key that is to be tried beside the kept ones; its reference. Raises NotConfigured."""
-    return _write(home, f"{_name(provider)}{_DRAFT}", key)
+    return put_in_file(home, f"{_setting(provider)}{_DRAFT}", key)
 
 
 def keep_key(home: Path, provider: str, key: str, where: str) -> str:
     """Keep a key for good; its reference. What was kept for this provider is replaced. Raises NotConfigured."""
-    if where == KEYRING:
-        return _put_in_keyring(_name(provider), key)
-    return _write(home, _name(provider), key)
+    name = _setting(provider)
+    return put_in_keyring(name, key) if where == KEYRING else put_in_file(home, name, key)
 
 
 def drop_drafts(home: Path) -> None:
-    """Remove keys that were only tried, by this process or by one that was killed."""
-    for file in (home / "secrets").glob(f"*{_DRAFT}"):
-        file.unlink(missing_ok=True)
+    """Remove keys that were only tried or half written, by this process or by one that was killed."""
+    for pattern in (f"*{_DRAFT}", f".{file_name('model.')}*"):
+        for file in (home / FOLDER).glob(pattern):
+            file.unlink(missing_ok=True)
 
 
 def has_keyring() -> bool:
@@ -35,32 +33,6 @@ def has_keyring() -> bool:
     return find_spec("keyring") is not None
 
 
-def _name(provider: str) -> str:
-    return f"model-{provider}"
-
-
-def _write(home: Path, name: str, key: str) -> str:
-    folder = home / "secrets"
-    beside = folder / f".{name}.{os.getpid()}{_DRAFT}"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(f"{key}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(folder / name)
-    except OSError as error:
-        raise NotConfigured(f"the key cannot be kept in {folder}: {error.strerror}") from error
-    return f"file:secrets/{name}"
-
-
-def _put_in_keyring(name: str, key: str) -> str:
-    if not has_keyring():
-        raise NotConfigured("the keyring needs the extra: pip install 'hob[keyring]'")
-    keyring, errors = import_module("keyring"), import_module("keyring.errors")
-    try:
-        keyring.set_password(_SERVICE, name, key)
-    except errors.KeyringError as error:
-        raise NotConfigured(f"the keyring does not open ({type(error).__name__})") from None
-    return f"keyring:{_SERVICE}/{name}"
+def _setting(provider: str) -> str:
+    """The setting that refers to the provider's key; `hob secrets` knows it by that name."""
+    return "model.api_key" if provider == SERVER else f"model.providers.{provider}.api_key"
