@@ -1,4 +1,4 @@
-"""A key of a model, while it is tried and when it is kept: in a file of the owner's or the keyring, never in settings."""
+"""A model's key, while it is tried and when it is kept: in a file for its owner alone or the keyring."""
 
 from importlib.util import find_spec
 from pathlib import Path
