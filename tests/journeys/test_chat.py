@@ -106,6 +106,23 @@ async def test_a_question_is_shown_whole_and_answered_at_the_prompt(world: World
         await terminal.see("You said: thanks")
 
 
+async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: World) -> None:
+    world.model.script.append(
+        Reply(calls=(("exec", '{"command": "rm -rf ."}'), ("exec", '{"command": "rm -rf ../x"}')))
+    )
+    async with ready(world) as terminal:
+        terminal.type("do it", ENTER)
+        await terminal.see_now("Allow a_")
+        first = terminal.screen.partition("Allow ")[2].partition("?")[0]
+        terminal.type("n", ENTER)
+        await terminal.until(lambda: "Allow a_" in terminal.screen and f"Allow {first}" not in terminal.screen)
+        terminal.type("n", ENTER)
+        await terminal.see("The tool said:")
+        await terminal.see_now(READY)
+        assert terminal.text.count("│ rm -rf ../x\n") == 2  # its arguments, and what would run
+        assert terminal.text.count("exec needs your leave") == 2
+
+
 async def test_a_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)

@@ -261,11 +261,15 @@ class Conversation:
         self._close(message)
         message.id = data.get("id", message.id)
         message.at(Doing.ASKING)
-        for shown in [each["shown"] for each in data["asked"]] or [data["question"]]:
-            self._transcript.add(Kind.QUESTION, list(_question(shown, self._width())))
+        texts = {each["id"]: each["shown"] for each in data["asked"]} or {data["question"]: data["question"]}
+        fresh = [text for id, text in texts.items() if id not in message.noted]  # others were answered
+        for text in fresh:
+            self._transcript.add(Kind.QUESTION, list(_question(text, self._width())))
+        message.noted |= texts.keys()
         self.questions += [Question(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
-        hint = Sentence.HOW_TO_ANSWER if data["asked"] else Sentence.ANSWER_NEXT
-        self._note(say(hint, self.language))
+        if fresh:
+            hint = Sentence.HOW_TO_ANSWER if data["asked"] else Sentence.ANSWER_NEXT
+            self._note(say(hint, self.language))
 
     def _ended(self, message: Message, data: Mapping[str, Any]) -> None:
         self._goes_on(message)

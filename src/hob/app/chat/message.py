@@ -50,6 +50,7 @@ class Message:
     remark: str = ""
     calls: list[RunningCall] = field(default_factory=list)
     noted: set[str] = field(default_factory=set)
+    """Remarks and questions that were shown."""
 
     @property
     def rests(self) -> bool:

@@ -203,7 +203,7 @@ class Terminal:
     def _changed(self) -> None:
         """Something looks different, or somebody is asked, or nobody any more."""
         question = next(iter(self.conversation.questions), None)
-        if question is not self._asked:
+        if question != self._asked:
             if self._asked is None:
                 self._stashed = self.buffer.document
             self._asked, self._answerable = question, False
