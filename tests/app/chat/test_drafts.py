@@ -21,6 +21,10 @@ def test_a_short_text_is_shown_as_it_is() -> None:
     assert Draft().shorten("one\ntwo") == "one\ntwo"
 
 
+def test_a_long_line_is_counted_by_its_characters() -> None:
+    assert Draft().shorten("x" * 3_000 + "\n") == "[pasted 3001 characters]"
+
+
 def test_each_text_has_a_mark_of_its_own() -> None:
     draft = Draft()
     first, second, again = draft.shorten(LONG), draft.shorten(LONG.upper()), draft.shorten(LONG)

@@ -32,10 +32,12 @@ class Draft:
 
     def shorten(self, text: str) -> str:
         """The text as it is shown while it is edited: whole, or a mark where it is long."""
-        lines = text.count("\n") + 1
-        if lines <= LONG_LINES and len(text) <= LONG_CHARACTERS:
-            return text
-        return self._mark(say(Sentence.PASTED, self.language, count=lines), text)
+        lines = text.rstrip("\n").count("\n") + 1
+        if lines > LONG_LINES:
+            return self._mark(say(Sentence.PASTED, self.language, count=lines), text)
+        if len(text) > LONG_CHARACTERS:
+            return self._mark(say(Sentence.PASTED_CHARACTERS, self.language, count=len(text)), text)
+        return text
 
     def attach(self, path: Path) -> str:
         """The mark for a file. Raises OSError where it cannot be read, or is none."""

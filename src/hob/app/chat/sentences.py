@@ -39,6 +39,7 @@ class Sentence(StrEnum):
     ATTACH = auto()
     EXIT = auto()
     PASTED = auto()
+    PASTED_CHARACTERS = auto()
     PICTURE = auto()
     FILE = auto()
     SPENT = auto()
@@ -107,6 +108,7 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.ATTACH: {"en": "put a file into the next message", "de": "eine Datei in die nächste Nachricht legen"},
     Sentence.EXIT: {"en": "leave the chat", "de": "den Chat beenden"},
     Sentence.PASTED: {"en": "[pasted {count} lines]", "de": "[{count} Zeilen eingefügt]"},
+    Sentence.PASTED_CHARACTERS: {"en": "[pasted {count} characters]", "de": "[{count} Zeichen eingefügt]"},
     Sentence.PICTURE: {"en": "[picture {name}]", "de": "[Bild {name}]"},
     Sentence.FILE: {"en": "[file {name}]", "de": "[Datei {name}]"},
     Sentence.SPENT: {"en": "spent {cost}", "de": "{cost} verbraucht"},
