@@ -35,7 +35,7 @@ def usage_of(name: str, function: Callable[..., Any]) -> list[str]:
 def _name(parameter: inspect.Parameter, kind: object) -> str:
     given = (each.name for each in get_args(kind) if isinstance(each, Parameter) and each.name)
     if name := next(given, None):
-        return str(name[0])
+        return next(iter(name))
     if parameter.kind is parameter.KEYWORD_ONLY:
         return "--" + parameter.name.rstrip("_").replace("_", "-")
     return parameter.name.upper()
