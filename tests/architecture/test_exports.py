@@ -25,7 +25,7 @@ EXPORTS = {
         Approval Approvals AuditEntry AuditLog AuditRow Bound Checked Compared Decisions Division Erasure FileBlobs
         Grant Health IllegalMove Inbox InboxCounts InboxLimits Outbox OutboxAge OutboxCounts OutboxRow PolicyDecision
         Rebuilt Recovered Result Store StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople
-        StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting
+        StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting Whose
         check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """

@@ -29,6 +29,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("accept", "accept:accept", "Let changed identity files be obeyed again."),
     ("config", "config:app", "Show, check and change settings."),
     ("people", "people:app", "Who may talk to Hob, and where they write from."),
+    ("erase", "erase:erase", "Forget a person: what they said and what is said of them."),
     ("pairing", "pairing:app", "Who asks to be let in."),
     ("policy", "policy:app", "What may be done, and which rule says so."),
     ("security", "security:app", "What could be safer about this Hob."),

@@ -11,6 +11,7 @@ from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
 from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
+from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.reloading import Reloading
 from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
@@ -54,10 +55,11 @@ class Desk:
         self._bus: Bus | None = None
         self._upkeep: Upkeep | None = None
         self._reloading: Reloading | None = None
+        self._forgetting: Forgetting | None = None
 
-    def bind(self, bus: Bus, upkeep: Upkeep, reloading: Reloading) -> None:
+    def bind(self, bus: Bus, upkeep: Upkeep, reloading: Reloading, forgetting: Forgetting) -> None:
         """The bus needs the commands and the commands need the bus: this is the knot."""
-        self._bus, self._upkeep, self._reloading = bus, upkeep, reloading
+        self._bus, self._upkeep, self._reloading, self._forgetting = bus, upkeep, reloading, forgetting
         reloading.add_listener(self._models.failover.forget_failures)
 
     @property
@@ -164,6 +166,11 @@ class Desk:
             raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
         await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}
+
+    async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
+        if self._forgetting is None:
+            raise RuntimeError("not open yet")
+        return await (self._forgetting.preview(person) if preview else self._forgetting.erase(person))
 
     def reload(self) -> Mapping[str, Any]:
         if self._reloading is None:

@@ -1,6 +1,7 @@
 """The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -80,6 +81,17 @@ class HandsWhenNeeded:
     async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
         """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
         return await self.made.forget_undoing(turns) if self._used else ()
+
+    async def naming(self, names: re.Pattern[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The memories and the notes in which this is found."""
+        memories = await self.made.memories.naming(names) if self._used else ()
+        return memories, await self.notes.naming(names)
+
+    async def forget_naming(self, names: re.Pattern[str]) -> None:
+        """Forget those."""
+        if self._used:
+            await self.made.memories.forget_naming(names)
+        await self.notes.forget_naming(names)
 
     @property
     def _used(self) -> bool:

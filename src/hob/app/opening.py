@@ -36,6 +36,7 @@ from hob.app.guard_when_needed import GuardWhenNeeded, load_guard
 from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.identity import open_files
 from hob.app.operating.alarm import OutboxAlarm
+from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.log_file import told_end
 from hob.app.operating.reloading import Reloading
 from hob.app.operating.upkeep import open_upkeep
@@ -205,7 +206,7 @@ async def open_app(
         bus = await _open_bus(stack, base, trust, peers, door)
         upkeep = open_upkeep(config, store, trust.hands, base.alarm, extras.clock)
         reloading = Reloading(config, known, upkeep, extras.clock)
-        peers.desk.bind(bus, upkeep, reloading)
+        peers.desk.bind(bus, upkeep, reloading, Forgetting(store, base.registrar, trust.hands, home))
         base.telling.bind(bus.courier.owed)
         trust.guard.bind(bus)
         attempts = Attempts(store.audit, extras.clock)

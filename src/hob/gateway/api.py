@@ -45,6 +45,10 @@ class Operations(Protocol):
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
         ...
 
+    async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
+        """Forget a person, by id or address, or show what that would be. Raises NotFound, InvalidRequest."""
+        ...
+
     def reload(self) -> Mapping[str, Any]:
         """Read settings and secrets anew; what waits for the next start."""
         ...

@@ -122,6 +122,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("POST", "/people/link", people.link, ADMIN, people.Linking, local=True),
     Endpoint("POST", "/people/unlink", people.unlink, ADMIN, people.AnAddress, errors=("not_found",), local=True),
     Endpoint("POST", "/people/forget", people.forget, ADMIN, people.APerson, errors=("not_found",), local=True),
+    Endpoint("POST", "/people/erase", people.erase, ADMIN, people.Erasing, errors=("not_found",), local=True),
     Endpoint("GET", "/pairing", people.pairing, ADMIN, Nothing, local=True),
     Endpoint("POST", "/pairing/approve", people.approve, ADMIN, people.LettingIn, errors=("not_found",), local=True),
     Endpoint("POST", "/pairing/deny", people.deny, ADMIN, people.ACode, errors=("not_found",), local=True),

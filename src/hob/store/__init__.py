@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.decisions import Decisions as Decisions
     from hob.store.decisions import PolicyDecision as PolicyDecision
     from hob.store.erasure import Erasure as Erasure
+    from hob.store.erasure import Whose as Whose
     from hob.store.inbox import Inbox as Inbox
     from hob.store.inbox import InboxCounts as InboxCounts
     from hob.store.inbox import InboxLimits as InboxLimits
@@ -59,7 +60,7 @@ _HOMES = {
     "chain": ("Checked",),
     "channel_state": ("StoredChannelState",),
     "decisions": ("Decisions", "PolicyDecision"),
-    "erasure": ("Erasure",),
+    "erasure": ("Erasure", "Whose"),
     "inbox": ("Inbox", "InboxCounts", "InboxLimits", "Result", "Waiting"),
     "journal": ("StoredJournal",),
     "ledger": ("Division", "StoredLedger"),

@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
@@ -102,6 +103,22 @@ _IMAGES = (
     " WHERE c.text IS NOT NULL AND c.id {among}"
 )
 _MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
+# Of a person: `:key` is JSON of `senders` (as the inbox spells them) and of `addresses`, `target` their id.
+_SENDERS = "(SELECT value FROM json_each(:key, '$.senders'))"
+_ADDRESSES = "(SELECT value FROM json_each(:key, '$.addresses'))"
+_TRACES_OF_PERSON = f"INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM inbox WHERE sender IN {_SENDERS}"  # noqa: S608
+_TURNS_OF_PERSON = (
+    f"INSERT OR IGNORE INTO doomed_turns SELECT turn FROM inbox WHERE sender IN {_SENDERS} AND turn IS NOT NULL"  # noqa: S608
+    " UNION SELECT id FROM turns WHERE trace_id IN doomed_traces"
+)
+_CONTENT_OF_PERSON = (
+    f"SELECT content FROM timeline WHERE kind = 'system' AND sender_id IN {_ADDRESSES}",  # noqa: S608
+    f"SELECT text FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
+    " AND state NOT IN ('ready', 'sending')",
+    "SELECT a.detail FROM audit a JOIN content c ON c.id = a.detail WHERE c.text IS NOT NULL AND ("  # noqa: S608
+    "CASE WHEN json_valid(c.text) THEN c.text ->> '$.target' = :key ->> '$.target' ELSE 0 END"
+    f" OR EXISTS (SELECT 1 FROM {_ADDRESSES} w WHERE instr(c.text, w.value)))",
+)
 _STONED = (
     "SELECT b.id, t.at FROM tombstones t JOIN blobs b ON b.id = lower(hex(t.hash))"
     " WHERE t.content = 0 AND b.erased IS NULL AND b.at <= t.at"
@@ -110,6 +127,19 @@ _TITLES = (
     "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
     " WHERE i.trace_id IN doomed_traces"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """A person to the store: `senders` as the inbox spells them, `addresses` as people write them, `id` or nothing."""
+
+    senders: tuple[str, ...]
+    addresses: tuple[str, ...]
+    id: str = ""
+
+    def key(self) -> str:
+        """The same for a statement."""
+        return json.dumps({"senders": self.senders, "addresses": self.addresses, "target": self.id or None})
 
 
 class Keeper(Protocol):
@@ -153,6 +183,14 @@ class Erasure:
         """Forget all that was said in a session, its title too; how many pieces those were. Raises as above."""
         scope = (_TURNS_OF_SESSION, _TRACES, _TRACES_OF_SESSION)
         return await self._erase(session, scope, (*_CONTENT, *_CONTENT_OF_SESSION), reason, session)
+
+    async def erase_person(self, whose: Whose, reason: str) -> int:
+        """Forget all that these senders said and that came of it, and what names them; how many pieces those were.
+
+        A turn that also worked on messages of others goes with theirs. Raises as above.
+        """
+        scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
+        return await self._erase(whose.key(), scope, (*_CONTENT, *_CONTENT_OF_PERSON), reason, None)
 
     async def _erase(
         self, key: str, scope: Sequence[str], content: Iterable[str], reason: str, session: SessionKey | None

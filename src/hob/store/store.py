@@ -16,6 +16,7 @@ from hob.core.ids import SessionKey
 from hob.store.approvals import Approvals
 from hob.store.audit import AuditLog
 from hob.store.backup import back_up
+from hob.store.belongings import StoredBelongings
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
 from hob.store.check import OK, PENDING, BackgroundCheck
@@ -102,6 +103,7 @@ class Store:
         self.erasure = Erasure(writer, clock, home, partial(connect, opened.path, settings, vfs, writes=True))
         self.retention = Retention(writer, readers, home)
         self._backing_up = asyncio.Lock()
+        self.belongings = StoredBelongings(readers)
         self._export = Export(readers, clock)
 
     @property

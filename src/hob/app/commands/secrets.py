@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
@@ -58,17 +58,14 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
 def set_(
     key: Key,
     *,
-    where: Annotated[
-        Literal["file", "keyring"],
-        Parameter(name="--in", help="Where it is kept: a file for you alone, or the keyring."),
-    ] = "file",
+    keyring: Annotated[bool, Parameter(help="In the system's keyring instead of a file for you alone.")] = False,
 ) -> int:
     """Keep a secret and let the setting refer to it. It is asked for, or read from standard input."""
     home = find_home(process_environment())
     _known(key)
     value = _read(key)
     make_home(home)
-    reference = put_in_file(home, key, value) if where == "file" else put_in_keyring(key, value)
+    reference = put_in_keyring(key, value) if keyring else put_in_file(home, key, value)
     _point(home, key, reference)
     tell_action(home, "secrets.set", key)
     print(f"{key} is kept as {reference}")

@@ -71,6 +71,19 @@ async def forget(call: Call[APerson]) -> Response:
     return json_response({"id": call.asked.person})
 
 
+@dataclass(frozen=True, slots=True)
+class Erasing:
+    """Who is erased."""
+
+    person: str = field("the person's id, or an address as `channel:id`", "")
+    preview: bool = field("only show what there is and what will be left", False)
+
+
+async def erase(call: Call[Erasing]) -> Response:
+    """Forget a person: all they said, all that came of it, and what is remembered of them."""
+    return json_response(await call.api.operations.erase(call.asked.person, preview=call.asked.preview))
+
+
 async def pairing(call: Call[Nothing]) -> Response:
     """Who was told a code and waits to be let in."""
     return json_response(requests_view(call.api.people))
