@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hob.agent.command_table import parse
@@ -72,16 +73,13 @@ class Conversation:
         """Send it and show what comes of it, and then what the chat itself has to say."""
         message = Message(letter.draft, command=parse(letter.text) is not None, after=after)
         shown = plain(tame(letter.draft))
-        message.quiet = not message.command and self._is_asked()
+        # a turn that asks in words takes the next message as the answer, and both are told what comes of it
+        asked = any(each.asks_in_words and each.doing is Doing.ASKING for each in self.active)
+        message.quiet = asked and not message.command
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(Kind.SAID, prompt)
         body = self._body | {"message": letter.text}
         self._follow(message, lambda: self._connection.send(body, letter.files))
-
-    def _is_asked(self) -> bool:
-        """Whether a turn asks in words: it takes the next message as the answer, and both are told of it."""
-        asking = [message for message in self.active if message.doing is Doing.ASKING]
-        return any(message not in [question.message for question in self.questions] for message in asking)
 
     def follow(self, id: str, title: str, *, ended: bool) -> None:
         """Show what comes, or came, of an earlier message."""
@@ -118,7 +116,7 @@ class Conversation:
         def failed(error: HobError | OSError | None) -> None:
             self._note(tame(str(error)), "fg:ansired")
 
-        decide = lambda: self._connection.decide(question.id, allowed=allowed, scope=scope)  # noqa: E731
+        decide = partial(self._connection.decide, question.id, allowed=allowed, scope=scope)
         self._follower.do(decide, lambda told: self._note(tame(told)), failed)
         self._changed()
 
@@ -266,6 +264,7 @@ class Conversation:
         for text in fresh:
             self._transcript.add(Kind.QUESTION, list(_question(text, self._width())))
         message.noted |= texts.keys()
+        message.asks_in_words = not data["asked"]
         self.questions += [Question(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
         if fresh:
             hint = Sentence.HOW_TO_ANSWER if data["asked"] else Sentence.ANSWER_NEXT

@@ -37,6 +37,7 @@ class Message:
     """Whether it is a slash command, whose answer is lines and no Markdown."""
     after: str = ""
     """What the chat itself has to say beside the answer."""
+    asks_in_words: bool = False
     quiet: bool = False
     """Whether another message most likely tells the same: only what becomes of this one is shown."""
     doing: Doing = Doing.SENDING
