@@ -17,6 +17,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("onboard", "onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "serve:serve", "Run the daemon."),
     ("status", "status:status", "How Hob is: running, waiting, owed, spent."),
+    ("sessions", "sessions:app", "Conversations: list, show, name, pause and delete them."),
     ("usage", "usage:usage", "What was spent, on what, and what is left."),
     ("tasks", "tasks:tasks", "What is being done and what was."),
     ("timeline", "timeline:timeline", "What happened, by trace."),

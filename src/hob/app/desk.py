@@ -13,6 +13,7 @@ from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
 from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.reloading import Reloading
+from hob.app.operating.sessions import Conversations
 from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
 from hob.bus import Bus
@@ -67,6 +68,11 @@ class Desk:
         if self._bus is None:
             raise RuntimeError("the bus is not open yet")
         return self._bus
+
+    @property
+    def conversations(self) -> Conversations:
+        """Sessions, for their owner."""
+        return Conversations(self._store, self.bus)
 
     async def status(self) -> Mapping[str, Any]:
         inbox = await self._store.inbox.counts()

@@ -15,8 +15,35 @@ from hob.gateway.tokens import Keyring
 from hob.store import Store
 
 
+class Conversations(Protocol):
+    """Sessions, for their owner. All raise NotFound for what is none."""
+
+    async def all(self, *, archived: bool) -> Mapping[str, Any]:
+        """Every session, the latest first; the archived ones instead if asked."""
+        ...
+
+    async def one(self, name: str) -> Mapping[str, Any]:
+        """One session and the last that was said."""
+        ...
+
+    async def change(
+        self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
+    ) -> Mapping[str, Any]:
+        """Change what is given. Raises InvalidRequest."""
+        ...
+
+    async def delete(self, name: str) -> Mapping[str, Any]:
+        """Erase all that was said in it. Raises InvalidRequest while it works on something."""
+        ...
+
+
 class Operations(Protocol):
     """What the routes may set in motion; the commands reach the same."""
+
+    @property
+    def conversations(self) -> Conversations:
+        """Sessions, for their owner."""
+        ...
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         """Bring back what failed or was set aside. Raises NotFound."""

@@ -9,7 +9,7 @@ from hob.gateway.endpoint import EVENTS, JSON, LINES, Endpoint
 from hob.gateway.failures import BUSY, status_of_fault
 from hob.gateway.fields import Nothing
 from hob.gateway.inbound import ChatRequest
-from hob.gateway.routes import approvals, attachments, chat, people, state
+from hob.gateway.routes import approvals, attachments, chat, people, sessions, state
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, APPROVE, ADMIN = Scope
@@ -63,6 +63,10 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((200, answers.HealthAnswer), (503, answers.HealthAnswer)),
     ),
     Endpoint("GET", "/status", state.status, READ, Nothing),
+    Endpoint("GET", "/sessions", sessions.sessions, READ, sessions.Which),
+    Endpoint("GET", "/sessions/show", sessions.show, READ, sessions.ASession, errors=("not_found",)),
+    Endpoint("POST", "/sessions/change", sessions.change, ADMIN, sessions.Changing, errors=("not_found",)),
+    Endpoint("POST", "/sessions/delete", sessions.delete, ADMIN, sessions.ASession, errors=("not_found",)),
     Endpoint("GET", "/usage", state.usage, READ, state.UsageQuery, answers=((200, answers.SpendingAnswer),)),
     Endpoint("GET", "/unread", state.unread, READ, state.Unread, answers=((200, answers.UnreadAnswer),)),
     Endpoint("GET", "/tasks", state.tasks, READ, state.TasksQuery, answers=((200, answers.TasksAnswer),)),
