@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hob.app.chat.connection import Connection
+from hob.app.chat.drafts import one_line
 from hob.app.chat.masking import secrets_out
 from hob.app.sections import read_config
 from hob.config import Config
@@ -27,7 +28,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What was found. `elsewhere` counts what other conversations of the terminal hold."""
+    """What was found. `model` is empty where there is none; `elsewhere` counts what other conversations hold."""
 
     config: Config | None
     mask: Callable[[str], str]
@@ -52,7 +53,9 @@ def arrive(connection: Connection, session: str) -> Arrival:
         if row["session"] == session
     }
     others = Counter(row["session"].removeprefix("local:") for row in unread if row["session"] != session)
-    return Arrival(config, secrets_out(config), connection.model(), _models(config), tuple(mine.values()), others)
+    line = str(connection.look("/status").get("model", "none"))
+    model = "" if line == "none" else one_line(line)
+    return Arrival(config, secrets_out(config), model, _models(config), tuple(mine.values()), others)
 
 
 def _models(config: Config | None) -> Sequence[str]:

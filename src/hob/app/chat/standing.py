@@ -9,7 +9,7 @@ from hob.app.chat.drafts import one_line
 from hob.app.chat.message import Doing
 from hob.app.chat.sentences import Sentence, say
 
-_DAYS = "3660"
+_DAYS = "31"  # further back the sums take longer than a bar is worth
 
 
 class Standing:

@@ -36,6 +36,7 @@ from hob.app.chat.transcript import Kind, Transcript
 from hob.app.commands.output import tame
 from hob.app.commands.questions import DECISIONS
 from hob.config import Config
+from hob.core.errors import HobError
 
 HISTORY = "chat_history"
 
@@ -115,7 +116,11 @@ class Terminal:
 
     def begin(self) -> None:
         """Say hello, show what was not seen yet, and load what the first answer needs."""
-        self._follower.do(lambda: arrive(self._connection, self._chat), self._arrived)
+
+        def failed(error: HobError | OSError | None) -> None:
+            self.conversation.note(tame(str(error)))
+
+        self._follower.do(lambda: arrive(self._connection, self._chat), self._arrived, failed)
 
     def _arrived(self, arrival: Arrival) -> None:
         language = arrival.config[AgentSettings].language if arrival.config else "en"
