@@ -11,6 +11,7 @@ from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
 from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
+from hob.app.operating.figures import figures
 from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.reloading import Reloading
 from hob.app.operating.sessions import Conversations
@@ -22,6 +23,7 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
+from hob.gateway.exposition import Metric
 from hob.providers import Routing
 from hob.providers.walking import LaneHealth
 from hob.store import Store
@@ -177,6 +179,9 @@ class Desk:
         if self._forgetting is None:
             raise RuntimeError("not open yet")
         return await (self._forgetting.preview(person) if preview else self._forgetting.erase(person))
+
+    async def metrics(self) -> Sequence[Metric]:
+        return await figures(self._store, self.bus, dict(await self.status()))
 
     def reload(self) -> Mapping[str, Any]:
         if self._reloading is None:

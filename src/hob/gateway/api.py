@@ -1,6 +1,6 @@
 """What the API is made of, apart from HTTP: what the routes need."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,6 +9,7 @@ from hob.bus import Hub
 from hob.core.clock import Clock
 from hob.core.ports.accept import Accept
 from hob.gateway.approvals import Leaves
+from hob.gateway.exposition import Metric
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import Keyring
@@ -70,6 +71,10 @@ class Operations(Protocol):
 
     async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
+        ...
+
+    async def metrics(self) -> Sequence[Metric]:
+        """Figures for machines that watch."""
         ...
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ class GatewaySettings:
     tls_cert: Path | None = setting(None, "Certificate chain (PEM); the API then speaks HTTPS only.")
     tls_key: Path | None = setting(None, "Private key of the certificate (PEM), where it is not in the same file.")
     auth_token: Secret | None = setting(None, "Bearer token of the API; made at first start when unset.")
+    metrics: bool = setting(False, "Whether GET /metrics tells figures in Prometheus's format.")
     wait_seconds: float = setting(300.0, "Longest time POST /chat waits for an answer.", at_least=0)
     body_bytes: int = setting(1_000_000, "Largest request body.", at_least=1_000)
 

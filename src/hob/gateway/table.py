@@ -6,6 +6,7 @@ from hob.core.errors import ModelFault
 from hob.gateway import answers
 from hob.gateway.callers import Scope
 from hob.gateway.endpoint import EVENTS, JSON, LINES, Endpoint
+from hob.gateway.exposition import PLAIN
 from hob.gateway.failures import BUSY, status_of_fault
 from hob.gateway.fields import Nothing
 from hob.gateway.inbound import ChatRequest
@@ -63,6 +64,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((200, answers.HealthAnswer), (503, answers.HealthAnswer)),
     ),
     Endpoint("GET", "/status", state.status, READ, Nothing),
+    Endpoint("GET", "/metrics", state.metrics, READ, Nothing, errors=("not_found",), media=(PLAIN,)),
     Endpoint("GET", "/sessions", sessions.sessions, READ, sessions.Which),
     Endpoint("GET", "/sessions/show", sessions.show, READ, sessions.ASession, errors=("not_found",)),
     Endpoint("POST", "/sessions/change", sessions.change, ADMIN, sessions.Changing, errors=("not_found",)),

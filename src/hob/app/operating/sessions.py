@@ -57,7 +57,7 @@ class Conversations:
         return _view(await self._store.sessions.get(session.key))
 
     async def delete(self, name: str) -> Mapping[str, Any]:
-        """Erase all that was said in it; it is listed again when it is used again. Raises InvalidRequest while it works on something."""
+        """Erase all that was said in it; used again, it is listed again. Raises InvalidRequest while it is at work."""
         session = await self._find(name)
         erased = await self._store.erasure.erase_session(session.key, "the session was deleted")
         await self._store.sessions.reset(session.key, "deleted")

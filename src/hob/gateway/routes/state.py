@@ -7,9 +7,10 @@ from pathlib import Path
 from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
-from hob.core.errors import InvalidRequest
+from hob.core.errors import InvalidRequest, NotFound
 from hob.core.messages import FETCHED_CHANNELS
 from hob.gateway.endpoint import LINES, Call
+from hob.gateway.exposition import MEDIA_TYPE, exposition
 from hob.gateway.fields import Nothing, field
 from hob.gateway.reply import json_response
 from hob.gateway.views import export_lines, tasks_view, timeline_view, unread_view
@@ -98,6 +99,13 @@ async def health(call: Call[Nothing]) -> Response:
 async def status(call: Call[Nothing]) -> Response:
     """What is waiting, running, owed and spent."""
     return json_response(await call.api.operations.status())
+
+
+async def metrics(call: Call[Nothing]) -> Response:
+    """Figures in Prometheus's text format, where `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
+    if not call.api.settings.metrics:
+        raise NotFound("there are no figures; `hob config set gateway.metrics true` and a new start tell them")
+    return Response(exposition(await call.api.operations.metrics()), media_type=MEDIA_TYPE)
 
 
 async def usage(call: Call[UsageQuery]) -> Response:
