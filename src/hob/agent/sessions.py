@@ -11,6 +11,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
 from hob.core.turns import Session
 
@@ -45,7 +46,8 @@ def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) 
     base = base or session_of(inbound)
     if not slug:
         return base
-    owners = inbound.origin.channel in FETCHED_CHANNELS and not inbound.sender.id.startswith(TOKEN_SENDER)
+    others = inbound.sender.id.startswith(TOKEN_SENDER) and inbound.sender.cls is not SenderClass.OWNER
+    owners = inbound.origin.channel in FETCHED_CHANNELS and not others
     return named_key(inbound.origin.channel, slug) if owners else SessionKey(f"{base}/{slug}")
 
 
