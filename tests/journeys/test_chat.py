@@ -144,6 +144,15 @@ async def test_an_allowed_call_is_one_line_with_its_output(world: World) -> None
         assert [line for line in shown if line.strip().isdigit()] == [f"  {n}" for n in range(23, 31)]
 
 
+async def test_a_call_that_is_stopped_leaves_its_line(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type('CALL exec {"command": "echo begun; sleep 60"}', ENTER)
+        await terminal.see_now("● exec: echo begun; sleep 60", "  begun", "· exec")
+        terminal.type(CTRL_C)
+        await terminal.see_now("✗ exec: echo begun; sleep 60", READY)
+        assert "● exec" not in terminal.screen
+
+
 async def test_a_draft_outlives_a_question_and_is_no_answer_to_it(world: World) -> None:
     world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=1.0))
     async with ready(world) as terminal:
@@ -400,3 +409,6 @@ async def test_a_narrow_terminal_is_enough(world: World) -> None:
         terminal.type("hi there", ENTER)
         await terminal.see("You said: hi there")
         await terminal.see_now("\n>", "ready")
+        terminal.resize(30, 5)
+        terminal.type("and in five rows", ENTER)
+        await terminal.see("You said: and in five rows")

@@ -221,21 +221,20 @@ class Conversation:
             self._speaker = None
 
     def _progress(self, message: Message, data: Mapping[str, Any]) -> None:
-        name, text = data.get("name", ""), data.get("text", "")
+        name, text = tame(data.get("name", "")), data.get("text", "")
         match data.get("what"):
             case "call":
                 message.at(Doing.CALLING, name)
             case "tool":
                 self._goes_on(message)
                 self._close(message)
-                message.calls.append(RunningCall(tame(name), text))
+                message.calls.append(RunningCall(name, text))
             case "output":
                 for call in [call for call in message.calls if call.name == name][-1:]:
                     call.write(text)
             case "tool_done":
                 for call in [call for call in message.calls if call.name == name][:1]:
-                    message.calls.remove(call)
-                    self._transcript.add(Kind.CALL, call.ended(text, self._width(), self.language))
+                    self._call_ended(message, call, text)
                 message.at(Doing.THINKING)
             case "remark":
                 if not message.written:  # else it waits for the answer's end
@@ -247,6 +246,10 @@ class Conversation:
                 self._note(tame(text))
                 if what == "paused":
                     message.at(Doing.PAUSED)
+
+    def _call_ended(self, message: Message, call: RunningCall, status: str) -> None:
+        message.calls.remove(call)
+        self._transcript.add(Kind.CALL, call.ended(status, self._width(), self.language))
 
     def _remark(self, message: Message, text: str) -> None:
         if text not in message.noted:
@@ -272,6 +275,8 @@ class Conversation:
 
     def _ended(self, message: Message, data: Mapping[str, Any]) -> None:
         self._goes_on(message)
+        for call in list(message.calls):
+            self._call_ended(message, call, "stopped")
         message.id = data.get("id", message.id)
         if not self._is_told(message, data):
             self._show_end(message, data)

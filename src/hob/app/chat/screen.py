@@ -150,8 +150,10 @@ class Screen:
         self._output.held = True
         self._flow()
         # a long block is seen by its end: the rows that the prompt needs stay free
-        room = max(1, self._output.get_size().rows * 2 // 3)
-        self._preview = list(self._preview_of())[-room:]
+        rows = self._output.get_size().rows
+        room = max(0, min(rows * 2 // 3, rows - 4))
+        lines = self._preview_of()
+        self._preview = list(lines[max(0, len(lines) - room) :])
         if self._pending or self._shrinks():
             self.app.renderer.erase(leave_alternate_screen=False)
             self._print()
