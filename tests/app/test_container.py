@@ -153,12 +153,13 @@ def test_the_engine_waits_for_longer_than_hob_takes_to_stop() -> None:
 def confined(volume: Path) -> list[str]:
     """A user without rights on a file system that is read-only but for /data and /tmp, as compose.yaml has it."""
     options = ["--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL", "--die-with-parent"]
+    options += ["--unshare-pid", "--as-pid-1"]
     for entry in sorted(Path("/").iterdir()):
         if entry.is_symlink():
             options += ["--symlink", str(entry.readlink()), str(entry)]
-        elif entry.name not in {"dev", "tmp", "data"} and entry.is_dir():
+        elif entry.name not in {"dev", "proc", "tmp", "data"} and entry.is_dir():
             options += ["--ro-bind", str(entry), str(entry)]
-    options += ["--dev", "/dev", "--tmpfs", "/tmp"]
+    options += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
     for place in dict.fromkeys((sys.base_prefix, sys.prefix, str(ROOT))):
         options += ["--ro-bind", place, place]
     return ["bwrap", *options, "--bind", str(volume), "/data", "--remount-ro", "/", "--chdir", last("WORKDIR")]

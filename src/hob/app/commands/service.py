@@ -169,7 +169,8 @@ def _tell(keeper: Keeper, home: Path) -> int:
         print(f"service   {paint('not installed', 'yellow')}; `hob service install` installs it")
         return 1
     since = f", since {state.since}" if state.since and state.running else ""
-    again = f", started again {state.restarts} times" if state.restarts else ""
+    times = "once" if state.restarts == 1 else f"{state.restarts} times"
+    again = f", started again {times}" if state.restarts else ""
     print(f"service   {paint(state.detail, 'green' if state.running else 'red')}{since}{again}")
     print(f"          {keeper.file}")
     if keeper.home() != str(home):
@@ -187,9 +188,9 @@ def _tell(keeper: Keeper, home: Path) -> int:
 
 @app.command
 def restart() -> int:
-    """Stop it gently, so that running turns may end, and start it; nothing that was accepted is lost."""
+    """Stop it gently, so that running turns may end, and start it; with wrong settings it is left as it is."""
     environ = process_environment()
-    home = find_home(environ)
+    home = read_config().home
     keeper = find_keeper(environ, home)
     _need_installed(keeper)
     _perform(keeper.restart(), keeper, environ)

@@ -64,7 +64,7 @@ class Said:
     @property
     def complaint(self) -> str:
         """One line that tells why it failed."""
-        return (self.err.strip() or self.out.strip() or f"exit status {self.status}").splitlines()[-1]
+        return (self.err.strip() or self.out.strip() or f"exit status {self.status}").splitlines()[0]
 
 
 def ask(environ: Mapping[str, str], *argv: str) -> Said:

@@ -60,8 +60,8 @@ class Systemd:
         if not self.file.exists():
             return ()
         stop = Run((*_USER, "disable", "--now", UNIT))
-        clean = Run((*_USER, "reset-failed", UNIT), "there was nothing to reset")
-        return (stop, Remove(self.file), Run((*_USER, "daemon-reload")), clean)
+        clean = Run((*_USER, "reset-failed", UNIT))
+        return (stop, clean, Remove(self.file), Run((*_USER, "daemon-reload")))
 
     def restart(self) -> Sequence[Step]:
         return (Run((*_USER, "daemon-reload")), Run((*_USER, "restart", UNIT)))

@@ -40,6 +40,8 @@ def unit_text(plan: Plan, version: int) -> str:
         "Type=notify",
         "NotifyAccess=main",
         f"ExecStart={' '.join(_quoted(word) for word in plan.program)}",
+        "# Settings and secrets are read anew.",
+        "ExecReload=kill -HUP $MAINPID",
         f"Environment={_quoted(f'HOB_HOME={plan.home}')}",
         f"Environment={_quoted(f'PATH={plan.path}')}",
         f"EnvironmentFile=-{_doubled(str(plan.environment_file))}",

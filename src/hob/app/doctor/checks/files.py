@@ -63,13 +63,10 @@ def _mode(path: str) -> str:
 def _leftovers(house: House) -> Iterator[Found]:
     """Files that were being written when Hob ended. Nothing reads them again."""
     house.need_home()
-    for path in (*_parts(house), *_sockets(house)):
-        yield info(
-            "a piece of work that never came to its end",
-            "`hob doctor --fix` removes it",
-            str(path),
-            Mend(f"removed {path}", partial(_remove, path), alone=True),
-        )
+    parts = [("a piece of work that never came to its end", path) for path in _parts(house)]
+    for title, path in (*parts, *(("the socket of a Hob that was killed", path) for path in _sockets(house))):
+        mend = Mend(f"removed {path}", partial(_remove, path), alone=True)
+        yield info(title, "the next start does without it; `hob doctor --fix` removes it", str(path), mend)
 
 
 def _parts(house: House) -> Iterable[Path]:
