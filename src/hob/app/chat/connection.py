@@ -63,7 +63,7 @@ class Connection:
         """Which model answers and why that one; how to connect one where there is none."""
         with suppress(NobodyThere, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
-            return tame(line) if line and line != "none" else "none yet; `hob models` tells how to connect one"
+            return tame(line) if line and line != "none" else "none yet; `hob onboard` finds one"
         return "not known"
 
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[Event, None, None]:

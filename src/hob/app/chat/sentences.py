@@ -48,8 +48,8 @@ class Sentence(StrEnum):
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     Sentence.HELLO: {"en": "Hob listens. Model: {model}.", "de": "Hob hört zu. Modell: {model}."},
     Sentence.NO_MODEL: {
-        "en": "none yet; `hob models` tells how to connect one",
-        "de": "noch keines; `hob models` sagt, wie man eines verbindet",
+        "en": "none yet; `hob onboard` finds one",
+        "de": "noch keines; `hob onboard` findet eines",
     },
     Sentence.KEYS: {
         "en": "/help lists commands, Alt-Enter begins a line, Ctrl-C stops, Ctrl-D leaves.",
