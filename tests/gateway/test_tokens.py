@@ -9,12 +9,15 @@ import httpx2
 import pytest
 
 from hob.app.cli import run
+from hob.app.guarding import _who_is
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.labels import SenderClass
 from hob.gateway.asgi import build_api
-from hob.gateway.callers import WITH_THE_TOKEN, Scope
+from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
+from hob.gateway.inbound import ChatRequest, inbound_of
 from hob.gateway.table import ENDPOINTS
 from hob.gateway.tokens import Keyring, TokenFile, ensure_token, token_file
+from hob.guard.admission.people import People
 from hob.testing.clock import ManualClock
 from tests.gateway.conftest import Machine, machine
 
@@ -226,6 +229,15 @@ async def test_a_stranger_is_slowed_down(tmp_path: Path) -> None:
     ):
         assert (await client.post("/chat", json={"message": "hi"})).status_code == 200
         assert (await client.post("/chat", json={"message": "hi again"})).status_code != 200
+
+
+def test_what_a_token_does_is_not_counted_as_the_owners(tmp_path: Path) -> None:
+    def who(caller: Caller) -> str:
+        return _who_is(People(()), inbound_of(ChatRequest("hi"), None, ManualClock(), caller))
+
+    assert who(WITH_THE_TOKEN) == "owner"
+    assert who(Caller("phone", frozenset({CHAT}))) == "token:phone"
+    assert who(Caller("anna", frozenset({CHAT}), MEMBER)) == "token:anna"
 
 
 # the command
