@@ -128,6 +128,18 @@ def test_a_home_that_is_a_file_is_critical(tmp_path: Path) -> None:
     assert one(tmp_path / "file", "home.unusable").severity is Severity.CRITICAL
 
 
+@pytest.mark.parametrize("name", ["backups", "hob.lock"])
+def test_a_part_of_the_home_that_is_something_else_is_critical(home: Path, name: str) -> None:
+    if (home / name).is_dir():
+        (home / name).rmdir()
+        (home / name).touch()
+    else:
+        (home / name).unlink(missing_ok=True)
+        (home / name).mkdir()
+    assert one(home, "home.unusable").where == str(home / name)
+    assert not [each for each in looked_at(home).findings if "could not be looked at" in each.found.title]
+
+
 def test_a_path_too_long_for_a_socket_is_critical(tmp_path: Path) -> None:
     assert "too long" in one(tmp_path / ("x" * 100), "home.path_too_long").title
 
@@ -238,6 +250,15 @@ def test_a_damaged_database_that_waits_for_a_decision_names_the_newest_backup(ho
     shutil.copy(home / "hob.db", home / "backups" / "mine.db")
     (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
     assert f"hob restore {home / 'backups' / 'mine.db'}" in one(home, "database.undecided").advice
+
+
+def test_a_database_that_is_none_is_told(home: Path) -> None:
+    (home / "blobs" / "ab").mkdir()
+    (home / "hob.db").write_bytes(b"")
+    assert "is empty, although" in one(home, "database.unreadable").title
+    (home / "hob.db").unlink()
+    (home / "hob.db").symlink_to("/nowhere")
+    assert "is no file" in one(home, "database.unreadable").title
 
 
 def test_damage_is_found_and_the_file_stays_where_it_is(home: Path) -> None:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from hob.core.errors import HomeTaken, NotConfigured, StoreFull
 
+PARTS = ("blobs", "secrets", "logs", "backups")
+"""The folders of a home."""
+
 
 def make_home(home: Path) -> None:
     """Create the home (0700) where it is missing. Raises NotConfigured when it cannot be used."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for part in ("blobs", "secrets", "logs", "backups"):
+        for part in PARTS:
             (home / part).mkdir(mode=0o700, exist_ok=True)
         if home.stat().st_mode & 0o077:
             home.chmod(0o700)
@@ -64,6 +67,8 @@ def holder_of(home: Path) -> str:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return text
+    except OSError:  # it is no file
+        return ""
     finally:
         os.close(descriptor)
     return ""  # whoever wrote that was killed

@@ -78,7 +78,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
         raise StoreFull(f"{path} cannot be written: {error.strerror}.") from error
     if not _looks_right(path):
         raise _set_aside(home, path, now, "it is no SQLite database")
-    if empty and _was_used(home):
+    if empty and was_used(home):
         raise _set_aside(home, path, now, "it is empty, although this home has been used")
     connection: Connection | None = None
     try:
@@ -130,7 +130,7 @@ def _looks_right(path: Path) -> bool:
     return head in (b"", _MAGIC)
 
 
-def _was_used(home: Path) -> bool:
+def was_used(home: Path) -> bool:
     """Whether there was a database once: an empty file alone is what a crash leaves of the very first start."""
     token = home / "secrets" / "gateway-token"  # other secrets may lie there before the first start
     return token.exists() or any(

@@ -1,5 +1,6 @@
 """The database and its backups."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from hob.app.doctor.check import Check, Found, critical, info, warn
 from hob.app.doctor.house import House
 from hob.app.home import holder_of
 from hob.core.errors import HobError, StoreError
-from hob.store.database import NAME, check_note
+from hob.store.database import NAME, check_note, was_used
 from hob.store.disk import SIDES, free_bytes
 from hob.store.examining import examine_audit, find_damage
 from hob.store.migration import backup_hint, newest_backup
@@ -28,8 +29,13 @@ def _undecided(house: House) -> Iterator[Found]:
 
 
 def _unreadable(house: House) -> Iterator[Found]:
-    file = house.database
-    if isinstance(house.examination, HobError):
+    file = house.need_home() / NAME
+    if os.path.lexists(file) and not file.is_file():
+        yield critical("the database is no file", f"move this away. {backup_hint(house.home)}", str(file))
+        return
+    if house.database.stat().st_size == 0 and was_used(house.home):
+        yield critical("the database is empty, although this home has been used", backup_hint(house.home), str(file))
+    elif isinstance(house.examination, HobError):
         yield critical(str(house.examination), f"{backup_hint(house.home)} Keep a copy of the file first", str(file))
 
 
@@ -68,7 +74,7 @@ def _version(house: House) -> Iterator[Found]:
             f"upgrade Hob: `hob upgrade` says how. {backup_hint(house.home)}",
             str(house.database),
         )
-    elif seen.version < seen.known:
+    elif seen.version < seen.known and seen.size:
         room = free_bytes(house.home)
         told = (
             f"the next start brings the database from version {seen.version} to {seen.known}, and makes a backup first"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hob.app.doctor.check import Check, Found, Mend, critical, info, warn
 from hob.app.doctor.house import House
+from hob.app.home import PARTS
 from hob.app.security import gather_files, tighten
 from hob.core.clock import Clock
 from hob.guard.security_audit.check import Tightening
@@ -33,6 +34,11 @@ def _unusable(house: House) -> Iterator[Found]:
             "make it yours and writable, mount its disk for writing, or set HOB_HOME to another folder",
             str(home),
         )
+    else:
+        wrong = [part for part in PARTS if os.path.lexists(home / part) and not (home / part).is_dir()]
+        wrong += ["hob.lock"] if (home / "hob.lock").is_dir() else []
+        for part in wrong:
+            yield critical("this is not what it should be: Hob cannot start", "move it away", str(home / part))
 
 
 def _too_long(house: House) -> Iterator[Found]:
