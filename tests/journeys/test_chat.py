@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from hob.testing.model_server import Reply
+from hob.testing.model_server import Fault, Reply
 
 from .terminal import BACKSPACE, CTRL_C, CTRL_D, ENTER, ESCAPE, TAB, UP, Terminal, open_terminal
 from .world import World
@@ -154,7 +154,7 @@ async def test_a_call_that_is_stopped_leaves_its_line(world: World) -> None:
 
 
 async def test_a_draft_outlives_a_question_and_is_no_answer_to_it(world: World) -> None:
-    world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=1.0))
+    world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=3.0))
     async with ready(world) as terminal:
         terminal.type("do it", ENTER)
         await terminal.see_now("> do it", "thinks")
@@ -355,17 +355,20 @@ async def test_an_answer_that_nobody_saw_is_shown_on_entry(world: World) -> None
 
 
 async def test_a_turn_that_was_left_running_is_followed_again(world: World) -> None:
-    world.model.script.append(Reply("slow " * 30, pause=0.1))
+    world.model.script.append(Reply("It begins and then nothing comes for a while.", fault=Fault.SILENCE_MIDDLE))
     async with world.serve():
         async with chat(world) as terminal:
             await terminal.see_now(READY)
             terminal.type("tell me", ENTER)
-            await terminal.see_now("slow", BUSY)
+            await terminal.see_now("It begins", BUSY)
             terminal.type(CTRL_D)
             await terminal.ended()
+            assert "It begins" in terminal.text
         async with chat(world) as terminal:
-            await terminal.see("still going on: “tell me”", "slow slow slow")
-            await terminal.see_now(READY)
+            await terminal.see("still going on: “tell me”")
+            await terminal.gone(READY)
+            terminal.type(CTRL_C)
+            await terminal.see_now("topped", READY)
 
 
 async def test_a_chat_without_a_daemon_is_hob_itself(world: World) -> None:
