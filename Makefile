@@ -46,8 +46,7 @@ ifeq ($(UV),)
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv || { \
 		echo "Python cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }
 	@.venv/bin/python -m pip --version >/dev/null 2>&1 || .venv/bin/python -m ensurepip --upgrade >/dev/null
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	@.venv/bin/python -m pip install --quiet --editable .
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable .
 else
 	@uv sync --quiet --no-dev --inexact
 endif
@@ -56,6 +55,7 @@ endif
 .venv/dev: .venv/ready
 	@echo "Adding what the tests need ..."
 ifeq ($(UV),)
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@.venv/bin/python -m pip install --quiet --editable . --group dev
 else
 	@uv sync --quiet

@@ -7,7 +7,21 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import guard, history, load, masking, memory, prompt, sandbox, screening, shell, startup, turn, wires
+from benchmarks import (
+    gateway,
+    guard,
+    history,
+    load,
+    masking,
+    memory,
+    prompt,
+    sandbox,
+    screening,
+    shell,
+    startup,
+    turn,
+    wires,
+)
 from benchmarks.bench import Bench, open_bench
 from benchmarks.rows import Row, render
 
@@ -21,6 +35,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "sandbox": sandbox.measure,
     "screening": screening.measure,
     "shell": shell.measure,
+    "gateway": gateway.measure,
     "guard": guard.measure,
     "masking": masking.measure,
     "wires": wires.measure,

@@ -17,12 +17,13 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from markdown import cell, doc, fenced, field_table, signature
+from openapi import openapi
 from tool_page import known_tools, tools
 from usage import usage_of
-from wording import ANSWER_FIELDS, CHAT_FIELDS, EVENT_KINDS, EVENTS, REASONS
+from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
 import hob
 from hob.agent.command_table import COMMANDS as SLASH_COMMANDS
@@ -33,15 +34,16 @@ from hob.config import reference
 from hob.core import errors, hooks, states, steps
 from hob.core.ids import ApprovalId, EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL
-from hob.core.messages import FETCHED_CHANNELS, OutboundKind
+from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.sentences import OF_FAULT, texts_of
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.gateway.api import failure_of
-from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
+from hob.gateway.endpoint import Endpoint
 from hob.gateway.events import Event
-from hob.gateway.inbound import FIELDS
-from hob.gateway.views import chat_status, chat_view, event_view, usage_view
+from hob.gateway.failures import STATUS, failure_of, status_of_fault
+from hob.gateway.fields import Field, choices_of, fields_of
+from hob.gateway.table import ENDPOINTS
+from hob.gateway.views import chat_view, event_view, usage_view
 from hob.guard.modes import table_page
 from hob.guard.rules import RULES
 from hob.providers.catalogue import CLI_WIRES, PROVIDERS
@@ -50,6 +52,12 @@ from hob.tools.known import FILE
 
 HERE = Path(__file__).parent / "reference"
 EXPLANATION = HERE.parent / "explanation"
+OPENAPI = HERE.parent / "openapi.json"
+
+
+def openapi_file() -> str:
+    """The OpenAPI file, for whoever makes a client or a test from it."""
+    return json.dumps(openapi(ENDPOINTS), indent=1, ensure_ascii=False) + "\n"
 
 
 def pages() -> dict[str, str]:
@@ -244,6 +252,7 @@ def error_tree() -> str:
         "| error | status | code | Retry-After |",
         "|---|---|---|---|",
     ]
+    _complete(REFUSALS, STATUS.keys() - {failure_of(error).code for error in _samples()})
     for error in _samples():
         failure = failure_of(error)
         wait = "" if failure.retry_after is None else f"{failure.retry_after} s"
@@ -252,10 +261,7 @@ def error_tree() -> str:
             scope, wait = f" ({error.scope.value})", "by what waits"
         lines.append(f"| {type(error).__name__}{scope} | {failure.status} | `{failure.code}` | {wait} |")
     lines += [
-        "| no or a wrong token | 401 | `unauthorized` | |",
-        "| a route for the Unix socket only | 403 | `not_allowed` | |",
-        "| no such route | 404 | `not_found` | |",
-        "| wrong method | 405 | `method_not_allowed` | |",
+        *(f"| {text} | {STATUS[code]} | `{code}` | {wait} |" for code, (text, wait) in REFUSALS.items()),
         "",
         "## Why a model gave no answer",
         "",
@@ -267,20 +273,16 @@ def error_tree() -> str:
     ]
     for fault in errors.ModelFault:
         text = texts_of(OF_FAULT[fault])["en"].replace("\n", " ")
-        lines.append(f"| `{fault.value}` | {_status_of(fault.value)} | {cell(text)} |")
+        lines.append(f"| `{fault.value}` | {status_of_fault(fault.value)} | {cell(text)} |")
     lines += [
         "",
         "## Why a turn ended otherwise",
         "",
         "| code | status | meaning |",
         "|---|---|---|",
-        *(f"| `{code}` | {_status_of(code)} | {text} |" for code, text in REASONS.items()),
+        *(f"| `{code}` | {status_of_fault(code)} | {text} |" for code, text in REASONS.items()),
     ]
     return "\n".join(lines)
-
-
-def _status_of(code: str) -> int:
-    return chat_status({"state": "failed", "error": {"code": code, "message": ""}})
 
 
 def _samples() -> Iterator[errors.HobError]:
@@ -302,40 +304,35 @@ def api() -> str:
         "# API",
         "",
         "HTTP and JSON on `gateway.host` and `gateway.port`, and on the Unix socket `hob.sock` in the home. Over TCP",
-        "every call carries `Authorization: Bearer TOKEN` (`hob token show`); the socket is the owner's alone and asks",
-        "for none.",
-        "[How to use it](../how-to/talk-to-the-api.md).",
+        "every call carries `Authorization: Bearer TOKEN`: your own (`hob token show`), or one that has the route's",
+        "[scope](../how-to/talk-to-the-api.md#give-each-program-a-token-of-its-own); the socket is the owner's",
+        "alone and asks for none. [How to use it](../how-to/talk-to-the-api.md). For programs:",
+        "`docs/openapi.json`.",
+        "",
+        "Every route may also fail with the codes that concern all of them ([errors](errors.md#over-http)).",
         "",
         "## Routes",
         "",
     ]
-    for route in (*ROUTES, *LOCAL_ROUTES):
-        methods = ", ".join(sorted((route.methods or set()) - {"HEAD"}))
-        only = " (Unix socket only)" if route in LOCAL_ROUTES else ""
-        lines += [f"### `{methods} {route.path}`{only}", "", inspect.getdoc(route.endpoint) or "", ""]
-    lines += ["## What `POST /chat` takes", "", "As a JSON object, or as query parameters.", ""]
-    lines += ["| field | meaning |", "|---|---|"]
-    lines += [f"| `{name}` | {text} |" for name, text in CHAT_FIELDS.items()]
-    _complete(CHAT_FIELDS, FIELDS)
-    _complete(dict.fromkeys(("api", "local")), FETCHED_CHANNELS)
+    for endpoint in ENDPOINTS:
+        lines += _endpoint(endpoint)
     lines += [
+        "## What they answer",
         "",
-        "| header | meaning |",
-        "|---|---|",
-        "| `Idempotency-Key` | 1 to 255 characters; the same key again, at any time, joins the same message |",
-        "| `Accept: text/event-stream` | follow the message instead of waiting for it |",
+        "Times are Unix seconds. A client ignores fields that it does not know: more may come.",
         "",
-        "## What `/chat` answers",
-        "",
-        "| field | meaning |",
-        "|---|---|",
-        *(f"| `{name}` | {text} |" for name, text in ANSWER_FIELDS.items()),
+    ]
+    shown: list[Any] = []
+    for endpoint in ENDPOINTS:
+        for _, answer in endpoint.answers:
+            lines += _answer_table(answer, shown)
+    lines += [
+        "### `POST /chat`",
         "",
         "An answer, and a failure:",
         "",
     ]
     views = [chat_view(result) for result in _results()]
-    _complete(ANSWER_FIELDS, {name for view in views for name in view})
     for view in views[:2]:
         lines += [*fenced(json.dumps(view, indent=2), "json"), ""]
     lines += [
@@ -358,6 +355,89 @@ def api() -> str:
     lines += [f"| `{name}` | {meaning} | {data} |" for name, (meaning, data) in EVENTS.items()]
     lines += ["", "## Usage", "", *fenced(json.dumps(usage_view(Usage(404, 3), None), indent=2), "json")]
     return "\n".join(lines)
+
+
+def _answer_table(answer: Any, shown: list[Any]) -> Iterator[str]:
+    """The fields of an answer, and of the answers in it, where they were not shown yet."""
+    if not is_typeddict(answer) or answer in shown:
+        return
+    shown.append(answer)
+    yield from (f"### {_words(answer)}", "", doc(answer), "", "| field | type | meaning |", "|---|---|---|")
+    inner = []
+    for name, kind in get_type_hints(answer, include_extras=True).items():
+        optional = get_origin(kind) is NotRequired
+        kind = get_args(kind)[0] if optional else kind
+        kind, told = get_args(kind) if get_origin(kind) is Annotated else (kind, "")
+        inner += [kind, *get_args(kind)]
+        yield f"| `{name}` | {_type_words(kind)}{', perhaps' if optional else ''} | {cell(told)} |"
+    yield ""
+    for each in inner:
+        yield from _answer_table(each, shown)
+
+
+def _words(answer: Any) -> str:
+    """`ChatAnswer` as people write it."""
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f" {found[1].lower()}", answer.__name__.removesuffix("Answer"))
+
+
+def _type_words(kind: Any) -> str:
+    """A type of an answer, as JSON knows it."""
+    plain = {str: "text", int: "number", float: "number", bool: "true or false", type(None): "null"}
+    if get_origin(kind) is list:
+        return f"list of {_type_words(get_args(kind)[0])}"
+    if get_origin(kind) is dict:
+        return "object"
+    if is_typeddict(kind):
+        return f"[{_words(kind).lower()}](#{_words(kind).lower().replace(' ', '-')})"
+    parts = get_args(kind)
+    return " or ".join(_type_words(each) for each in parts) if parts else plain.get(kind, "anything")
+
+
+def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
+    """One route: what it is for, who may call it, what it takes, what it answers."""
+    scope = "everybody" if endpoint.scope is None else f"scope `{endpoint.scope.value}`"
+    yield f"### `{endpoint.method} {endpoint.path}`"
+    yield ""
+    yield from (f"For {'the Unix socket only' if endpoint.local else scope}.", "")
+    yield from (inspect.getdoc(endpoint.handler) or "", "")
+    taken = () if endpoint.raw else fields_of(endpoint.takes)
+    if taken:
+        where = "As a JSON object, or in the query." if endpoint.has_body else "In the query."
+        yield from (where, "", "| field | meaning |", "|---|---|")
+        yield from (f"| `{field.name}` | {cell(_told(field))} |" for field in taken)
+        yield ""
+    if endpoint.raw:
+        yield from ("The body is taken as it is.", "")
+    if endpoint.headers:
+        yield from ("| header | meaning |", "|---|---|")
+        yield from (f"| `{name}` | {meaning} |" for name, meaning in endpoint.headers)
+        yield ""
+    answers = ", ".join(f"{status}{_named(answer)}" for status, answer in endpoint.answers)
+    codes = ", ".join(f"`{code}`" for code in endpoint.errors)
+    yield f"Answers {answers}{f'; may fail with {codes}' if codes else ''}."
+    yield ""
+
+
+def _named(answer: Any) -> str:
+    """A link to the answer's table, if it has one."""
+    return f" with {_type_words(answer)}" if is_typeddict(answer) else ""
+
+
+def _told(field: Field) -> str:
+    """A field's meaning, with what bounds it and what holds without it."""
+    bounds = field.bounds
+    words = [bounds.doc]
+    if bounds.unit:
+        words.append(f"in {bounds.unit}")
+    if choices := bounds.one_of or choices_of(field.kind):
+        words.append("one of " + ", ".join(f"`{each}`" for each in choices))
+    if bounds.at_most is not None:
+        words.append(f"{bounds.at_least:g} to {bounds.at_most:g}")
+    if bounds.characters is not None:
+        words.append(f"{bounds.characters[0]} to {bounds.characters[1]} printable characters")
+    if field.default not in (None, "", (), dataclasses.MISSING):
+        words.append(f"`{json.dumps(field.default)}` if not given")
+    return "; ".join(words)
 
 
 def _results() -> Iterator[Result]:
@@ -458,6 +538,7 @@ def main() -> None:
     HERE.mkdir(exist_ok=True)
     _write(FILE, known_tools())  # first, since a page reads it
     found = {HERE / name: text for name, text in pages().items()}
+    found[OPENAPI] = openapi_file()
     found |= {file: filled(file.read_text("utf-8")) for file in EXPLANATION.glob("*.md")}
     for file, text in found.items():
         _write(file, text)

@@ -28,20 +28,27 @@ def usage_of(name: str, function: Callable[..., Any]) -> list[str]:
             default = parameter.default
             shown = f"`{default}`" if default not in (None, False, "", parameter.empty) else ""
             meaning = cell(meanings.get(parameter.name, ""))
-            lines.append(f"| `{_name(parameter)}` | {shown} | {meaning} |")
+            lines.append(f"| `{_name(parameter, kinds.get(parameter.name))}` | {shown} | {meaning} |")
     return lines
 
 
-def _name(parameter: inspect.Parameter) -> str:
+def _name(parameter: inspect.Parameter, kind: object) -> str:
+    given = (each.name for each in get_args(kind) if isinstance(each, Parameter) and each.name)
+    if name := next(given, None):
+        return next(iter(name))
     if parameter.kind is parameter.KEYWORD_ONLY:
         return "--" + parameter.name.rstrip("_").replace("_", "-")
     return parameter.name.upper()
 
 
 def _word(parameter: inspect.Parameter, kind: object) -> str:
-    name = _name(parameter)
-    if name.startswith("--") and parameter.default is not False:
-        name += " " + ("|".join(_choices(kind)) or parameter.name.rstrip("_").upper())
+    name, choices = _name(parameter, kind), "|".join(filter(None, _choices(kind)))
+    if parameter.default is None and bool in get_args(kind):
+        name = f"--[no-]{name.removeprefix('--')}"
+    elif name.startswith("--") and parameter.default is not False:
+        name += " " + (choices or parameter.name.rstrip("_").upper())
+    elif choices:
+        name = choices
     return name if parameter.default is parameter.empty else f"[{name}]"
 
 

@@ -28,27 +28,15 @@ REASONS: Mapping[str, str] = {
     "hook": "a hook stopped it",
 }
 
-CHAT_FIELDS: Mapping[str, str] = {
-    "message": "the text; required",
-    "session": "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
-    "model": "the model that answers, instead of the session's",
-    "quoted": "text that comes along as data: it is marked as untrusted and not obeyed",
-    "channel": "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
-    "wait": "seconds to wait for the answer; at most and by default `gateway.wait_seconds`",
-}
-
-ANSWER_FIELDS: Mapping[str, str] = {
-    "id": "the message's id; also its task's",
-    "session": "the session it belongs to",
-    "trace_id": "what `hob timeline --trace` takes",
-    "state": "`waiting`, or the state of its turn (see [states](states.md#turn))",
-    "reply": "the answer, and nothing else; null while there is none and where there is an error",
-    "notes": "lines about the answer that are no part of it, e.g. that another model gave it; often none",
-    "usage": "tokens and dollars of its turn; `cost_usd` is null where a price is unknown",
-    "error": "only where it failed: `code` and `message` ([errors](errors.md))",
-    "question": "only while people are asked: what, and how to answer ([how](../how-to/answer-questions.md))",
-    "approvals": "only beside `question`: the ids for `/approvals/{id}`; none where it is answered in words",
-    "merged_into": "only where it joined another message's turn: that message's id",
+REFUSALS: Mapping[str, tuple[str, str]] = {
+    "unauthorized": ("no token, or a wrong one", ""),
+    "missing_scope": ("a token that is not good for this", ""),
+    "wrong_origin": ("a web page that may not call: `gateway.cors_origins`", ""),
+    "method_not_allowed": ("another method than the route has", ""),
+    "too_large": ("a body of more bytes than may be: `gateway.body_bytes`", ""),
+    "not_json": ("a body that is not sent as `application/json`", ""),
+    "wrong_host": ("the API by a name that is not its own: `gateway.hosts`", ""),
+    "too_many_attempts": ("a new token from where many wrong ones came", "up to a minute"),
 }
 
 EVENTS: Mapping[str, tuple[str, str]] = {

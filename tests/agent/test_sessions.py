@@ -1,5 +1,6 @@
 """Which conversation a message belongs to, and when it begins afresh."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from hob.agent.sessions import is_group, named_key, reset_due, session_of, subagent_key, thread_session
 from hob.agent.settings import AgentSettings
 from hob.core.ids import InboundId, SessionKey, TraceId
-from hob.core.labels import OWNER_LABEL
+from hob.core.labels import OWNER_LABEL, SenderClass
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.turns import Session
 
@@ -58,6 +59,12 @@ def test_named_threads() -> None:
     assert thread_session(message("local", "main"), "Tax 2026!") == "local:tax-2026"
     assert thread_session(message("telegram", "42"), "Tax 2026!") == "telegram:42/tax-2026"
     assert thread_session(message("telegram", "42"), "!!") == "telegram:42"
+
+
+@pytest.mark.parametrize(("cls", "key"), [(SenderClass.MEMBER, "api:@anna/main"), (SenderClass.OWNER, "api:main")])
+def test_who_holds_a_token_stays_in_conversations_of_their_own(cls: SenderClass, key: str) -> None:
+    sent = replace(message("api", "@anna"), sender=Sender("token:anna", "anna", cls))
+    assert thread_session(sent, "main") == key
 
 
 def test_a_session_may_be_named_shortly_or_in_full() -> None:

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -28,8 +28,8 @@ def answer(asked: Mapping[str, Any]) -> Reply:
 class Served:
     """A model server on a thread of its own, so that processes can be waited for."""
 
-    def __init__(self) -> None:
-        self.server = ModelServer(models=("small-1", "big-1"), otherwise=answer)
+    def __init__(self, answer: Callable[[Mapping[str, Any]], Reply], *models: str) -> None:
+        self.server = ModelServer(models=models or ("small-1", "big-1"), otherwise=answer)
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever)
 
@@ -47,7 +47,7 @@ class Served:
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with Served() as server:
+    with Served(answer) as server:
         yield server
 
 

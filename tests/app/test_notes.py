@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hob.app.commands.chat import Shown
+from hob.app.chat.plain import Shown
 from hob.app.commands.errands import Telling
 from hob.core.models import Remark
 from hob.gateway.events import Event

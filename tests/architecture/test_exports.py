@@ -15,7 +15,7 @@ EXPORTS = {
     """,
     "hob.config": """
         Config ConfigInvalid Layer Place Problem Source UnknownKey find_home load_config process_environment
-        reference set_value unset_value
+        reference set_value set_values unset_value
     """,
     "hob.providers": """
         Choice Media ModelProfiles ModelSettings PriceList PriceSetting PriceTable ProviderSettings Routing
@@ -23,10 +23,10 @@ EXPORTS = {
     """,
     "hob.store": """
         Approval Approvals AuditEntry AuditLog AuditRow Bound Checked Compared Decisions Division Erasure FileBlobs
-        Grant Health IllegalMove Inbox InboxCounts InboxLimits Outbox OutboxCounts OutboxRow PolicyDecision Rebuilt
-        Recovered Result Store StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople StoredSessions
-        StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting check_projections
-        open_store rebuild_projections restore
+        Grant Health IllegalMove Inbox InboxCounts InboxLimits Outbox OutboxAge OutboxCounts OutboxRow PolicyDecision
+        Rebuilt Recovered Result Store StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople
+        StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting Whose
+        check_projections open_store rebuild_projections restore
     """,
     "hob.testing": """
         AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,18 @@ def test_a_command_that_finds_a_daemon_loads_no_application(command: str) -> Non
 def test_a_lonely_one_shot_loads_no_http_server() -> None:
     found = loaded("import hob.app.oneshot")
     assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.asgi"})
+
+
+def test_who_attaches_to_a_running_hob_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:
+    (tmp_path / "hob.sock").touch()
+    code = f"import os; os.environ['HOB_HOME'] = {str(tmp_path)!r}; "
+    found = loaded(f"{code}from hob.app.onboarding.leading_in import lead_in; lead_in()")
+    assert found.isdisjoint({*HEAVY, "hob.app.sections", "prompt_toolkit"})
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["commands.ask", "commands.serve", "commands.chat", "chat.plain", "chat.connection", "oneshot", "resident"],
+)
+def test_what_draws_the_prompt_is_loaded_by_the_chat_at_a_terminal_alone(module: str) -> None:
+    assert loaded(f"import hob.app.{module}").isdisjoint({"prompt_toolkit", "rich", "markdown_it", "pygments"})

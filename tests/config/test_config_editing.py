@@ -252,3 +252,18 @@ def test_a_key_that_goes_takes_its_empty_table_along_but_no_comment(tmp_path: Pa
         file.write_text(f"{kept}\nlow = 2\n")
         assert drop(file, "agent.low")
         assert kept in file.read_text()
+
+
+def test_several_keys_are_changed_at_once_or_not_at_all(file: Path) -> None:
+    put(file, "web.host", "a.example")
+
+    def change(texts: Mapping[str, str | None]) -> None:
+        editing.set_values(file, texts, sections=SECTIONS, environ={})
+
+    before = file.read_bytes()
+    with pytest.raises(ConfigInvalid):
+        change({"web.host": None, "web.port": "-1"})
+    assert file.read_bytes() == before
+    change({"web.host": None, "web.token": None, "web.port": "81", "web.on": "no"})
+    web = tomllib.loads(file.read_text())["web"]
+    assert ("host" in web, web["port"], web["on"]) == (False, 81, False)

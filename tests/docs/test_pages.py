@@ -12,7 +12,7 @@ from hob.agent.command_table import COMMANDS, parse
 from hob.app.cli import build
 from hob.app.sections import SECTIONS
 from hob.config.fields import find_setting
-from hob.gateway.asgi import LOCAL_ROUTES, ROUTES
+from hob.gateway.table import ENDPOINTS
 
 from .pages import ROOT, Page, inline_calls, page, pages, shell_calls
 
@@ -66,7 +66,7 @@ def test_the_command_line_is_really_asked() -> None:
 def test_the_reference_shows_every_command_as_it_is_taken() -> None:
     lines = [block.strip() for block in page("docs/reference/commands.md").blocks("text") if block.startswith("hob ")]
     plain = [re.sub(r"\|[\w|-]+", "", re.sub(r"[\[\]]", "", line)) for line in lines]
-    calls = [re.sub(r"\b(LIMIT|DAYS)\b", "5", line).split()[1:] for line in plain]
+    calls = [re.sub(r"\b(LIMIT|DAYS|MONTHLY)\b", "5", line).split()[1:] for line in plain]
     assert len(calls) > 15
     assert [(call, problem) for call in calls if (problem := complaint(call))] == []
 
@@ -101,7 +101,7 @@ def test_every_file_that_is_named_exists(each: Page) -> None:
 
 @each_page
 def test_every_slash_command_that_is_named_exists(each: Page) -> None:
-    routes = {route.path.split("/")[1] for route in (*ROUTES, *LOCAL_ROUTES)}
+    routes = {endpoint.path.split("/")[1] for endpoint in ENDPOINTS}
     known = {command.name for command in COMMANDS} | routes
     named = [parsed[0] for code in each.inline() if (parsed := parse(code))]
     assert [name for name in named if name not in known and name != "word"] == []

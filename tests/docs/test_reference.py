@@ -46,6 +46,11 @@ def test_a_page_is_what_the_code_says(generated: dict[str, str], name: str) -> N
     assert committed == generated[name], "run make docs"
 
 
+def test_the_openapi_file_is_what_the_table_of_routes_says(generator: dict[str, Any]) -> None:
+    committed = (ROOT / "docs" / "openapi.json").read_text("utf-8")
+    assert committed == generator["openapi_file"](), "run make docs"
+
+
 def test_every_page_that_says_it_is_generated_is() -> None:
     files = (ROOT / "docs" / "reference").glob("*.md")
     marked = {file.name for file in files if "Written by `make docs`" in file.read_text("utf-8")}

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from starlette.types import ASGIApp
 
 from hob.app.opening import App, Extras, open_app
 from hob.app.sections import SECTIONS
 from hob.config import load_config
-from hob.gateway.asgi import Door, build_api
+from hob.gateway.asgi import build_api
 from hob.testing.model import Line, ScriptedModel
 
 TOKEN = "a-token-of-more-than-sixteen"
@@ -23,6 +24,8 @@ class Machine:
     model: ScriptedModel
     tcp: httpx2.AsyncClient
     unix: httpx2.AsyncClient
+    guarded: ASGIApp
+    """The application that `tcp` reaches, door and all."""
 
 
 @asynccontextmanager
@@ -39,12 +42,13 @@ async def machine(home: Path, *script: Line, **environ: str) -> AsyncIterator[Ma
     async with open_app(home, config, extras=Extras(wrap_model=lambda _: model)) as app:
         headers = {"authorization": f"Bearer {TOKEN}"}
         socket = httpx2.ASGITransport(build_api(app.api, local=True))
-        door = httpx2.ASGITransport(Door(build_api(app.api, local=False), TOKEN))
+        guarded = build_api(app.api, local=False)
+        door = httpx2.ASGITransport(guarded)
         async with (
-            httpx2.AsyncClient(transport=door, base_url="http://hob", headers=headers) as tcp,
+            httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers) as tcp,
             httpx2.AsyncClient(transport=socket, base_url="http://hob") as unix,
         ):
-            yield Machine(app, model, tcp, unix)
+            yield Machine(app, model, tcp, unix, guarded)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.testing.model import Silence
 from tests.gateway.conftest import Machine, machine
 
+JSON = {"content-type": "application/json"}
 NOTICED = {"HOB_AGENT_IDLE_NOTICE_SECONDS": "0.1"}
 
 
@@ -101,7 +102,7 @@ async def test_a_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, 
     ],
 )
 async def test_a_wrong_request_is_told_what_is_wrong(hob: Machine, body: bytes, complaint: str) -> None:
-    response = await hob.tcp.post("/chat", content=body)
+    response = await hob.tcp.post("/chat", content=body, headers=JSON)
     assert response.status_code == 400
     assert complaint in response.json()["error"]["message"]
     assert (await hob.tcp.get("/tasks", params={"all": "1"})).json()["tasks"] == []

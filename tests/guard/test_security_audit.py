@@ -156,6 +156,10 @@ def test_a_gateway_that_serves_only_its_socket_is_not_judged_by_host_or_token() 
     assert audit(gateway(port=-1, host="0.0.0.0", token_length=1, token_signs=1)).findings == ()
 
 
+def test_a_gateway_with_a_certificate_is_not_plain() -> None:
+    assert audit(gateway(host="192.168.1.2", tls=True)).findings == ()
+
+
 def test_only_permissions_are_put_right_and_only_taken_away() -> None:
     (finding,) = audit(place("home", 0o755)).findings
     assert finding.fix == Tightening("/x/home", 0o055)

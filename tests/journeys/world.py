@@ -186,7 +186,7 @@ class World:
         assert process.stdout is not None
         async with asyncio.timeout(20):
             line = (await process.stdout.readline()).decode()
-        found = re.search(r"ready: (http://[^\s,]+)", line)
+        found = re.search(r"ready: (https?://[^\s,]+)", line)
         assert found is not None, f"not ready: {line!r} {errors.read_text()}"
         return found[1]
 

@@ -195,8 +195,8 @@ async def test_no_key_sends_no_authorization(server: ModelServer, model: HttpMod
     assert "authorization" not in server.requests[-1].headers
 
 
-async def test_a_wrong_key_is_read_again_next_time() -> None:
-    keys = iter(["old-key", "new-key"])
+async def test_a_wrong_key_is_read_again_at_once_and_next_time() -> None:
+    keys = iter(["old-key", "old-key", "new-key"])
     async with ModelServer(key="new-key") as server:
         model = open_http(Server(server.url, Secret(lambda: next(keys))))
         error = await fault_of(model)

@@ -264,3 +264,15 @@ async def test_an_empty_file_of_a_very_first_start_is_begun_afresh(tmp_path: Pat
     (tmp_path / "hob.db").touch()
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         assert store.health().problem is None
+
+
+async def test_secrets_and_a_token_may_be_there_before_the_first_start(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "openrouter").write_text("key")
+    (tmp_path / "secrets" / "gateway-token").write_text("token")
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        assert store.health().problem is None
+    (tmp_path / "secrets" / "gateway-token").unlink()
+    (tmp_path / "hob.db").write_bytes(b"")  # a crash of the very first start
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        assert store.health().problem is None

@@ -25,6 +25,7 @@ from hob.core.turns import Turn
 log = logging.getLogger(__name__)
 
 _HEAD, _TAIL = 0.7, 0.25  # shares of the cap that a cut output keeps from its beginning and its end
+_SHOWN = 500  # characters of a call's arguments that whoever looks is shown
 
 
 class Calls:
@@ -62,7 +63,7 @@ class Calls:
         watch = Stopwatch.start(clock)
         if spec is None:  # the tool was taken away between a crash and now
             return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
-        self._publish("tool", call.name)
+        self._publish("tool", call.name, self._clean(call.arguments)[:_SHOWN])
         try:
             result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
         except AnswerNeeded as question:

@@ -226,7 +226,7 @@ class Driver:
             Settled(trace, session, finish.turn, finish.state, finish.reply, finish.kind, inbounds)
         )
         await self._afterwards(run, finish)
-        return Finished(finish.state)
+        return Finished(finish.state, finish.reason)
 
     async def _afterwards(self, run: Running, finish: Finish) -> None:
         if run.parts.afterwards is not None:

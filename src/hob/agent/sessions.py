@@ -11,7 +11,8 @@ from datetime import datetime, timedelta, tzinfo
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.messages import FETCHED_CHANNELS, Inbound
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
 from hob.core.turns import Session
 
 _SUBAGENT = "subagent"
@@ -45,11 +46,9 @@ def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) 
     base = base or session_of(inbound)
     if not slug:
         return base
-    return (
-        named_key(inbound.origin.channel, slug)
-        if inbound.origin.channel in FETCHED_CHANNELS
-        else SessionKey(f"{base}/{slug}")
-    )
+    others = inbound.sender.id.startswith(TOKEN_SENDER) and inbound.sender.cls is not SenderClass.OWNER
+    owners = inbound.origin.channel in FETCHED_CHANNELS and not others
+    return named_key(inbound.origin.channel, slug) if owners else SessionKey(f"{base}/{slug}")
 
 
 def subagent_key(child: str) -> SessionKey:

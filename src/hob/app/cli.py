@@ -14,11 +14,14 @@ ABOUT = "A personal assistant that loses nothing. Without a command: chat."
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("chat", "chat:chat", "Talk; the same as no command at all."),
     ("ask", "ask:ask", "Ask one question; the answer goes to stdout."),
+    ("onboard", "onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "serve:serve", "Run the daemon."),
     ("status", "status:status", "How Hob is: running, waiting, owed, spent."),
+    ("sessions", "sessions:app", "Conversations: list, show, name, pause and delete them."),
     ("usage", "usage:usage", "What was spent, on what, and what is left."),
     ("tasks", "tasks:tasks", "What is being done and what was."),
     ("timeline", "timeline:timeline", "What happened, by trace."),
+    ("logs", "logs:logs", "What Hob did, from its log; --follow goes on."),
     ("retry", "retry:retry", "Bring back what failed or was set aside."),
     ("undo", "undo:undo", "Put back what a turn changed in files."),
     ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
@@ -27,11 +30,17 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("accept", "accept:accept", "Let changed identity files be obeyed again."),
     ("config", "config:app", "Show, check and change settings."),
     ("people", "people:app", "Who may talk to Hob, and where they write from."),
+    ("erase", "erase:erase", "Forget a person: what they said and what is said of them."),
     ("pairing", "pairing:app", "Who asks to be let in."),
     ("policy", "policy:app", "What may be done, and which rule says so."),
     ("security", "security:app", "What could be safer about this Hob."),
     ("audit", "audit:app", "What was decided, allowed and refused, and whether that log is whole."),
-    ("token", "token:app", "The API's bearer token."),
+    ("doctor", "doctor:doctor", "What is wrong here, and what to do about it."),
+    ("upgrade", "upgrade:upgrade", "How this Hob is upgraded, and what changed."),
+    ("service", "service:app", "Hob as a service: started with the machine, and again when it fails."),
+    ("secrets", "secrets:app", "Keys and passwords: kept by reference, never shown."),
+    ("token", "token:app", "Who may call the API, and what for."),
+    ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
@@ -39,7 +48,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
-PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "prompt"})
+PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "logs", "prompt"})
 """Commands that their name alone says all about, so that there is nothing to parse."""
 
 
@@ -70,6 +79,8 @@ def _perform(arguments: Sequence[str]) -> object:
     """The command's status. The commonest ways to call Hob do without the command line library, half of their cost."""
     if list(arguments) in (["--help"], ["-h"]):
         return print(overview())
+    if not arguments and (status := _lead_in()):
+        return status
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS):
         arguments = ["chat", *arguments]
     name, *rest = arguments
@@ -77,6 +88,13 @@ def _perform(arguments: Sequence[str]) -> object:
         module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
         return getattr(import_module(f"hob.app.commands.{module}"), function)(*rest)
     return build()(arguments)
+
+
+def _lead_in() -> object:
+    """Let a person who is there set Hob up first, where there is nothing to ask; a status that ends it, or 0."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        return 0  # what is piped in is kept, and told how it comes to its answer
+    return import_module("hob.app.onboarding.leading_in").lead_in()
 
 
 def run(arguments: Sequence[str]) -> int:

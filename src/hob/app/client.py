@@ -73,6 +73,13 @@ def call(
         return Answer(response.status, _json(text), response.getheader("retry-after", "") or "")
 
 
+def upload(path: Path, route: str, data: bytes) -> Answer:
+    """Hand over bytes. Raises as `call` does."""
+    with _Exchange(path, 60.0) as exchange:
+        response = exchange.send_bytes("POST", route, data, {"content-type": "application/octet-stream"})
+        return Answer(response.status, _json(response.read()))
+
+
 def lines(path: Path, route: str, query: Mapping[str, str] | None = None) -> Iterator[str]:
     """The lines of a streamed answer."""
     with _Exchange(path, None) as exchange:
@@ -144,7 +151,12 @@ class _Exchange:
         target = f"{route}?{urlencode(query)}" if query else route
         content = None if body is None else json.dumps(body).encode()
         extra = {"content-type": "application/json"} if content is not None else {}
-        self._connection.request(method, target, content, {**headers, **extra})
+        return self.send_bytes(method, target, content, {**headers, **extra})
+
+    def send_bytes(
+        self, method: str, target: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        self._connection.request(method, target, content, dict(headers))
         return self._connection.getresponse()
 
 

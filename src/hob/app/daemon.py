@@ -3,17 +3,23 @@
 import asyncio
 import logging
 import signal
+import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 
 from hob.app.draining import drain
 from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
-from hob.config import Config
-from hob.gateway.asgi import Door, build_api
-from hob.gateway.listener import serve
+from hob.app.supervision import Supervisor
+from hob.config import Config, process_environment
+from hob.core.errors import NotConfigured
+from hob.core.tracing import OWN
+from hob.gateway.asgi import build_api
+from hob.gateway.listener import renew_certificate, secured_by, serve
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp, bind_unix
 from hob.providers import load_libraries
@@ -47,18 +53,27 @@ async def run_daemon(
     """Serve the API and run everything, old work included, until SIGTERM or SIGINT; the caller holds the lock.
 
     The first signal drains: nothing new is accepted, running turns may end within `bus.drain_seconds`. The second
-    stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised.
+    stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised. SIGHUP
+    reads settings and secrets anew.
     """
     stop = StopSignal()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
-    async with open_app(home, config, extras=extras) as app, listening(app, tcp=True) as url:
+    supervisor = Supervisor(process_environment())
+    async with (
+        open_app(home, config, extras=extras) as app,
+        listening(app, tcp=True) as url,
+        supervisor.watched(app.api.clock),
+    ):
+        loop.add_signal_handler(signal.SIGHUP, app.reload)
         on_ready(url)
+        supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
         try:
             await asyncio.to_thread(load_libraries, app.choice)
             await stop.gentle.wait()
         finally:
+            supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
             await drain(app, stop.forced)
 
 
@@ -66,6 +81,9 @@ async def run_daemon(
 async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
     """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given."""
     settings = app.config[GatewaySettings]
+    secured = secured_by(settings)
+    if secured is not None:
+        app.reload.add_listener(partial(_renew, secured, settings))
     path = socket_of(app.home)
     tcp_socket = bind_tcp(settings.host, settings.port) if tcp and settings.port >= 0 else None
     unix_socket = bind_unix(path)
@@ -75,11 +93,26 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
                 yield ""
                 return
             host, port = tcp_socket.getsockname()[:2]
-            door = Door(build_api(app.api, local=False), app.api.token, app.api.refused)
-            async with serve(door, [tcp_socket], grace=GRACE_SECONDS):
-                yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            here = ip_address(host.partition("%")[0]).is_loopback
+            if not (here or secured or settings.trusted_proxies):
+                log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
+            async with serve(
+                build_api(app.api, local=False),
+                [tcp_socket],
+                grace=GRACE_SECONDS,
+                tls=secured,
+                proxies=settings.trusted_proxies,
+            ):
+                yield f"http{'s' if secured else ''}://{f'[{host}]' if ':' in host else host}:{port}"
     finally:
         path.unlink(missing_ok=True)
+
+
+def _renew(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+    try:
+        renew_certificate(context, settings)
+    except NotConfigured as error:
+        log.error("the certificate stays as it was: %s", error)
 
 
 def set_up_logging(level: int = logging.INFO) -> None:

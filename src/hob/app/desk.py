@@ -9,13 +9,21 @@ from typing import Any
 from hob import __version__
 from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
+from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
+from hob.app.operating.figures import figures
+from hob.app.operating.forgetting import Forgetting
+from hob.app.operating.reloading import Reloading
+from hob.app.operating.sessions import Conversations
+from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
 from hob.bus import Bus
 from hob.core.chunks import first_words
+from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
+from hob.gateway.exposition import Metric
 from hob.providers import Routing
 from hob.providers.walking import LaneHealth
 from hob.store import Store
@@ -34,6 +42,7 @@ class Desk:
         models: Routing,
         on_hand_over: Callable[[], None] | None,
         hands: HandsWhenNeeded,
+        clock: Clock,
         unaccepted: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._store = store
@@ -44,18 +53,28 @@ class Desk:
         self._models = models
         self._on_hand_over = on_hand_over
         self._hands = hands
+        self._clock = clock
         self._unaccepted = unaccepted
         self._bus: Bus | None = None
+        self._upkeep: Upkeep | None = None
+        self._reloading: Reloading | None = None
+        self._forgetting: Forgetting | None = None
 
-    def bind(self, bus: Bus) -> None:
+    def bind(self, bus: Bus, upkeep: Upkeep, reloading: Reloading, forgetting: Forgetting) -> None:
         """The bus needs the commands and the commands need the bus: this is the knot."""
-        self._bus = bus
+        self._bus, self._upkeep, self._reloading, self._forgetting = bus, upkeep, reloading, forgetting
+        reloading.add_listener(self._models.failover.forget_failures)
 
     @property
     def bus(self) -> Bus:
         if self._bus is None:
             raise RuntimeError("the bus is not open yet")
         return self._bus
+
+    @property
+    def conversations(self) -> Conversations:
+        """Sessions, for their owner."""
+        return Conversations(self._store, self.bus)
 
     async def status(self) -> Mapping[str, Any]:
         inbox = await self._store.inbox.counts()
@@ -75,6 +94,11 @@ class Desk:
             ],
             "unread": outbox.unread,
             "oldest_owed_seconds": outbox.oldest_age,
+            "oldest_waiting_seconds": self._age(inbox.oldest),
+            "writer_queue": health.queue,
+            "followers": [],  # nothing is derived from the timeline later yet: all is written with it
+            **(self._upkeep.view() if self._upkeep is not None else {}),
+            "settings": self._reloading.view() if self._reloading is not None else {},
             "model": self._models.choice.line(),
             "resting": [_resting(lane, until) for lane in self._models.resting() if (until := lane.until) is not None],
             "unaccepted": list(self._unaccepted()),
@@ -82,14 +106,17 @@ class Desk:
             "store_health": asdict(health),
         }
 
+    def _age(self, since: float | None) -> float:
+        return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)
+
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         return await self._accounts.report(days, by)
 
     async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
         return in_order(await self._store.ledger.sums("model", since))
 
-    async def try_model(self, name: str) -> Mapping[str, Any]:
-        return await self._trials.run(name)
+    async def try_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+        return await self._trials.run(name, Draft.read(draft) if draft else None)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)
@@ -147,6 +174,19 @@ class Desk:
             raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
         await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}
+
+    async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
+        if self._forgetting is None:
+            raise RuntimeError("not open yet")
+        return await (self._forgetting.preview(person) if preview else self._forgetting.erase(person))
+
+    async def metrics(self) -> Sequence[Metric]:
+        return await figures(self._store, self.bus, dict(await self.status()))
+
+    def reload(self) -> Mapping[str, Any]:
+        if self._reloading is None:
+            raise RuntimeError("not open yet")
+        return self._reloading()
 
     def accepting(self) -> bool:
         return not self.bus.accept.stopped

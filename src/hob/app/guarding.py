@@ -21,7 +21,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.files import BootstrapFile
 from hob.core.labels import SenderClass
-from hob.core.messages import FETCHED_CHANNELS, Inbound
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
 from hob.core.models import Entry
 from hob.core.people import OWNER_ID
 from hob.core.screening.detectors import find
@@ -116,7 +116,7 @@ def _search(settings: SandboxSettings) -> Sequence[str]:
 def _who_is(people: People, inbound: Inbound) -> str:
     """Whoever wrote this, over all their addresses."""
     if inbound.origin.channel in FETCHED_CHANNELS:
-        return OWNER_ID
+        return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER) else OWNER_ID
     address = address_of(inbound)
     person = people.find(address)
     return str(address) if person is None else person.id

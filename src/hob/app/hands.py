@@ -89,6 +89,20 @@ class Hands:
         await self.log.forget(everything)
         await self.undone.forget(everything)
 
+    async def undoable(self) -> Collection[TurnId]:
+        """The turns that changed files, those apart whose commands still run."""
+        turns = await self.changes.turns() | await self.log.turns()
+        return [turn for turn in turns if not self.log.running(turn)]
+
+    async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
+        everything = _with_undoing(turns)
+        blobs = await self.changes.blobs_of(everything)
+        await self.changes.forget(everything)
+        await self.log.forget(everything)
+        await self.undone.forget(everything)
+        return blobs
+
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done, and forget how files were many turns ago."""
         await self.undoing.finish()

@@ -1,6 +1,7 @@
 """The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -70,9 +71,36 @@ class HandsWhenNeeded:
         """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
         await self.made.forget(turns, session)
 
+    async def blobs_kept(self) -> Collection[BlobId]:
+        """The bytes that undoing needs."""
+        return await self.made.changes.blobs_of(await self.made.changes.turns()) if self._used else ()
+
+    async def undoable(self) -> Collection[TurnId]:
+        """The turns that changed files, those apart whose commands still run."""
+        return await self.made.undoable() if self._used else ()
+
+    async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
+        return await self.made.forget_undoing(turns) if self._used else ()
+
+    async def naming(self, names: re.Pattern[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The memories and the notes in which this is found."""
+        memories = await self.made.memories.naming(names) if self._used else ()
+        return memories, await self.notes.naming(names)
+
+    async def forget_naming(self, names: re.Pattern[str]) -> None:
+        """Forget those."""
+        if self._used:
+            await self.made.memories.forget_naming(names)
+        await self.notes.forget_naming(names)
+
+    @property
+    def _used(self) -> bool:
+        return any(self._kept.glob("*.jsonl"))
+
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done; nothing where no tool was ever used."""
-        if any(self._kept.glob("*.jsonl")):
+        if self._used:
             await asyncio.to_thread(import_module, _PARTS)  # nobody waits meanwhile
             await self.made.tidy()
 

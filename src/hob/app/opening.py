@@ -5,11 +5,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from hob.agent import (
     AgentSettings,
@@ -35,6 +36,11 @@ from hob.app.door import Door, Entrance
 from hob.app.guard_when_needed import GuardWhenNeeded, load_guard
 from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.identity import open_files
+from hob.app.operating.alarm import OutboxAlarm
+from hob.app.operating.forgetting import Forgetting
+from hob.app.operating.log_file import told_end
+from hob.app.operating.reloading import Reloading
+from hob.app.operating.upkeep import open_upkeep
 from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.telling import Telling
@@ -52,9 +58,10 @@ from hob.core.ports.journal import Journal
 from hob.core.ports.model import Model, Prices, Profiles
 from hob.core.ports.tools import Toolset
 from hob.core.remarks import Remark
+from hob.core.tracing import OWN
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.tokens import ensure_token
+from hob.gateway.tokens import Keyring, TokenFile, ensure_token
 from hob.guard.admission.registrar import Registrar
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.answers import may_answer
@@ -109,6 +116,7 @@ class App:
     api: Api
     choice: Choice
     hands: HandsWhenNeeded
+    reload: Reloading
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,7 @@ class _Base:
     known: KnownSecrets
     registrar: Registrar
     telling: Telling
+    alarm: OutboxAlarm
 
     @property
     def clock(self) -> Clock:
@@ -188,49 +197,52 @@ async def open_app(
     known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(process_environment())})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
+        stack.enter_context(told_end())
         store = await stack.enter_async_context(open_store(home, config[StoreSettings], extras.clock, mask=known))
         config = config.with_stored(await store.settings.load())
-        gateway, workspace = config[GatewaySettings], config[WorkspaceSettings]
-        token = ensure_token(home, gateway.auth_token)
-        known.learn({"gateway.token": token})
-        registrar = Registrar(store.people, extras.clock)
-        await registrar.load()
-        telling = Telling(store, registrar.people, extras.channels, extras.clock)
-        if extras.channels:
-            await telling.load()
-        files = open_files(home, workspace, may_seed=not own_only)
-        base = _Base(
-            config,
-            choose_models(config),
-            store,
-            Hub(),
-            extras,
-            token,
-            own_only,
-            on_hand_over,
-            files,
-            known,
-            registrar,
-            telling,
-        )
+        gateway = config[GatewaySettings]
+        token = _owners_token(home, gateway, known)
+        base = await _open_base(config, store, extras, token, known, own_only, on_hand_over)
         door = _make_door(base)
         trust = await _open_trust(stack, base)
         peers = await _open_peers(stack, base, trust)
         bus = await _open_bus(stack, base, trust, peers, door)
-        peers.desk.bind(bus)
-        telling.bind(bus.courier.owed)
+        upkeep = open_upkeep(config, store, trust.hands, base.alarm, extras.clock)
+        reloading = Reloading(config, known, upkeep, extras.clock)
+        peers.desk.bind(bus, upkeep, reloading, Forgetting(store, base.registrar, trust.hands, home))
+        base.telling.bind(bus.courier.owed)
         trust.guard.bind(bus)
         attempts = Attempts(store.audit, extras.clock)
         if not own_only:
-            watching = await stack.enter_async_context(asyncio.TaskGroup())
-            stack.callback(watching.create_task(trust.guard.watch()).cancel)
-            stack.callback(watching.create_task(attempts.run()).cancel)
+            await _watch(stack, base, trust.guard.watch(), attempts.run(), upkeep.run(), base.alarm.run())
         accept = extras.wrap_accept(Entrance(bus.accept, door))
         for channel in extras.channels:
             await stack.enter_async_context(channel.run(accept))
-        leaves = trust.guard.approving
-        api = Api(accept, store, base.hub, peers.desk, gateway, extras.clock, token, registrar, leaves, known, attempts)
-        yield App(home, config, store, bus, peers.desk, api, base.choice, trust.hands)
+        api = _make_api(base, accept, peers.desk, trust, attempts)
+        reloading.add_listener(api.keyring.forget)
+        yield App(home, config, store, bus, peers.desk, api, base.choice, trust.hands, reloading)
+
+
+async def _open_base(
+    config: Config,
+    store: Store,
+    extras: Extras,
+    token: str,
+    known: KnownSecrets,
+    own_only: bool,
+    on_hand_over: Callable[[], None] | None,
+) -> _Base:
+    registrar = Registrar(store.people, extras.clock)
+    await registrar.load()
+    telling = Telling(store, registrar.people, extras.channels, extras.clock)
+    if extras.channels:
+        await telling.load()
+    files = open_files(config.home, config[WorkspaceSettings], may_seed=not own_only)
+    alarm = OutboxAlarm(store, extras.clock, telling.tell_late, config[AgentSettings].language)
+    choice = choose_models(config)
+    return _Base(
+        config, choice, store, Hub(), extras, token, own_only, on_hand_over, files, known, registrar, telling, alarm
+    )
 
 
 async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
@@ -316,7 +328,9 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     trials = Trials(budget, clock, (lambda: config) if base.own_only else read_config)  # its file may have changed
     accounts = Accounts(store.ledger, budget, clock)
     hands, unaccepted = trust.hands, base.files.unaccepted
-    desk = Desk(store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, hands, unaccepted)
+    desk = Desk(
+        store, compactor, inspector, accounts, trials, models.model, base.on_hand_over, hands, clock, unaccepted
+    )
     leeway, home = _leeway_of(config), base.routing.session_of
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway, home)
     return _Peers(Driver(parts), desk, commands)
@@ -372,8 +386,32 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             language=base.language,
             own_only=base.own_only,
             said=door.said,
+            owing=base.alarm.owing,
         )
     )
+
+
+async def _watch(stack: AsyncExitStack, base: _Base, *watches: Coroutine[Any, Any, None]) -> None:
+    """What runs as long as a daemon does."""
+    if base.store.unclean:
+        log.warning("the last run did not end by itself; what it had in hand goes on", extra=OWN)
+    watching = await stack.enter_async_context(asyncio.TaskGroup())
+    for watch in watches:
+        stack.callback(watching.create_task(watch).cancel)
+
+
+def _make_api(base: _Base, accept: Accept, desk: Desk, trust: _Trust, attempts: Attempts) -> Api:
+    home, clock, known, settings = base.config.home, base.clock, base.known, base.config[GatewaySettings]
+    keyring = Keyring(partial(_owners_token, home, settings, known), TokenFile(home, clock), clock)
+    leaves = trust.guard.approving
+    return Api(accept, base.store, base.hub, desk, settings, clock, keyring, base.registrar, leaves, known, attempts)
+
+
+def _owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:
+    """The owner's token as it is now; nothing that leaves Hob shows it."""
+    token = ensure_token(home, settings.auth_token)
+    known.learn({"gateway.token": token})
+    return token
 
 
 async def _learn_all(known: KnownSecrets, config: Config) -> None:

@@ -35,6 +35,11 @@ def resident(home: Path) -> Iterator[None]:
             yield
         finally:
             first.stop()
+            try:
+                living.exception()  # waits for the work in hand
+            except KeyboardInterrupt:
+                first.force()
+                raise
         living.result()
 
 
@@ -44,10 +49,18 @@ class _Stopper:
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.asked = asyncio.Event()
+        self.forced = asyncio.Event()
 
     def stop(self) -> None:
+        self._set(self.asked)
+
+    def force(self) -> None:
+        """Break off what runs; the next owner goes on with it."""
+        self._set(self.forced)
+
+    def _set(self, event: asyncio.Event) -> None:
         with contextlib.suppress(RuntimeError):  # a daemon took over: the loop has ended already
-            self.loop.call_soon_threadsafe(self.asked.set)
+            self.loop.call_soon_threadsafe(event.set)
 
 
 def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> None:
@@ -59,7 +72,7 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
         ):
             said.put(stopper)
             await stopper.asked.wait()
-            await drain(app, asyncio.Event())
+            await drain(app, stopper.forced)
             if text := told_of_commands(app.hands.running):
                 print(text, file=sys.stderr)
 

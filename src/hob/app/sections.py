@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
+from hob.app.operating.settings import BackupSettings, LogSettings, RetentionSettings
 from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
@@ -35,6 +36,9 @@ SECTIONS: Mapping[str, type] = {
     "scanner": ScannerSettings,
     "sandbox": SandboxSettings,
     "security": SecuritySettings,
+    "logs": LogSettings,
+    "backups": BackupSettings,
+    "retention": RetentionSettings,
 }
 
 

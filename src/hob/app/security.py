@@ -51,7 +51,7 @@ def gather(config: Config, environ: Mapping[str, str]) -> Facts:
     """Everything the checks want to know. What cannot be looked at is left out."""
     secrets = dict(config.secrets())
     return Facts(
-        files=_files(config, environ, secrets),
+        files=gather_files(config, environ, secrets),
         gateway=_gateway(config),
         secrets=_secrets(config, environ, secrets),
         model=_model(config, environ),
@@ -71,7 +71,8 @@ def _section(config: Config, section: type[S]) -> S:
 # Files
 
 
-def _files(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> FileFacts:
+def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> FileFacts:
+    """Where everything lies, and who may do what to it."""
     home, workspace = config.home, config[WorkspaceSettings].path
     backups = sorted((home / "backups").glob("*.db")) if (home / "backups").is_dir() else []
     places = {name: seen for name, path in _places(config, secrets, backups) if (seen := _look(path)) is not None}
@@ -150,13 +151,14 @@ def _tighten_by_name(fix: Tightening) -> bool:
 
 def _gateway(config: Config) -> GatewayFacts:
     settings = config[GatewaySettings]
+    tls = settings.tls_cert is not None
     try:
         token = settings.auth_token.reveal() if settings.auth_token else load_token(config.home)
     except NotConfigured:
         token = None
     if token is None:  # it is made at the first start, and well
-        return GatewayFacts(settings.host, settings.port)
-    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)))
+        return GatewayFacts(settings.host, settings.port, tls=tls)
+    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls)
 
 
 def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> SecretFacts:

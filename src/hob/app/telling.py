@@ -56,12 +56,14 @@ class Telling:
             await self._store.channel_state.put(*_STATE, {_KEY: json.dumps((*astuple(at[0]), at[1]))})
             self._kept = at
 
-    async def tell(self, text: str, what: str, *, sender: str = "", key: str = "", trace: str = "") -> None:
+    async def tell(
+        self, text: str, what: str, *, sender: str = "", key: str = "", trace: str = "", avoid: str = ""
+    ) -> None:
         """Owe the owner this text and write it down; durable when it returns. The same `key` is told once.
 
-        Raises StoreErrors.
+        Not by the channel to `avoid`, if another leads to them. Raises StoreErrors.
         """
-        to, event = self._owner(), self._event(text, what, sender, trace)
+        to, event = self._owner(avoid) or self._owner(), self._event(text, what, sender, trace)
         log.warning("%s: %s", what, sender or "the owner is told")
         if to is None:
             await self._store.timeline.add((event,))
@@ -76,13 +78,17 @@ class Telling:
         await self._store.outbox.owe(outbounds, (event,))
         self._owed((to,))
 
+    async def tell_late(self, text: str, key: str, channel: str) -> None:
+        """The owner hears that what is owed to this channel does not arrive. Raises StoreErrors."""
+        await self.tell(text, "outbox", key=key, avoid=channel)
+
     async def note(self, text: str, what: str, *, sender: str = "", trace: str = "") -> None:
         """Write it on the timeline alone. Raises StoreErrors."""
         await self._store.timeline.add((self._event(text, what, sender, trace),))
 
-    def _owner(self) -> Address | None:
+    def _owner(self, avoid: str = "") -> Address | None:
         """Where they wrote last, else an address that is theirs; None where no channel leads to them."""
-        if self._at is not None:
+        if self._at is not None and self._at[0].channel != avoid:
             at, sender = self._at
             person = self._people.find(SenderAddress.of(at.channel, sender, at.account))
             still = person is not None and person.cls is SenderClass.OWNER
@@ -95,7 +101,7 @@ class Telling:
                 Address(name, address.id, account)
                 for address in linked
                 for name, account in self._channels
-                if name.casefold() == address.channel and address.account in ("", account)
+                if name.casefold() == address.channel and address.account in ("", account) and name != avoid
             ),
             None,
         )

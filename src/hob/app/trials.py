@@ -10,10 +10,12 @@ from typing import Any
 
 from hob.agent import Budget
 from hob.agent.accounting import stream_outside
+from hob.app.drafts import Draft
 from hob.app.sections import choose_models
-from hob.config import Config
+from hob.config import Config, process_environment
+from hob.config.secrets import Surroundings
 from hob.core.clock import Clock
-from hob.core.errors import BudgetExceeded, ModelError
+from hob.core.errors import BudgetExceeded, ModelError, NotConfigured
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import HOB_LABEL, SenderClass
 from hob.core.models import ModelReply, ModelRequest, ReasoningDelta, TextDelta, UserMessage
@@ -47,14 +49,24 @@ class Here:
 
 
 @asynccontextmanager
-async def open_here(config: Config, clock: Clock) -> AsyncIterator[Here]:
-    """Open what these settings and the environment tell of."""
-    settings = config[ModelSettings]
-    choice = choose_models(config)
+async def open_here(config: Config, clock: Clock, draft: Draft | None = None) -> AsyncIterator[Here]:
+    """Open what these settings and the environment tell of, as it would be with a draft. Raises NotConfigured."""
+    settings, choice = config[ModelSettings], choose_models(config)
+    if draft is not None:
+        settings = drafted(config, draft)
+        choice = Choice(settings, process_environment())
     prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
     profiles = ModelProfiles(choice, table)
     async with open_model(settings, clock, choice=choice, profiles=profiles, folder=config.home / "cache") as model:
         yield Here(settings, choice, model, prices, profiles)
+
+
+def drafted(config: Config, draft: Draft) -> ModelSettings:
+    """The settings with a draft in them. Raises NotConfigured for one that can be none."""
+    try:
+        return draft.settings(config[ModelSettings], Surroundings(process_environment(), config.home))
+    except ValueError as error:
+        raise NotConfigured(str(error)) from error
 
 
 class Trials:
@@ -68,9 +80,12 @@ class Trials:
         self._clock = clock
         self._read = read
 
-    async def run(self, name: str) -> dict[str, Any]:
-        """Ask the model of this name for a word and for a call; what came of it, as a row. Raises ConfigInvalid."""
-        async with open_here(self._read(), self._clock) as here:
+    async def run(self, name: str, draft: Draft | None = None) -> dict[str, Any]:
+        """Ask the model of this name for a word and for a call; what came of it, as a row. Raises NotConfigured.
+
+        With a draft it is asked as it would be reached once that is written down.
+        """
+        async with open_here(self._read(), self._clock, draft) as here:
             return await _Trial(here.model, self._budget.priced_by(here.prices), self._clock).run(name)
 
 

@@ -1,6 +1,7 @@
 """The one way in: who is it, may it come in, and then durable before anybody says so."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
@@ -14,7 +15,10 @@ from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
 from hob.core.sentences import OF_BUSY, Sentence, say, span
 from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.tracing import own
 from hob.store import InboxLimits
+
+log = logging.getLogger(__name__)
 
 
 class Questions(Protocol):
@@ -134,6 +138,8 @@ class Acceptor:
             event=event,
         )
         if not accepted.duplicate:
+            channel, cls = inbound.origin.channel, inbound.sender.cls
+            log.info("message %s accepted from %s, %s", inbound.id, channel, cls, extra=own(inbound.trace))
             self._arrived(inbound, accepted.session, command)
         elif self._adopt is not None:
             await self._adopt(accepted.id)

@@ -64,11 +64,12 @@ async def open_bus(
     language: str = "en",
     own_only: bool = False,
     said: Callable[[Address], None] = lambda to: None,
+    owing: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Bus]:
     """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
 
     With `own_only` nothing is run but what is accepted (or adopted) from now on: the one-shot owner of a home. `said`
-    is told where something is sent to.
+    is told where something is sent to, `owing` that something may be owed to a channel.
 
     The same hub has to be given to the turns. A defect of the bus itself ends the block with that error, after
     running turns were put back. Raises StoreErrors when the store fails while starting.
@@ -76,7 +77,7 @@ async def open_bus(
     hub = hub or Hub()
     with _one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
-            courier = Courier(store, channels, settings=settings, clock=clock, group=group, said=said)
+            courier = Courier(store, channels, settings=settings, clock=clock, group=group, said=said, owing=owing)
             around = Surroundings(
                 store=store,
                 turns=turns,

@@ -14,6 +14,7 @@ from hob.core.ids import new_event_id, new_span_id
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel, Delivered, Repeats
 from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.tracing import OWN, TRACE
 from hob.store import IllegalMove, OutboxRow, Store
 
 log = logging.getLogger(__name__)
@@ -59,10 +60,12 @@ class Courier:
         clock: Clock,
         group: asyncio.TaskGroup,
         said: Callable[[Address], None] = lambda to: None,
+        owing: Callable[[], None] = lambda: None,
     ) -> None:
-        """`said` is told where something is sent to."""
+        """`said` is told where something is sent to, `owing` that something may be owed to a channel."""
         self._store = store
         self._said = said
+        self._owing = owing
         self._settings = settings
         self._clock = clock
         self._group = group
@@ -83,6 +86,8 @@ class Courier:
             routes = set(self._routes)
         else:
             routes = {(address.channel, address.account) for address in addresses} & self._routes.keys()
+        if routes:
+            self._owing()
         for key in routes:
             self._routes[key].quiet.clear()
             self._routes[key].look.set()
@@ -151,6 +156,7 @@ class Courier:
     # One chunk
 
     async def _carry(self, route: Route, row: OutboxRow) -> None:
+        TRACE.set(row.outbound.trace)
         chat = (row.outbound.to.chat, row.outbound.to.thread)
         try:
             async with route.slots:
@@ -172,6 +178,8 @@ class Courier:
             case Delivered(receipt):
                 event = self._event(row, "ok", at, seconds)
                 await self._persist(lambda: outbox.sent(id, receipt, event))
+                what = row.outbound.turn or "a notice"
+                log.info("%s sent to %s in %.1f s", what, channel.name, seconds, extra=OWN)
             case Unsent(unknown=True) if channel.repeats is Repeats.NEVER:
                 await self._persist(lambda: self._park(row, outcome.reason))
             case Unsent():

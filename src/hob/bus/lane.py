@@ -9,7 +9,7 @@ from typing import TypeVar
 from hob.bus.commanding import settle_command
 from hob.bus.hand import Hand
 from hob.bus.mailbox import next_batch, settled_down, waiting_plain
-from hob.bus.performing import Surroundings, attempt, end_as_cancelled, publish_end, take_up
+from hob.bus.performing import Surroundings, attempt, end_as_cancelled, note_end, publish_end, take_up
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
@@ -239,12 +239,13 @@ class Lane:
             self._origins.clear()
 
     async def _see_through(self, hand: Hand) -> None:
-        failures = 0
+        failures, began = 0, self.around.clock.monotonic()
         while True:
             result = await attempt(self.around, hand)
             reason = hand.stop_reason()
             match result:
-                case Finished():
+                case Finished(state, why):
+                    note_end(self.around, hand.turn, state, why, self.around.clock.monotonic() - began)
                     return
                 case Parked() if reason is None:
                     await self._park(hand, result)
@@ -273,6 +274,7 @@ class Lane:
             return False  # it broke after its end was committed
         state = await self.persist(lambda: turns.stumble(turn.id, around.say_set_aside))
         if state is TurnState.SET_ASIDE:
+            note_end(around, turn, state, "")
             publish_end(around, hand, state, around.say_set_aside(turn.id), OutboundKind.ERROR)
             return False
         settings = around.settings

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from hob.bus.hand import Hand
@@ -44,6 +44,11 @@ class Lanes:
     def running(self) -> int:
         """Turns in hand."""
         return len(self._around.hands)
+
+    @property
+    def ended(self) -> Mapping[tuple[TurnState, str], int]:
+        """How many turns of this run ended in which state and by which code."""
+        return self._around.ended
 
     async def start(self) -> None:
         """Take up what earlier runs left, unless only own messages are to be run, and begin. Raises StoreErrors."""

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -18,10 +20,13 @@ from hob.core.ports.turns import Commands, Routing, Turns
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.tracing import TRACE, own
 from hob.core.turns import Finish, Outcome, Turn
 from hob.store import Store, Waiting
 
 log = logging.getLogger(__name__)
+
+_CODE = re.compile(r"[a-z]+(_[a-z]+)*")
 
 
 @dataclass(slots=True)
@@ -49,6 +54,8 @@ class Surroundings:
     draining: bool = False
     mine: set[InboundId] | None = None
     """Where it is a set: run nothing but these messages."""
+    ended: Counter[tuple[TurnState, str]] = field(default_factory=Counter)
+    """How many turns of this run ended in which way; the second is a code, empty where there is none."""
 
     async def load_waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
         """What waits in a session and may be run, in order. Raises StoreErrors."""
@@ -77,6 +84,7 @@ async def attempt(around: Surroundings, hand: Hand) -> Outcome | Exception | Non
 
 
 async def _walled(turns: Turns, hand: Hand) -> Outcome | Exception:
+    TRACE.set(hand.turn.trace)
     try:
         return await turns.run(hand.turn, hand)
     except StoreError as error:
@@ -132,7 +140,16 @@ async def end_as_cancelled(around: Surroundings, hand: Hand, reason: str) -> Non
         kind=OutboundKind.NOTICE,
     )
     await around.store.journal.finish(finish)
+    note_end(around, turn, TurnState.CANCELLED, "")
     publish_end(around, hand, TurnState.CANCELLED, text, OutboundKind.NOTICE)
+
+
+def note_end(around: Surroundings, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
+    """Count an end and log it, in ids, states and codes alone: what people gave as their reason is left out."""
+    code = reason if _CODE.fullmatch(reason) else ""
+    around.ended[state, code] += 1
+    because = f", {code}," if code else ""
+    log.info("turn %s %s%s after %.1f s", turn.id, state, because, seconds, extra=own(turn.trace))
 
 
 def publish_end(around: Surroundings, hand: Hand, state: TurnState, text: str, kind: OutboundKind) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hob.config.editing import set_value as set_value
+    from hob.config.editing import set_values as set_values
     from hob.config.editing import unset_value as unset_value
     from hob.config.environment import find_home as find_home
     from hob.config.environment import process_environment as process_environment
@@ -31,6 +32,7 @@ _HOMES = {
     "process_environment": "environment",
     "reference": "manual",
     "set_value": "editing",
+    "set_values": "editing",
     "unset_value": "editing",
 }
 

@@ -1,7 +1,7 @@
-"""Changing one key of the configuration file, comments and layout kept."""
+"""Changing keys of the configuration file, comments and layout kept."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
@@ -30,21 +30,55 @@ def set_value(path: Path, key: str, text: str, *, sections: Mapping[str, type], 
     The text is read by the key's type. Raises UnknownKey, and ConfigInvalid when the value does not fit, the file
     cannot be read, or its layout cannot be kept; the file is then as it was.
     """
-    keys, setting = find_key(sections, key)
-    if any(len(each) > len(keys) and each[: len(keys)] == keys for each, _ in walk(sections)):
-        raise UnknownKey([Problem("this is a section; name a key in it", key)])
-    value = native(setting.kind, text)
+    set_values(path, {key: text}, sections=sections, environ=environ)
+
+
+def set_values(
+    path: Path, texts: Mapping[str, str | None], *, sections: Mapping[str, type], environ: Mapping[str, str]
+) -> None:
+    """Set several dotted keys of the file at once, all or none; those whose text is None go. Raises as `set_value`."""
+    keyed: list[tuple[str, ...]] = []
+    values: list[tuple[tuple[str, ...], Any]] = []
+    file = read_file(path)
+    for key, text in texts.items():
+        keys, setting = find_key(sections, key)
+        if any(len(each) > len(keys) and each[: len(keys)] == keys for each, _ in walk(sections)):
+            raise UnknownKey([Problem("this is a section; name a key in it", key)])
+        if text is not None or (file is not None and _holds(file.table, keys)):
+            keyed.append(keys)
+            values.append((keys, None if text is None else native(setting.kind, text)))
 
     def change(table: Table, make: Callable[[], Table]) -> None:
-        for part in keys[:-1]:
-            if part not in table:
-                table[part] = make()
-            table = table[part]
-            if not isinstance(table, dict):
-                raise ConfigInvalid([Problem(f"{part} is not a table in the file", key, Place(str(path)))])
-        table[keys[-1]] = value
+        for keys, value in values:
+            if value is None:
+                _take_out(table, keys)
+            else:
+                _put_in(table, keys, value, make, path)
 
-    _edit(path, keys, change, sections, environ)
+    if values:
+        _edit(path, keyed, change, sections, environ)
+
+
+def _put_in(table: Table, keys: tuple[str, ...], value: Any, make: Callable[[], Table], path: Path) -> None:
+    for part in keys[:-1]:
+        if part not in table:
+            table[part] = make()
+        table = table[part]
+        if not isinstance(table, dict):
+            raise ConfigInvalid([Problem(f"{part} is not a table in the file", dotted(keys), Place(str(path)))])
+    table[keys[-1]] = value
+
+
+def _take_out(table: Table, keys: tuple[str, ...]) -> None:
+    """Take a key out, and the tables that are empty without it."""
+    trail = [table]
+    for part in keys[:-1]:
+        trail.append(trail[-1][part])
+    del trail[-1][keys[-1]]
+    for part, around, emptied in reversed(list(zip(keys, trail, trail[1:], strict=False))):
+        if not _is_bare(emptied):
+            break
+        del around[part]
 
 
 def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: Mapping[str, str]) -> bool:
@@ -55,23 +89,13 @@ def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: 
         find_key(sections, key)
         return False
 
-    def change(table: Table, _: Callable[[], Table]) -> None:
-        trail = [table]
-        for part in keys[:-1]:
-            trail.append(trail[-1][part])
-        del trail[-1][keys[-1]]
-        for part, around, emptied in reversed(list(zip(keys, trail, trail[1:], strict=False))):
-            if not _is_bare(emptied):
-                break
-            del around[part]
-
-    _edit(path, keys, change, sections, environ)
+    _edit(path, [keys], lambda table, _: _take_out(table, keys), sections, environ)
     return True
 
 
 def _edit(
     path: Path,
-    keys: tuple[str, ...],
+    keyed: Sequence[tuple[str, ...]],
     change: Change,
     sections: Mapping[str, type],
     environ: Mapping[str, str],
@@ -84,10 +108,10 @@ def _edit(
     new_text = _rewrite(path, old.text if old else HEADER, change, expected)
     if new_text is None:
         reason = "the file's layout cannot be kept while changing this key; please edit the file by hand"
-        raise ConfigInvalid([Problem(reason, dotted(keys), Place(str(path)))])
-    if _holds(expected, keys):
+        raise ConfigInvalid([Problem(reason, ", ".join(map(dotted, keyed)), Place(str(path)))])
+    if any(_holds(expected, keys) for keys in keyed):
         new = ConfigFile(path, new_text, parse(path, new_text), 0o600)
-        _refuse_worse(keys, old, new, sections, environ)
+        _refuse_worse(keyed, old, new, sections, environ)
     if old is not None and b"\r\n" in target.read_bytes():
         new_text = new_text.replace("\n", "\r\n")
     _write(target, new_text, seen)
@@ -115,19 +139,21 @@ def _rewrite(path: Path, text: str, change: Change, expected: Table) -> str | No
 
 
 def _refuse_worse(
-    keys: tuple[str, ...],
+    keyed: Sequence[tuple[str, ...]],
     old: ConfigFile | None,
     new: ConfigFile,
     sections: Mapping[str, type],
     environ: Mapping[str, str],
 ) -> None:
-    """Raise ConfigInvalid for what would be wrong at this key, and for what would newly be wrong elsewhere."""
-    key = dotted(keys)
+    """Raise ConfigInvalid for what would be wrong at these keys, and for what would newly be wrong elsewhere."""
+    changed = tuple(map(dotted, keyed))
     known = {(each.key, each.reason) for each in _problems(old, sections, environ)} if old else set()
     worse = [
         replace(each, place=None)  # the place is in a file that will not be written
         for each in _problems(new, sections, environ)
-        if each.key == key or each.key.startswith((f"{key}.", f"{key}[")) or (each.key, each.reason) not in known
+        if (each.key, each.reason) not in known
+        or each.key in changed
+        or each.key.startswith(tuple(f"{key}{mark}" for key in changed for mark in ".["))
     ]
     if worse:
         raise ConfigInvalid(worse)

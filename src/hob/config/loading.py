@@ -99,6 +99,17 @@ class Config:
         warnings = (*self._layers.warnings, *ignored)
         return replace(self, warnings=warnings, _instances=instances, _layers=layers)
 
+    def read_again(self) -> "Config":
+        """The settings as the file and the environment have them now; stored overrides and flags stay.
+
+        Raises ConfigInvalid.
+        """
+        layers = self._layers
+        new = load_config(self.sections, home=self.home, environ=layers.environ)
+        reader = Reader(self.sections, self.home, layers.environ)
+        merged = replace(new._layers, stored=layers.stored, flags=layers.flags)  # noqa: SLF001 - of this very class
+        return replace(new, _instances=reader.build(merged.merged()), _layers=merged)
+
     def _value(self, path: tuple[str, ...]) -> Any:
         value = self._instances[path[0]]
         for part in path[1:]:

@@ -79,6 +79,7 @@ class Sentence(StrEnum):
     MESSAGE_SHORTENED = auto()
     OBEYED_CHANGED = auto()
     TAKEN_BACK = auto()
+    OUTBOX_LATE = auto()
 
 
 _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
@@ -396,6 +397,12 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "en": "A command wrote what would make git run a program outside of the sandbox: {paths}. It was taken back.",
         "de": "Ein Befehl hat geschrieben, was Git außerhalb der Sandbox ein Programm ausführen ließe: {paths}. "
         "Es wurde zurückgenommen.",
+    },
+    Sentence.OUTBOX_LATE: {
+        "en": "Replies to {channel} have been waiting for {wait} to be delivered{why}. Hob goes on trying; "
+        "`hob status` says how it stands.",
+        "de": "Antworten an {channel} warten seit {wait} darauf, zugestellt zu werden{why}. Hob versucht es weiter; "
+        "`hob status` sagt, wie es steht.",
     },
 }
 

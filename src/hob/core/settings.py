@@ -25,10 +25,11 @@ class Rules:
 class Secret:
     """A secret value. It is shown by nothing but `reveal`, which reads the reference when first asked."""
 
-    __slots__ = ("_read", "_value", "reference")
+    __slots__ = ("_read", "_tell", "_value", "reference")
 
     def __init__(self, read: Callable[[], str], reference: str = "") -> None:
         self._read = read
+        self._tell: Callable[[str], None] | None = None
         self._value: str | None = None
         self.reference = reference
 
@@ -41,11 +42,21 @@ class Secret:
         """The secret. Raises NotConfigured when the reference leads nowhere."""
         if self._value is None:
             self._value = self._read()
+            if self._tell is not None:
+                self._tell(self._value)
         return self._value
+
+    def tell(self, whom: Callable[[str], None]) -> None:
+        """Tell it each value that is read from now on: what is a secret has to be known to be masked."""
+        self._tell = whom
 
     def forget(self) -> None:
         """Read the reference again next time (it may have been rotated)."""
         self._value = None
+
+    def become(self, other: "Secret") -> None:
+        """Whoever holds this one reads what the other refers to from now on: the settings were read again."""
+        self._read, self.reference, self._value = other._read, other.reference, None  # noqa: SLF001 - its own kind
 
     def __repr__(self) -> str:
         return "Secret(…)"

@@ -59,6 +59,8 @@ class Finished:
     """The turn ended; its finish is committed."""
 
     state: TurnState
+    reason: str = ""
+    """Why it ended so: a code for what failed, words for what people stopped."""
 
 
 Outcome = Parked | Finished

@@ -1,33 +1,50 @@
-"""What the API is made of, apart from HTTP: what the routes need, and how an error looks to a machine."""
+"""What the API is made of, apart from HTTP: what the routes need."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from hob.bus import Hub
 from hob.core.clock import Clock
-from hob.core.errors import (
-    Busy,
-    BusyScope,
-    HobError,
-    InvalidRequest,
-    NotAllowed,
-    NotConfigured,
-    NotFound,
-    Stopping,
-    StoreError,
-    StoreFull,
-)
 from hob.core.ports.accept import Accept
 from hob.gateway.approvals import Leaves
+from hob.gateway.exposition import Metric
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
+from hob.gateway.tokens import Keyring
 from hob.store import Store
+
+
+class Conversations(Protocol):
+    """Sessions, for their owner. All raise NotFound for what is none."""
+
+    async def all(self, *, archived: bool) -> Mapping[str, Any]:
+        """Every session, the latest first; the archived ones instead if asked."""
+        ...
+
+    async def one(self, name: str) -> Mapping[str, Any]:
+        """One session and the last that was said."""
+        ...
+
+    async def change(
+        self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
+    ) -> Mapping[str, Any]:
+        """Change what is given. Raises InvalidRequest."""
+        ...
+
+    async def delete(self, name: str) -> Mapping[str, Any]:
+        """Erase all that was said in it. Raises InvalidRequest while it works on something."""
+        ...
 
 
 class Operations(Protocol):
     """What the routes may set in motion; the commands reach the same."""
+
+    @property
+    def conversations(self) -> Conversations:
+        """Sessions, for their owner."""
+        ...
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         """Bring back what failed or was set aside. Raises NotFound."""
@@ -44,8 +61,8 @@ class Operations(Protocol):
         """
         ...
 
-    async def try_model(self, name: str) -> Mapping[str, Any]:
-        """Ask a model for a word and for a call, within the limits of spending."""
+    async def try_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+        """Ask a model for a word and for a call, within the limits of spending; as it would be with a draft."""
         ...
 
     async def prompt(self, session: str) -> Mapping[str, Any]:
@@ -54,6 +71,18 @@ class Operations(Protocol):
 
     async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
+        ...
+
+    async def metrics(self) -> Sequence[Metric]:
+        """Figures for machines that watch."""
+        ...
+
+    async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
+        """Forget a person, by id or address, or show what that would be. Raises NotFound, InvalidRequest."""
+        ...
+
+    def reload(self) -> Mapping[str, Any]:
+        """Read settings and secrets anew; what waits for the next start."""
         ...
 
     async def backup(self, file: Path) -> Mapping[str, Any]:
@@ -79,7 +108,7 @@ class Api:
     operations: Operations
     settings: GatewaySettings
     clock: Clock
-    token: str
+    keyring: Keyring
     people: Registry
     leaves: Callable[[], Leaves]
     """Made when it is first needed."""
@@ -87,41 +116,3 @@ class Api:
     """Takes known secrets out of what leaves."""
     refused: Callable[[str], None] = lambda who: None
     """Told where a call without the right token came from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An error for machines: HTTP status, code, sentence, and the seconds after which to try again."""
-
-    status: int
-    code: str
-    message: str
-    retry_after: int | None = None
-
-    def view(self) -> dict[str, Any]:
-        return {"error": {"code": self.code, "message": self.message}}
-
-
-def failure_of(error: HobError) -> Failure:
-    """The failure an error is at the edge."""
-    text = str(error)
-    match error:
-        case Busy():
-            status = 503 if error.scope is BusyScope.TOTAL else 429
-            return Failure(status, f"busy_{error.scope}", text, max(1, round(error.retry_after)))
-        case Stopping():
-            return Failure(503, "stopping", text, 2)
-        case StoreFull():
-            return Failure(507, "store_full", text, 30)
-        case StoreError():
-            return Failure(503, "store", text, 30)
-        case InvalidRequest():
-            return Failure(400, "invalid_request", text)
-        case NotAllowed():
-            return Failure(403, "not_allowed", text)
-        case NotFound():
-            return Failure(404, "not_found", text)
-        case NotConfigured():
-            return Failure(503, "not_configured", text)
-        case _:
-            return Failure(500, "internal", text)

@@ -11,9 +11,10 @@ from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ports.accept import Accepted
 from hob.core.states import TurnState
-from hob.gateway.api import Api, failure_of
+from hob.gateway.api import Api
 from hob.gateway.approvals import approval_view
 from hob.gateway.events import Event
+from hob.gateway.failures import failure_of
 from hob.gateway.views import FINAL, chat_view
 
 

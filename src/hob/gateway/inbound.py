@@ -1,69 +1,122 @@
-"""The owner's message as the API and the terminal hand it in."""
+"""A message as the API and the terminal hand it in."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hob.core.clock import Clock
-from hob.core.errors import InvalidRequest
-from hob.core.ids import SessionKey, new_inbound_id, new_trace_id
-from hob.core.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.core.messages import FETCHED_CHANNELS, Address, Inbound, Quoted, Sender
+from hob.core.errors import InvalidRequest, NotAllowed, NotFound
+from hob.core.ids import BlobId, SessionKey, new_inbound_id, new_trace_id
+from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
+from hob.core.ports.tools import Blobs
+from hob.core.screening.media import HEAD, media_type_of
+from hob.gateway.callers import AT_THE_SOCKET, Caller
+from hob.gateway.fields import field, read
 
-FIELDS = frozenset({"message", "session", "model", "quoted", "channel", "wait"})
+_LABELS = {
+    SenderClass.OWNER: OWNER_LABEL,
+    SenderClass.MEMBER: Label(Origin.MEMBER, Trust.UNTRUSTED),
+    SenderClass.STRANGER: Label(Origin.STRANGER, Trust.UNTRUSTED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A file of a message."""
+
+    id: str = field("what `POST /attachments` said")
+    name: str = field("what the file is called", "", characters=(0, 200))
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A message, and how it is to be answered."""
+
+    message: str = field("the text; required", default="")
+    session: str | None = field(
+        "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
+        None,
+        characters=(1, 200),
+    )
+    model: str | None = field("the model that answers, instead of the session's", None)
+    quoted: str | None = field("text that comes along as data: it is marked as untrusted and not obeyed", None)
+    attachments: tuple[HandedIn, ...] = field("pictures and other files, handed in before; texts go as `quoted`", ())
+    channel: str = field(
+        "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
+        "api",
+        one_of=sorted(FETCHED_CHANNELS),
+    )
+    wait: float | None = field(
+        "how long to wait for the answer; at most and by default `gateway.wait_seconds`",
+        None,
+        at_least=0,
+        unit="seconds",
+    )
 
 
 def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> Inbound:
-    """The message made of these fields. `key` is the idempotency key; without one the message is new.
+    """The owner's message made of these fields. Raises InvalidRequest, naming what is wrong."""
+    return inbound_of(read(ChatRequest, fields), key, clock, AT_THE_SOCKET)
 
-    Raises InvalidRequest, naming what is wrong.
+
+def own_chat(caller: Caller, session: str | None = None) -> str:
+    """The conversation of somebody who is not the owner, or the thread of this name beside it."""
+    return f"@{caller.name}/{session}" if session else f"@{caller.name}"
+
+
+async def attached(asked: ChatRequest, blobs: Blobs) -> tuple[Attachment, ...]:
+    """The files of the message, their kinds told by their bytes. Raises InvalidRequest."""
+    files = []
+    for file in asked.attachments:
+        try:
+            data = await blobs.load(BlobId(file.id))
+        except NotFound:
+            raise InvalidRequest(f"no file {file.id[:80]!r} was handed in; `POST /attachments` takes one") from None
+        files.append(Attachment(media_type_of(data[:HEAD]), file.name, BlobId(file.id), size=len(data)))
+    return tuple(files)
+
+
+def is_own(caller: Caller, session: SessionKey) -> bool:
+    """Whether this is a conversation of the caller's; all are the owner's."""
+    own = f"api:{own_chat(caller)}"
+    return caller.cls is SenderClass.OWNER or session == own or session.startswith(f"{own}/")
+
+
+def inbound_of(
+    asked: ChatRequest, key: str | None, clock: Clock, caller: Caller, files: tuple[Attachment, ...] = ()
+) -> Inbound:
+    """The message of this caller. `key` is the idempotency key; without one the message is new.
+
+    The owner's programs share the owner's conversations; whoever else holds a token has conversations of their own.
+    Raises InvalidRequest and NotAllowed.
     """
-    _check(fields)
-    channel = fields.get("channel", "api")
-    if channel not in FETCHED_CHANNELS:
-        raise InvalidRequest(f"channel must be one of {', '.join(sorted(FETCHED_CHANNELS))}")
-    if key is not None and not 1 <= len(key) <= 255:
+    if not (asked.message.strip() or (asked.quoted or "").strip()):
+        raise InvalidRequest("message is missing or empty")
+    if key is not None and not (1 <= len(key) <= 255 and key.isprintable()):
         raise InvalidRequest("Idempotency-Key must have 1 to 255 characters")
-    session = fields.get("session")
-    if session is not None and not (1 <= len(session) <= 200 and session.isprintable()):
-        raise InvalidRequest("session must have 1 to 200 printable characters")
+    session, chat, sender = asked.session, asked.session or "main", Sender("owner")
+    if not caller.owner:
+        sender = Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
     whole = session is not None and ":" in session
+    if caller.cls is not SenderClass.OWNER:
+        if whole or asked.channel != "api":
+            raise NotAllowed("this token has conversations of its own only: name one without a colon")
+        chat = own_chat(caller, session)
+        key = f"@{caller.name}/{key}" if key else None
     id = new_inbound_id()
-    quoted = fields.get("quoted")
     return Inbound(
         id=id,
         key=key or id,
         # a bare name is a conversation of this channel; a whole key, such as another channel's, is taken as it is
-        origin=Address(channel=channel, chat="main" if whole else session or "main"),
-        sender=Sender(id="owner"),
-        text=fields.get("message", ""),
-        label=OWNER_LABEL,
+        origin=Address(channel=asked.channel, chat="main" if whole else chat),
+        sender=sender,
+        text=asked.message,
+        label=_LABELS[caller.cls],
         trace=new_trace_id(),
-        quoted=(Quoted(quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if quoted else (),
+        attachments=files,
+        quoted=(Quoted(asked.quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if asked.quoted else (),
         session=SessionKey(session) if session and whole else None,
-        model=fields.get("model"),
+        model=asked.model,
         sent_at=clock.now(),
     )
-
-
-def _check(fields: Mapping[str, Any]) -> None:
-    unknown = sorted(fields.keys() - FIELDS)
-    if unknown:
-        raise InvalidRequest(f"unknown field {unknown[0]!r}; known are {', '.join(sorted(FIELDS))}")
-    for key, value in fields.items():
-        if key == "wait":
-            read_seconds(value)
-        elif not isinstance(value, str):
-            raise InvalidRequest(f"{key} must be a string")
-    if not (fields.get("message", "").strip() or fields.get("quoted", "").strip()):
-        raise InvalidRequest("message is missing or empty")
-
-
-def read_seconds(value: object) -> float:
-    """A number of seconds, 0 or more. Raises InvalidRequest."""
-    try:
-        seconds = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else -1.0
-    except (ValueError, OverflowError):
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise InvalidRequest("wait must be a number of seconds, 0 or more")
-    return seconds

@@ -1,14 +1,20 @@
 """Serving an ASGI application on sockets that are already open, for as long as a block is."""
 
 import asyncio
+import json
 import logging
 import socket
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from hob.core.errors import NotConfigured
+from hob.gateway.failures import Failure
+from hob.gateway.settings import GatewaySettings
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 1_000
@@ -30,6 +36,13 @@ class LimitedHeads(HttpToolsProtocol):
                 return
         super().data_received(data)
 
+    def send_400_response(self, msg: str) -> None:
+        """Bytes that are no request are answered as everything is that cannot be understood."""
+        body = json.dumps(Failure("invalid_request", msg).view()).encode()
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
+
     def on_headers_complete(self) -> None:
         self._in_head = False
         super().on_headers_complete()
@@ -45,9 +58,52 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not (cut or str(record.msg).startswith("Cancel %s running task"))
 
 
+def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
+    """What TLS is spoken with; None where it is not. Raises NotConfigured."""
+    if settings.tls_cert is None:
+        if settings.tls_key is not None:
+            raise NotConfigured("gateway.tls_key is set, and gateway.tls_cert is not: set both, or neither")
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    load_certificate(context, settings)
+    return context
+
+
+def renew_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+    """Read the files again for connections to come. Raises NotConfigured, and changes nothing then."""
+    load_certificate(
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), settings
+    )  # one that does not fit is not taken
+    load_certificate(context, settings)
+
+
+def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+    """Have the context show the configured certificate. Raises NotConfigured."""
+    assert settings.tls_cert is not None  # noqa: S101 - asked by those who call this
+    try:
+        context.load_cert_chain(settings.tls_cert, settings.tls_key)
+    except ssl.SSLError as error:
+        raise NotConfigured(
+            f"gateway.tls_cert {settings.tls_cert} and gateway.tls_key {settings.tls_key or 'in the same file'} are no "
+            f"certificate with its key ({error.reason or error}); both are PEM files, the key without a passphrase"
+        ) from error
+    except OSError as error:
+        raise NotConfigured(f"gateway.tls_cert or gateway.tls_key cannot be read: {error}") from error
+
+
 @asynccontextmanager
-async def serve(app: ASGIApp, sockets: Sequence[socket.socket], *, grace: float) -> AsyncIterator[None]:
-    """Serve while the block is open; then stop listening and give open requests `grace` seconds to end."""
+async def serve(
+    app: ASGIApp,
+    sockets: Sequence[socket.socket],
+    *,
+    grace: float,
+    tls: ssl.SSLContext | None = None,
+    proxies: Sequence[str] = (),
+) -> AsyncIterator[None]:
+    """Serve while the block is open; then stop listening and give open requests `grace` seconds to end.
+
+    What `proxies` say of the callers' addresses is believed.
+    """
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -60,8 +116,11 @@ async def serve(app: ASGIApp, sockets: Sequence[socket.socket], *, grace: float)
         http=LimitedHeads,
         limit_concurrency=MOST_CONNECTIONS,
         loop="asyncio",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
     )
     config.load()
+    config.ssl = tls
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)

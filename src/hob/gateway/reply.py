@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from starlette.background import BackgroundTask
-from starlette.requests import Request
 from starlette.responses import Response
 
-from hob.core.errors import HobError
-from hob.gateway.api import Api, failure_of
+from hob.gateway.failures import Failure
 
 
 def json_response(
@@ -20,14 +18,9 @@ def json_response(
     return Response(body, status, headers, media_type="application/json", background=after)
 
 
-def error_response(error: HobError) -> Response:
-    """The error as `{error: {code, message}}` with its HTTP status and, where waiting helps, Retry-After."""
-    failure = failure_of(error)
-    headers = None if failure.retry_after is None else {"retry-after": str(failure.retry_after)}
+def failure_response(failure: Failure) -> Response:
+    """The failure as `{error: {code, message}}` with its status, and what goes with it in headers."""
+    headers = {} if failure.retry_after is None else {"retry-after": str(failure.retry_after)}
+    if failure.code == "unauthorized":
+        headers["www-authenticate"] = "Bearer"
     return json_response(failure.view(), failure.status, headers)
-
-
-def api_of(request: Request) -> Api:
-    """What `build_api` was given."""
-    api: Api = request.app.state.api
-    return api

@@ -1,6 +1,9 @@
 """Where the API listens and who may speak to it."""
 
 from dataclasses import dataclass
+from ipaddress import ip_network
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from hob.core.settings import Secret, setting
 
@@ -16,6 +19,40 @@ class GatewaySettings:
         at_least=-1,
         at_most=65535,
     )
+    hosts: list[str] = setting([], "Names under which the API is reached, beside localhost and every address.")
+    cors_origins: list[str] = setting([], "Web pages of others that may call, as https://example.org.")
+    trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is believed.")
+    tls_cert: Path | None = setting(None, "Certificate chain (PEM); the API then speaks HTTPS only.")
+    tls_key: Path | None = setting(None, "Private key of the certificate (PEM), where it is not in the same file.")
     auth_token: Secret | None = setting(None, "Bearer token of the API; made at first start when unset.")
+    metrics: bool = setting(False, "Whether GET /metrics tells figures in Prometheus's format.")
     wait_seconds: float = setting(300.0, "Longest time POST /chat waits for an answer.", at_least=0)
     body_bytes: int = setting(1_000_000, "Largest request body.", at_least=1_000)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what would let in nobody, or everybody."""
+        for name in self.hosts:
+            if not name or not set(name) <= _OF_NAMES:
+                raise ValueError(f"gateway.hosts: {name!r} is no name; write it as hob.example.org")
+        for origin in self.cors_origins:
+            if not _is_origin(origin):
+                raise ValueError(f"gateway.cors_origins: {origin!r} is no origin; write it as https://example.org")
+        for proxy in self.trusted_proxies:
+            try:
+                ip_network(proxy)
+            except ValueError:
+                raise ValueError(f"gateway.trusted_proxies: {proxy!r} is no address and no network") from None
+
+
+_OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
+
+
+def _is_origin(text: str) -> bool:
+    """Whether it is what a browser sends as Origin: https://www.rfc-editor.org/rfc/rfc6454#section-6.2"""
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+        port = "" if parts.port is None else f":{parts.port}"
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(host) and text == f"{parts.scheme}://{host}{port}"

@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from hob.core.errors import ModelFault
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.timeline import TimelineEvent
+from hob.gateway.failures import status_of_fault
 from hob.store import Result, Store
 
 FINAL = frozenset(state.value for state in FINAL_TURNS)
@@ -54,21 +54,10 @@ def chat_view(result: Result) -> dict[str, Any]:
     return view
 
 
-_STATUS = {
-    ModelFault.BILLING.value: 402,
-    ModelFault.BUDGET.value: 402,
-    ModelFault.RATE_LIMIT.value: 429,
-    ModelFault.OVERLOAD.value: 503,
-    ModelFault.NOT_CONFIGURED.value: 503,
-    ModelFault.SETTINGS.value: 503,
-    ModelFault.TIMEOUT.value: 504,
-}
-
-
 def chat_status(view: dict[str, Any]) -> int:
     """The HTTP status that tells the same as the view: a failure is never a 200."""
     if "error" in view:
-        return _STATUS.get(view["error"]["code"], 502)
+        return status_of_fault(view["error"]["code"])
     return 200 if view["state"] in FINAL else 202
 
 
@@ -76,6 +65,24 @@ async def find_chat(store: Store, inbound: str) -> dict[str, Any] | None:
     """The view of one message by its id, or None."""
     result = await store.inbox.find_result(InboundId(inbound))
     return None if result is None else chat_view(result)
+
+
+async def unread_view(store: Store, channel: str) -> dict[str, Any]:
+    """The messages whose outcome waits to be fetched there, oldest first."""
+    rows = [(row, await store.inbox.find_result(row.inbound)) for row in await store.outbox.unfetched(channel)]
+    return {
+        "messages": [
+            {
+                "id": row.inbound,
+                "session": row.session,
+                "state": result.state,
+                "title": row.title,
+                "created": row.created,
+            }
+            for row, result in rows
+            if result is not None
+        ]
+    }
 
 
 def event_view(event: TimelineEvent) -> dict[str, Any]:

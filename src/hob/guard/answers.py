@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from hob.core.ids import ApprovalId
 from hob.core.labels import Origin, SenderClass
-from hob.core.messages import UNKNOWN_TIME, Inbound
+from hob.core.messages import TOKEN_SENDER, UNKNOWN_TIME, Inbound
 from hob.guard.wording.reasons import because
 from hob.store import Approval
 
@@ -86,8 +86,8 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
         return "only the owner answers that"
     if channel in NEVER_ANSWERS or channel not in AUTHENTICATING | set(further):
         return because("{channel} does not prove who writes; answer where Hob knows you", channel=channel)
-    if scoped:
-        return "this token is good for one chat only, and not for leave"
+    if scoped or inbound.sender.id.startswith(TOKEN_SENDER):
+        return "this token is good for chat only, and not for leave"
     if not inbound.label.trusted or inbound.label.origin is not Origin.OWNER or inbound.hops or inbound.background:
         return "that is not what you wrote yourself"
     return ""

@@ -389,8 +389,8 @@ class Choice:
 
 _OFFICIAL = "https://api.openai.com/v1"
 NOTHING = (
-    "no model is connected; set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, start Ollama,"
-    " install a CLI such as claude, or set model.base_url"
+    "no model is connected; run `hob onboard`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
+    " OPENROUTER_API_KEY, start Ollama, install a CLI such as claude, or set model.base_url"
 )
 
 

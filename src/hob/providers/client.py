@@ -69,12 +69,12 @@ class Client:
         *others, last = self._lanes
         for lane in others:
             try:
-                return await ask(*lane)
+                return await _once(ask, *lane)
             except ModelError as error:
                 if error.fault not in _OTHER_KEY:
                     last = lane
                     break
-        return await self._patiently(partial(ask, *last))
+        return await self._patiently(partial(_once, ask, *last))
 
     async def _begin(
         self,
@@ -95,6 +95,17 @@ class Client:
                 raise ModelError(ModelFault.EMPTY, f"{connection.host} gave an empty answer")
             stack.push_async_exit(opened.pop_all())
         return first, pieces
+
+
+async def _once(ask: Callable[[Server, Connection], Awaitable[_T]], server: Server, connection: Connection) -> _T:
+    """One request; one more where its key turns out to have been rotated since it was read."""
+    key = await connection.key()
+    try:
+        return await ask(server, connection)
+    except ModelError as error:
+        if await connection.renewed(key, error) is None:
+            raise
+        return await ask(server, connection)
 
 
 async def _prepare(

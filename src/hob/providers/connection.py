@@ -62,6 +62,16 @@ class Connection:
             )
         return key
 
+    async def renewed(self, key: str, error: ModelError) -> str | None:
+        """The key that stands in this one's place by now, if the server refused it and it was rotated meanwhile."""
+        if error.fault is not ModelFault.AUTH or self._server.api_key is None:
+            return None
+        try:
+            new = await self.key()
+        except ModelError:  # why it was refused says more
+            return None
+        return new if new and new != key else None
+
     def secrets(self, key: str) -> tuple[str, ...]:
         """What no error may show: the key, and what the owner's headers and the address hold."""
         return (key, password_of(self._server.base_url), *secrets_of(self._server.headers))

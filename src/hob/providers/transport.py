@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
+
+import httpx2
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotFound
@@ -47,9 +49,8 @@ class HttpModel:
         decoder = wire.decoder(host=connection.host, salt=os.urandom(8).hex(), taken=taken, secrets=secrets)
         broken = False
         try:
-            async with connection.open(
-                "POST", url, headers=self._headers(key), content=body, patience=request.patience, secrets=secrets
-            ) as response:
+            async with AsyncExitStack() as opened:
+                response = await self._post(opened, url, body, key, request.patience)
                 yield _BEAT
                 async with aclosing(bytes_of(response)) as pieces:
                     async for data in pieces:
@@ -64,6 +65,29 @@ class HttpModel:
             broken = True
         for event in decoder.finish(broken=broken):
             yield _told(event, request, names, self._identity)
+
+    async def _post(self, opened: AsyncExitStack, url: str, body: bytes, key: str, patience: float) -> httpx2.Response:
+        """The good answer to this body; a key that was rotated since it was read is read anew, once."""
+        connection = self._connection
+
+        async def post(key: str) -> httpx2.Response:
+            answer = connection.open(
+                "POST",
+                url,
+                headers=self._headers(key),
+                content=body,
+                patience=patience,
+                secrets=connection.secrets(key),
+            )
+            return await opened.enter_async_context(answer)
+
+        try:
+            return await post(key)
+        except ModelError as error:
+            renewed = await connection.renewed(key, error)
+            if renewed is None:
+                raise
+            return await post(renewed)
 
     async def list_models(self) -> tuple[Listed, ...]:
         """The models the server has. Raises ModelError."""

@@ -114,6 +114,10 @@ class Failover:
         verdict.cost = 0
         raise verdict
 
+    def forget_failures(self) -> None:
+        """Give no lane a rest any more: keys or addresses were changed."""
+        self._health.forget()
+
     async def patiently(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         """What `ask` gives, asked again as patiently as for an answer, e.g. for the name of a server's model.
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.decisions import Decisions as Decisions
     from hob.store.decisions import PolicyDecision as PolicyDecision
     from hob.store.erasure import Erasure as Erasure
+    from hob.store.erasure import Whose as Whose
     from hob.store.inbox import Inbox as Inbox
     from hob.store.inbox import InboxCounts as InboxCounts
     from hob.store.inbox import InboxLimits as InboxLimits
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.ledger import StoredLedger as StoredLedger
     from hob.store.moves import IllegalMove as IllegalMove
     from hob.store.outbox import Outbox as Outbox
+    from hob.store.outbox import OutboxAge as OutboxAge
     from hob.store.outbox import OutboxCounts as OutboxCounts
     from hob.store.outbox import OutboxRow as OutboxRow
     from hob.store.people import StoredPeople as StoredPeople
@@ -58,12 +60,12 @@ _HOMES = {
     "chain": ("Checked",),
     "channel_state": ("StoredChannelState",),
     "decisions": ("Decisions", "PolicyDecision"),
-    "erasure": ("Erasure",),
+    "erasure": ("Erasure", "Whose"),
     "inbox": ("Inbox", "InboxCounts", "InboxLimits", "Result", "Waiting"),
     "journal": ("StoredJournal",),
     "ledger": ("Division", "StoredLedger"),
     "moves": ("IllegalMove",),
-    "outbox": ("Outbox", "OutboxCounts", "OutboxRow"),
+    "outbox": ("Outbox", "OutboxAge", "OutboxCounts", "OutboxRow"),
     "people": ("StoredPeople",),
     "rebuild": ("Compared", "Rebuilt", "check_projections", "rebuild_projections"),
     "sessions": ("StoredSessions",),

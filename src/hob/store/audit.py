@@ -124,7 +124,7 @@ class AuditLog:
     async def verify(self) -> Checked:
         """Check every entry and the head. Takes about a second for 100,000 entries; others read and write meanwhile."""
         kept = read_head(self._file)  # first: entries that come meanwhile are newer than it, which is no fault
-        return await self._readers.read(lambda connection: _verify(connection, kept))
+        return await self._readers.read(lambda connection: check_log(connection, kept))
 
 
 def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
@@ -166,7 +166,7 @@ def verify_audit(home: Path, noted: str | None = None) -> Checked:
                 "a head is a number, a colon and hex digits, as `hob audit verify` prints it"
             ) from None
     with _opened(home) as connection:
-        return _verify(connection, kept)
+        return check_log(connection, kept)
 
 
 @contextmanager
@@ -194,7 +194,8 @@ def _latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRo
     return tuple(_row(row) for row in reversed(all_rows(connection, sql, values)))
 
 
-def _verify(connection: apsw.Connection, kept: Head | None) -> Checked:
+def check_log(connection: apsw.Connection, kept: Head | None) -> Checked:
+    """Every entry of the log, and the head that was kept."""
     check = ChainCheck(kept)
     for seq, *facts, detail, previous, sealed, text, salt, stone in connection.execute(_WHOLE):
         problem = _detail_problem(detail, text, salt, bool(stone))

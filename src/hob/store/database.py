@@ -70,6 +70,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
     """
     path = home / NAME
     _need_decision(home, path)
+    empty = path.exists() and path.stat().st_size == 0
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
@@ -77,7 +78,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
         raise StoreFull(f"{path} cannot be written: {error.strerror}.") from error
     if not _looks_right(path):
         raise _set_aside(home, path, now, "it is no SQLite database")
-    if path.stat().st_size == 0 and _was_used(home):
+    if empty and was_used(home):
         raise _set_aside(home, path, now, "it is empty, although this home has been used")
     connection: Connection | None = None
     try:
@@ -129,10 +130,11 @@ def _looks_right(path: Path) -> bool:
     return head in (b"", _MAGIC)
 
 
-def _was_used(home: Path) -> bool:
+def was_used(home: Path) -> bool:
     """Whether there was a database once: an empty file alone is what a crash leaves of the very first start."""
-    return any(
-        (home / folder).is_dir() and any((home / folder).iterdir()) for folder in ("backups", "blobs", "secrets")
+    token = home / "secrets" / "gateway-token"  # other secrets may lie there before the first start
+    return token.exists() or any(
+        (home / folder).is_dir() and any((home / folder).iterdir()) for folder in ("backups", "blobs")
     )
 
 

@@ -7,8 +7,10 @@ it is lost. Backups made earlier still hold the content until they are deleted; 
 import asyncio
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import apsw
@@ -24,6 +26,8 @@ from hob.store.rows import Row, all_rows, find_row
 from hob.store.writer import Writer
 
 TOMBSTONES = "tombstones.jsonl"
+_DOOMED = "IN doomed"
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 _SCOPE = """
     CREATE TEMP TABLE IF NOT EXISTS doomed_turns (id TEXT PRIMARY KEY) STRICT;
@@ -104,6 +108,22 @@ _SHOWN = (
     " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
 )
 _MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
+# Of a person: `:key` is JSON of `senders` (as the inbox spells them) and of `addresses`, `target` their id.
+_SENDERS = "(SELECT value FROM json_each(:key, '$.senders'))"
+_ADDRESSES = "(SELECT value FROM json_each(:key, '$.addresses'))"
+_TRACES_OF_PERSON = f"INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM inbox WHERE sender IN {_SENDERS}"  # noqa: S608
+_TURNS_OF_PERSON = (
+    f"INSERT OR IGNORE INTO doomed_turns SELECT turn FROM inbox WHERE sender IN {_SENDERS} AND turn IS NOT NULL"  # noqa: S608
+    " UNION SELECT id FROM turns WHERE trace_id IN doomed_traces"
+)
+_CONTENT_OF_PERSON = (
+    f"SELECT content FROM timeline WHERE kind = 'system' AND sender_id IN {_ADDRESSES}",  # noqa: S608
+    f"SELECT text FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
+    " AND state NOT IN ('ready', 'sending')",
+    "SELECT a.detail FROM audit a JOIN content c ON c.id = a.detail WHERE c.text IS NOT NULL AND ("  # noqa: S608
+    "CASE WHEN json_valid(c.text) THEN c.text ->> '$.target' = :key ->> '$.target' ELSE 0 END"
+    f" OR EXISTS (SELECT 1 FROM {_ADDRESSES} w WHERE instr(c.text, w.value)))",
+)
 _STONED = (
     "SELECT b.id, t.at FROM tombstones t JOIN blobs b ON b.id = lower(hex(t.hash))"
     " WHERE t.content = 0 AND b.erased IS NULL AND b.at <= t.at"
@@ -112,6 +132,19 @@ _TITLES = (
     "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
     " WHERE i.trace_id IN doomed_traces"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """A person to the store: `senders` as the inbox spells them, `addresses` as people write them, `id` or nothing."""
+
+    senders: tuple[str, ...]
+    addresses: tuple[str, ...]
+    id: str = ""
+
+    def key(self) -> str:
+        """The same for a statement."""
+        return json.dumps({"senders": self.senders, "addresses": self.addresses, "target": self.id or None})
 
 
 class Keeper(Protocol):
@@ -156,6 +189,14 @@ class Erasure:
         scope = (_TURNS_OF_SESSION, _TRACES, _TRACES_OF_SESSION)
         return await self._erase(session, scope, (*_CONTENT, *_CONTENT_OF_SESSION), reason, session)
 
+    async def erase_person(self, whose: Whose, reason: str) -> int:
+        """Forget all that these senders said and that came of it, and what names them; how many pieces those were.
+
+        A turn that also worked on messages of others goes with theirs. Raises as above.
+        """
+        scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
+        return await self._erase(whose.key(), scope, (*_CONTENT, *_CONTENT_OF_PERSON), reason, None)
+
     async def _erase(
         self, key: str, scope: Sequence[str], content: Iterable[str], reason: str, session: SessionKey | None
     ) -> int:
@@ -177,7 +218,11 @@ class Erasure:
             for select in (*content, _SUMMARIES_OF_TURNS):
                 connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
             self._doom_titles(connection)
-            blobs = kept | _named(connection, "IN doomed") | {row[0] for row in all_rows(connection, _MEDIA)}
+            blobs = (
+                kept
+                | named_blobs(connection, _DOOMED, _DOOMED, _DOOMED)
+                | {row[0] for row in all_rows(connection, _MEDIA)}
+            )
             texts = all_rows(
                 connection, "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
             )
@@ -219,9 +264,19 @@ def _present(select: str) -> str:
     return f"WITH found(id) AS ({select}) SELECT id FROM found WHERE id IS NOT NULL"  # noqa: S608
 
 
-def _named(connection: apsw.Connection, among: str = "NOT NULL") -> set[str]:
-    found = {row[0] for sql in (_RESTS, _IMAGES, _SHOWN) for row in all_rows(connection, sql.format(among=among))}
-    for version, body in all_rows(connection, _ATTACHED.format(among=among)):
+def named_blobs(
+    connection: apsw.Connection,
+    inbounds: str = "NOT NULL",
+    steps: str = "NOT NULL",
+    entries: str = "NOT NULL",
+    values: Mapping[str, object] = _NOTHING,
+) -> set[str]:
+    """The blobs that content names which is not erased; of each kind only that whose id is so (SQL after `id`)."""
+    of_steps = all_rows(connection, _RESTS.format(among=steps), dict(values))
+    of_entries = all_rows(connection, _IMAGES.format(among=entries), dict(values))
+    shown = all_rows(connection, _SHOWN.format(among=steps), dict(values))
+    found = {row[0] for row in (*of_steps, *of_entries, *shown)}
+    for version, body in all_rows(connection, _ATTACHED.format(among=inbounds), dict(values)):
         found.update(file.blob for file in load_inbound(version, "", body).attachments)
     return found - {None, ""}
 
@@ -255,7 +310,7 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
     connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
     doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
-    blobs = sorted(doomed.keys() - _named(connection)) if doomed else []
+    blobs = sorted(doomed.keys() - named_blobs(connection)) if doomed else []
     for blob in blobs:
         connection.execute("UPDATE blobs SET erased = ? WHERE id = ?", (doomed[blob], blob))
     return blobs

@@ -428,8 +428,11 @@ class Inbox:
         return await self._readers.read(lambda connection: _result(connection, inbound))
 
     async def counts(self) -> InboxCounts:
-        """How much waits."""
-        sql = "SELECT count(*), count(DISTINCT session), min(at) FROM inbox WHERE state = 'waiting'"
+        """How much waits. What waits in a paused session does so on purpose and makes nothing old."""
+        sql = (
+            "SELECT count(*), count(DISTINCT i.session), min(i.at) FILTER (WHERE NOT coalesce(s.paused, 0))"
+            " FROM inbox i LEFT JOIN sessions s ON s.key = i.session WHERE i.state = 'waiting'"
+        )
         row = await self._readers.read(lambda connection: find_row(connection, sql))
         return InboxCounts(*(row or (0, 0, None)))
 

@@ -8,10 +8,11 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
-from hob.core.ids import OutboxId, TraceId, TurnId
+from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, TurnId
 from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.timeline import TimelineEvent
+from hob.store.codec import title_of
 from hob.store.content import Keep
 from hob.store.moves import check_move
 from hob.store.readers import Readers
@@ -30,6 +31,12 @@ _COLUMNS = (
 _TABLES = "outbox o JOIN content c ON c.id = o.text"
 _OPEN = "state IN ('ready', 'sending')"
 _FETCHED = tuple(sorted(FETCHED_CHANNELS))
+_UNFETCHED = (
+    "SELECT i.id, i.session, c.text, min(o.created) FROM outbox o"
+    " JOIN inbox i ON i.seq = (SELECT min(seq) FROM inbox WHERE turn = o.turn)"
+    " LEFT JOIN tasks t ON t.id = i.id LEFT JOIN content c ON c.id = t.title"
+    " WHERE o.state IN ('ready', 'sending') AND o.channel = ? GROUP BY i.id ORDER BY max(o.seq) DESC LIMIT ?"
+)
 _HEADS = f"SELECT min(seq) FROM outbox WHERE {_OPEN} AND channel = ? AND account = ? GROUP BY chat, thread"  # noqa: S608
 _MOVE = (
     "UPDATE outbox SET state = ?, attempts = ?, repeats = ?, next_at = ?, reason = ?, receipt = ?, ended = ?"
@@ -63,6 +70,26 @@ class OutboxCounts:
     unread: int
     dead: int
     parked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unfetched:
+    """A message whose reply, or question, nobody has fetched. `title` is the first line of what was asked."""
+
+    inbound: InboundId
+    session: SessionKey
+    title: str
+    created: float
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxAge:
+    """The oldest open row: what it waits for is the reason of its last attempt. `created` is in Unix seconds."""
+
+    id: OutboxId
+    channel: str
+    created: float
+    reason: str
 
 
 def write_outbounds(
@@ -206,6 +233,14 @@ class Outbox:
         row = await self._readers.read(lambda c: find_row(c, sql, (id,)))
         return None if row is None else _load(row)
 
+    async def unfetched(self, channel: str, limit: int = 50) -> tuple[Unfetched, ...]:
+        """The newest messages whose replies wait to be fetched there, oldest first."""
+        rows = await self._readers.read(lambda c: all_rows(c, _UNFETCHED, (channel, limit)))
+        return tuple(
+            Unfetched(InboundId(id), SessionKey(session), title_of(title), created)
+            for id, session, title, created in reversed(rows)
+        )
+
     async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:
         """Dead and parked rows, newest first."""
         sql = (
@@ -213,6 +248,15 @@ class Outbox:
             " ORDER BY o.seq DESC LIMIT ?"
         )
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
+
+    async def oldest(self) -> OutboxAge | None:
+        """What has waited longest to be sent; None where nothing does. What waits to be fetched is nobody's delay."""
+        sql = (
+            f"SELECT id, channel, created, reason FROM outbox WHERE {_OPEN}"  # noqa: S608
+            f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"
+        )
+        row = await self._readers.read(lambda c: find_row(c, sql, _FETCHED))
+        return None if row is None else OutboxAge(*row)
 
     async def counts(self) -> OutboxCounts:
         """How much is not delivered."""

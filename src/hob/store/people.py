@@ -71,6 +71,21 @@ class StoredPeople:
 
         await self._audit.write(job, lambda _: entries)
 
+    async def erase(self, person: str | None, addresses: Sequence[SenderAddress], *entries: AuditEntry) -> None:
+        """Remove the person, if there is one, and what was ever asked from these addresses."""
+
+        def job(connection: apsw.Connection) -> None:
+            for address in addresses:
+                connection.execute(_UNLINK, _place(address))
+                connection.execute(
+                    "DELETE FROM pairing_requests WHERE channel = ? AND address = ?", (address.channel, address.id)
+                )
+            if person is not None:
+                connection.execute("DELETE FROM person_addresses WHERE person = ?", (person,))
+                connection.execute("DELETE FROM persons WHERE id = ? AND class <> 'owner'", (person,))
+
+        await self._audit.write(job, lambda _: entries)
+
     async def requests(self) -> tuple[PairingRequest, ...]:
         """Who waits for an answer and who was denied, oldest first."""
         sql = f"{_REQUESTS} WHERE denied OR expires > ? ORDER BY seq"

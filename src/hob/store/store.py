@@ -16,6 +16,7 @@ from hob.core.ids import SessionKey
 from hob.store.approvals import Approvals
 from hob.store.audit import AuditLog
 from hob.store.backup import back_up
+from hob.store.belongings import StoredBelongings
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
 from hob.store.check import OK, PENDING, BackgroundCheck
@@ -32,6 +33,8 @@ from hob.store.ledger import StoredLedger
 from hob.store.outbox import Outbox
 from hob.store.people import StoredPeople
 from hob.store.readers import Readers
+from hob.store.retention import Retention
+from hob.store.rows import all_rows
 from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
 from hob.store.stored_settings import StoredSettings
@@ -98,6 +101,9 @@ class Store:
         self.people = StoredPeople(writer, readers, clock, self.audit)
         self.blobs = FileBlobs(writer, readers, clock, home / "blobs")
         self.erasure = Erasure(writer, clock, home, partial(connect, opened.path, settings, vfs, writes=True))
+        self.retention = Retention(writer, readers, home)
+        self._backing_up = asyncio.Lock()
+        self.belongings = StoredBelongings(readers)
         self._export = Export(readers, clock)
 
     @property
@@ -105,17 +111,22 @@ class Store:
         """Transactions committed since the store was opened."""
         return self._writer.commits
 
+    async def began(self) -> float:
+        """When this home was first used (Unix seconds)."""
+        return float((await self._readers.read(lambda c: all_rows(c, "SELECT min(began) FROM runs")))[0][0])
+
     def health(self) -> Health:
         """How the database is, without asking it."""
         size = sum(part.stat().st_size for side in ("", *SIDES) if (part := self._beside(side)).exists())
         return Health(self._writer.waiting, self._writer.last_error, self._check.state, size, free_bytes(self._home))
 
     async def backup(self, file: Path, *, force: bool = False) -> None:
-        """Write a consistent copy, blobs included, to one file while Hob goes on.
+        """Write a consistent copy, blobs included, to one file while Hob goes on; one after the other.
 
         Raises InvalidRequest if the file exists (unless forced), StoreFull and other StoreErrors; then no file is left.
         """
-        await asyncio.to_thread(back_up, self._connect, self._home, file, force=force)
+        async with self._backing_up:
+            await asyncio.to_thread(back_up, self._connect, self._home, file, force=force)
 
     def export_session(self, key: SessionKey) -> AsyncIterator[str]:
         """One session as JSON lines, metadata first. Raises NotFound."""

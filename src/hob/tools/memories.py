@@ -64,6 +64,15 @@ class FileMemories:
 
         await asyncio.to_thread(self._drop, wanted)
 
+    async def naming(self, names: re.Pattern[str]) -> tuple[str, ...]:
+        """The texts, of any session, in which this is found."""
+        kept = await asyncio.to_thread(self._load)
+        return tuple(each.memory.text for each in kept if names.search(each.memory.text))
+
+    async def forget_naming(self, names: re.Pattern[str]) -> None:
+        """Forget those. Raises OSError."""
+        await asyncio.to_thread(self._drop, lambda line: not names.search(str(line.get("text", ""))))
+
     def _drop(self, wanted: Callable[[Mapping[str, Any]], bool]) -> None:
         with self._lock:
             self._lines.keep(wanted)

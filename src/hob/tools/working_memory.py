@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,27 @@ class FileWorkingMemory:
     async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
         """Forget the notes that these turns wrote, and that of a session where one is given. Raises OSError."""
         await asyncio.to_thread(self._forget, turns, session)
+
+    async def naming(self, names: re.Pattern[str]) -> tuple[str, ...]:
+        """The notes, of any session, in which this is found."""
+        return await asyncio.to_thread(lambda: tuple(note.text for _, note in self._naming(names)))
+
+    async def forget_naming(self, names: re.Pattern[str]) -> None:
+        """Forget those. Raises OSError."""
+
+        def drop() -> None:
+            for path, _ in tuple(self._naming(names)):
+                path.unlink(missing_ok=True)
+            if self._folder.exists():
+                sync_folder(self._folder)
+
+        await asyncio.to_thread(drop)
+
+    def _naming(self, names: re.Pattern[str]) -> Iterator[tuple[Path, WorkingNote]]:
+        for path in self._folder.glob("*.json"):
+            note = self._load(path)
+            if note is not None and names.search(note.text):
+                yield path, note
 
     def _forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
         for path in self._folder.glob("*.json"):

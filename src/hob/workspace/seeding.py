@@ -1,22 +1,23 @@
 """The first files of a new workspace. What is there is never overwritten, what was deleted does not come back."""
 
 import os
-import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-_GIT_SECONDS = 20.0
+from hob.workspace.repositories import begin_repository
 
 TEMPLATES: Mapping[str, str] = {
     "AGENTS.md": """\
 # How to work
 
-<!-- Rules for every conversation. Hob reads this file each time; write it as you would brief a new colleague. -->
+<!-- Rules for every conversation. Brief Hob as you would a good colleague on the first day, and strike what does not
+fit you. Comments like this one are for you: Hob is not shown them. Every other line is part of every question, so keep
+these files short. -->
 
-- Do what was asked, completely, then stop. Mention what else you noticed in one line.
+- Do what was asked, all of it, then stop. What else you noticed fits into one line.
+- Look before you guess: read the file, run the command. Say what an answer rests on.
 - Before anything that cannot be undone or that others will see, say what you are about to do.
-- Report results with what they rest on: the file, the page, the command.
+- Remember what the owner will want again: decisions, dates, how things are liked.
 - Private things stay private: nothing from USER or MEMORY goes to others unless the owner says so.
 """,
     "SOUL.md": """\
@@ -24,21 +25,33 @@ TEMPLATES: Mapping[str, str] = {
 
 <!-- Voice and temper. Change it until it sounds right to you. -->
 
-Calm, friendly, plain. Warm without flattery; dry humour is welcome when the matter allows it.
+Calm, friendly, plain: a good neighbour. Warm without flattery; dry humour where the matter allows it.
 Disagree when there is a reason, and say the reason.
 """,
     "USER.md": """\
 # About the owner
 
-<!-- Your name, how to address you, languages, time zone, work, people who matter. Shown only when you alone read. -->
+<!-- Who you are, in a few lines. Shown only when you alone read. For example:
+- Name: Maria; call me Mia
+- Languages: German with family, English at work
+- Time: Vienna; asleep from 23 to 7
+- Work: runs a small bakery; the books are in ~/bakery
+- People: Jo (husband), Lena (daughter, 9), Dr Weiss (accountant)
+-->
 """,
     "TOOLS.md": """\
 # Notes on tools
 
-<!-- What Hob should know about your machines, accounts and habits: host names, folders, preferred programs. -->
+<!-- What Hob should know about your machines, folders and habits. For example:
+- Backups: the disk "attic", mounted at /mnt/attic
+- Invoices: ~/papers/YEAR, one PDF each
+- Spreadsheets as CSV, never as XLSX
+-->
 """,
     "IDENTITY.md": """\
 # Identity
+
+<!-- Give it another name if you like. -->
 
 - Name: Hob
 - Nature: a house spirit who does chores at night and asks for little
@@ -46,44 +59,45 @@ Disagree when there is a reason, and say the reason.
     "MEMORY.md": """\
 # Memory
 
-<!-- Lasting facts, one per line. Shown only when you alone read. -->
+<!-- Lasting facts that you write yourself, one a line. Shown only when you alone read. What you tell Hob to remember
+is kept elsewhere; this page is yours. -->
 """,
 }
+_BEGUN = ".seeding"
+"""The folder's name for as long as not all templates are written: a crash in between is made good next time."""
 
 
 def seed(path: Path) -> tuple[str, ...]:
     """Make the folder and write the templates if it holds none of them yet; the names that were written.
 
-    With git installed it becomes a repository, unless it lies in one. Raises OSError when the folder cannot be made.
+    With git installed it becomes a repository with the templates as its first commit, unless it lies in one. Raises
+    OSError when the folder cannot be made.
     """
     root = path.expanduser()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)  # what stands in USER.md and MEMORY.md is private
-    if any(os.path.lexists(root / name) for name in TEMPLATES):
+    begun = root / _BEGUN
+    if not begun.exists() and any(os.path.lexists(root / name) for name in TEMPLATES):
         return ()
-    for name, text in TEMPLATES.items():
-        with (root / name).open("x", encoding="utf-8") as file:
-            file.write(text)
-    _init_git(root)
-    return tuple(TEMPLATES)
+    begun.touch()
+    written = [name for name, text in TEMPLATES.items() if _write_new(root / name, text)]
+    if not any((folder / ".git").exists() for folder in (root, *root.resolve().parents)):
+        begin_repository(root, tuple(TEMPLATES), ignored=("/work/", f"/{_BEGUN}"))
+    begun.unlink()
+    return tuple(written)
 
 
 def make_work_repository(path: Path) -> None:
-    """The folder where tools work, a repository of its own where git is installed. Raises OSError."""
+    """The folder where tools work, with git installed a repository of its own with a first commit. Raises OSError."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (path / ".git").exists():
-        _run_git_init(path)
+        begin_repository(path)
 
 
-def _init_git(root: Path) -> None:
-    if not any((folder / ".git").exists() for folder in (root, *root.resolve().parents)):
-        _run_git_init(root)
-
-
-def _run_git_init(root: Path) -> None:
-    git = shutil.which("git")
-    if git is None:
-        return
-    try:
-        subprocess.run([git, "init", "-q", str(root)], capture_output=True, timeout=_GIT_SECONDS, check=False)
-    except (OSError, subprocess.SubprocessError):
-        return  # a workspace without history is a workspace still
+def _write_new(path: Path, text: str) -> bool:
+    """Write a file whole or not at all; whether it was not there before."""
+    if os.path.lexists(path):
+        return False
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.rename(path)
+    return True

@@ -3,8 +3,10 @@
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
+
+from hob.config import process_environment
 
 COLOURS = {
     "red": "31",
@@ -16,6 +18,8 @@ COLOURS = {
     "dim": "2",
     "bold": "1",
 }
+SIMPLE_TERMINALS = frozenset({"", "dumb", "unknown"})
+"""Values of TERM that promise nothing but lines of text."""
 STATE_COLOURS = {
     "done": "green",
     "sent": "green",
@@ -33,8 +37,14 @@ STATE_COLOURS = {
 
 
 def paint(text: str, colour: str, on: TextIO | None = None) -> str:
-    """The text in a colour if standard output (or what it is written on) is a terminal."""
-    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and (on or sys.stdout).isatty() else text
+    """The text in a colour, where standard output (or what it is written on) shows colours."""
+    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and shows_colours(on or sys.stdout) else text
+
+
+def shows_colours(on: TextIO) -> bool:
+    """Whether a terminal is behind it that knows colours, and nobody minds them (https://no-color.org)."""
+    environ = process_environment()
+    return on.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "") not in SIMPLE_TERMINALS
 
 
 def state(name: str, width: int = 0) -> str:
@@ -71,15 +81,23 @@ _TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(c
 
 def show_painted(question: str, on: TextIO) -> None:
     """All of a question for leave; the lines of a diff in their colours."""
-    in_diff = False
-    for number, shown in enumerate(tame(question).split("\n")):
-        in_diff = in_diff or shown in _DIFFS  # Hob's own line: what a call brings along stands behind a bar
-        mark = shown[len(_BAR) : len(_BAR) + 1] if in_diff and shown.startswith(_BAR) else ""
-        print(paint(shown, _DIFF_COLOURS.get(mark, "") if number else "yellow", on), file=on)
+    for shown, colour in coloured_lines(question):
+        print(paint(shown, colour, on), file=on)
     on.flush()
 
 
-_DIFFS, _BAR = frozenset({"which would change:", "was sich dann änderte:"}), "│ "
+def coloured_lines(question: str) -> Iterator[tuple[str, str]]:
+    """The lines of a question for leave, each with its colour."""
+    in_diff = False
+    for number, shown in enumerate(tame(question).split("\n")):
+        in_diff = in_diff or shown in _DIFFS  # Hob's own line: what a call brings along stands behind a bar
+        mark = shown[len(BAR) : len(BAR) + 1] if in_diff and shown.startswith(BAR) else ""
+        yield shown, _DIFF_COLOURS.get(mark, "") if number else "yellow"
+
+
+BAR = "│ "
+"""Before every line of a question that a call brings along."""
+_DIFFS = frozenset({"which would change:", "was sich dann änderte:"})
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 from hob.app.commands.output import show_painted
 
-_WORDS = {
+DECISIONS = {
     **dict.fromkeys(("y", "yes", "j", "ja"), (True, "once")),
     **dict.fromkeys(("n", "no", "nein"), (False, "once")),
     "session": (True, "session"),
     "always": (True, "always"),
 }
+"""What people type, and what it means: whether it is allowed, and how far."""
 
 
 def show_question(view: Mapping[str, Any]) -> None:
@@ -51,7 +52,7 @@ class Terminal:
             word = self.read(f"Allow {approval['id']}? (y/n{further}; Ctrl-D leaves it open) ")
             if word is None:
                 return None
-            said = _WORDS.get(word.strip().lower())
+            said = DECISIONS.get(word.strip().lower())
             if said is not None and (said[1] in approval["scopes"]):
                 return said
 

@@ -1,6 +1,8 @@
 """`hob serve`."""
 
 import asyncio
+import logging
+import os
 import sys
 import time
 from contextlib import suppress
@@ -10,8 +12,13 @@ from hob import __version__
 from hob.app.client import ConnectionLost, NobodyThere, call
 from hob.app.daemon import run_daemon, set_up_logging
 from hob.app.home import own, socket_of
+from hob.app.operating.log_file import log_file
+from hob.app.operating.settings import LogSettings
 from hob.app.sections import choose_models, read_config
 from hob.core.errors import HomeTaken
+from hob.core.tracing import OWN
+
+log = logging.getLogger(__name__)
 
 TAKE_OVER_SECONDS = 45.0
 ROLE = "serve"
@@ -30,14 +37,16 @@ def serve() -> int:
     line = choose_models(config).line()
 
     def ready(url: str) -> None:
+        log.info("hob %s runs: pid %d, at %s", __version__, os.getpid(), url or "hob.sock", extra=OWN)
         print(f"hob {__version__} ready: {url or socket_of(home)}, model {line}, home {home}", flush=True)
         if line == "none":
             print("Connect a model: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY,")
             print("or start Ollama, and start Hob again; or run `hob config set model.base_url URL`.", flush=True)
 
     take_over(home)
-    with own(home, ROLE):
+    with own(home, ROLE), log_file(home, config[LogSettings]):
         asyncio.run(run_daemon(home, config, on_ready=ready))
+        log.info("hob has ended", extra=OWN)
     return 0
 
 

@@ -1,11 +1,17 @@
 """`hob status`."""
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from hob.app.commands.output import age, line, paint, print_json
 from hob.app.home import socket_of
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
+
+LATE = 300.0
+"""Seconds; what waits longer is late."""
+DAY = 86_400.0
 
 
 def status(*, json: bool = False) -> int:
@@ -24,8 +30,9 @@ def status(*, json: bool = False) -> int:
         return 0
     owner = paint("running", "green") if running else paint("not running; start it with `hob serve`", "yellow")
     print(f"Hob {seen['version']} in {home}: {owner}")
-    print(f"turns     {seen['running']} running, {seen['waiting']} waiting, {seen['parked']} parked")
-    oldest = f", the oldest for {age(seen['oldest_owed_seconds'])}" if seen["oldest_owed_seconds"] else ""
+    print(f"turns     {seen['running']} running, {seen['waiting']} waiting, {seen['parked']} parked", end="")
+    print(_aged(", the oldest message waits for", seen["oldest_waiting_seconds"], 30))
+    oldest = _aged(", the oldest for", seen["oldest_owed_seconds"], 60)
     unread = f", {seen['unread']} not fetched yet" if seen["unread"] else ""
     print(f"replies   {seen['owed']} to be sent{oldest}{unread}")
     if seen["undeliverable"]:
@@ -36,7 +43,41 @@ def status(*, json: bool = False) -> int:
     for row in seen["resting"]:
         left = age(max(0.0, row["until"] - time.time()))
         print(paint(f"          {row['model']} (key {row['key']}) rests for {left}: {row['reason']}", "yellow"))
+    if seen["settings"]["problem"]:
+        print(paint(f"settings  wrong, the former ones hold: {line(seen['settings']['problem'], 200)}", "red"))
+    for key in seen["settings"]["waiting"]:
+        print(paint(f"settings  {key} was changed and holds from the next start on", "yellow"))
     for name in seen["unaccepted"]:
         print(paint(f"files     {name} was changed and is untrusted; `hob accept {name}` accepts it", "yellow"))
-    print(f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}")
+    queue = seen["writer_queue"]
+    waits = paint(f", {queue} writes wait", _colour(queue, 100, 1_000)) if queue else ""
+    print(f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}{waits}")
+    for follower in seen["followers"]:
+        lag = paint(f"{age(follower['lag_seconds'])} behind", _colour(follower["lag_seconds"], 60, LATE))
+        print(f"follower  {follower['name']}: {lag}")
+    _show_backups(seen["backups"])
     return 0
+
+
+def _show_backups(backups: Mapping[str, Any]) -> None:
+    if backups["problem"]:
+        print(paint(f"backup    failed: {line(backups['problem'], 200)}; it is tried again every hour", "red"))
+    elif backups["running"]:
+        print("backup    is being made")
+    if backups["at"] is not None:
+        old = time.time() - backups["at"]
+        colour = _colour(old, 2 * DAY, 4 * DAY) if backups["daily"] else "dim"
+        print(f"backup    {paint(f'{age(old)} old', colour)}, {backups['kept']} kept: {backups['newest']}")
+    elif not backups["daily"]:
+        print(paint("backup    none is made by itself (backups.daily)", "yellow"))
+    elif not backups["problem"]:
+        first = time.strftime("%a %H:%M", time.localtime(backups["next_at"]))
+        print(f"backup    the first is made while Hob runs after {first}")
+
+
+def _aged(words: str, seconds: float, warn: float) -> str:
+    return paint(f"{words} {age(seconds)}", _colour(seconds, warn, LATE)) if seconds else ""
+
+
+def _colour(amount: float, warn: float, alarm: float) -> str:
+    return "red" if amount >= alarm else "yellow" if amount >= warn else "green"

@@ -1,72 +1,53 @@
-"""What the owner is asked, and the owner's answers. Whoever may call these speaks as the owner."""
+"""What the owner is asked, and the owner's answers. Whoever may answer speaks as the owner."""
 
-import json
+from dataclasses import dataclass
 
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
 
-from hob.core.errors import InvalidRequest
 from hob.gateway.approvals import approval_view, approvals_view, grants_view, settled_view
-from hob.gateway.reply import api_of, json_response
+from hob.gateway.endpoint import Call
+from hob.gateway.fields import Nothing, field
+from hob.gateway.reply import json_response
 
-_FIELDS = frozenset({"allowed", "scope"})
-_MOST_BYTES = 1_000
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """An answer to a question for leave."""
+
+    allowed: bool = field("whether it may be done")
+    scope: str = field("how far the leave reaches: one of the question's `scopes`", "once")
 
 
-async def approvals(request: Request) -> Response:
+async def approvals(call: Call[Nothing]) -> Response:
     """The questions that stand, oldest first."""
-    api = api_of(request)
-    return json_response(await approvals_view(api.store, api.leaves()))
+    return json_response(await approvals_view(call.api.store, call.api.leaves()))
 
 
-async def approval(request: Request) -> Response:
+async def approval(call: Call[Nothing]) -> Response:
     """One question, answered or not, with everything that would be done."""
-    api = api_of(request)
-    found = await api.leaves().find(request.path_params["id"])
-    return json_response(await approval_view(api.store, found, api.leaves().scopes(found)))
+    leaves = call.api.leaves()
+    found = await leaves.find(call.id)
+    return json_response(await approval_view(call.api.store, found, leaves.scopes(found)))
 
 
-async def settle(request: Request) -> Response:
+async def settle(call: Call[Settling]) -> Response:
     """Answer: `{"allowed": true}`, with `"scope": "session"` or `"always"` for more than this once; the turn goes on.
 
     The same answer again is 200 and changes nothing; another one is 403.
     """
-    api = api_of(request)
-    allowed, scope = await _read_answer(request)
-    by = f"{'local' if request.app.state.local else 'api'}:owner"
-    id = request.path_params["id"]
-    return json_response(await settled_view(api.store, api.leaves(), id, allowed=allowed, scope=scope, by=by))
+    asked, by = call.asked, call.caller.by
+    view = await settled_view(
+        call.api.store, call.api.leaves(), call.id, allowed=asked.allowed, scope=asked.scope, by=by
+    )
+    return json_response(view)
 
 
-async def grants(request: Request) -> Response:
+async def grants(call: Call[Nothing]) -> Response:
     """The leaves that hold for more than once."""
-    return json_response(await grants_view(api_of(request).leaves()))
+    return json_response(await grants_view(call.api.leaves()))
 
 
-async def revoke(request: Request) -> Response:
+async def revoke(call: Call[Nothing]) -> Response:
     """Take one of those back."""
-    id = request.path_params["id"]
-    await api_of(request).leaves().revoke(id)
-    return json_response({"id": id})
-
-
-async def _read_answer(request: Request) -> tuple[bool, str]:
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _MOST_BYTES:
-            raise HTTPException(413, "the body is too large")
-    try:
-        fields = json.loads(body)
-    except (ValueError, RecursionError):
-        fields = None
-    if not isinstance(fields, dict) or not isinstance(fields.get("allowed"), bool):
-        raise InvalidRequest('the body must be an object such as {"allowed": true}')
-    unknown = sorted(fields.keys() - _FIELDS)
-    if unknown:
-        raise InvalidRequest(f"unknown field {unknown[0]!r}; known are {', '.join(sorted(_FIELDS))}")
-    scope = fields.get("scope", "once")
-    if not isinstance(scope, str):
-        raise InvalidRequest("scope must be a string")
-    return fields["allowed"], scope
+    await call.api.leaves().revoke(call.id)
+    return json_response({"id": call.id})

@@ -2,35 +2,44 @@
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from dataclasses import dataclass
 
 from starlette.background import BackgroundTask
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
-from hob.core.errors import InvalidRequest
+from hob.core.errors import NotFound
 from hob.core.ids import InboundId
+from hob.core.labels import SenderClass
+from hob.gateway.api import Api
+from hob.gateway.callers import Caller
+from hob.gateway.endpoint import EVENTS, Call
 from hob.gateway.events import Event
+from hob.gateway.fields import field
 from hob.gateway.following import find_accepted, follow, follow_again, outcome, pick_up
-from hob.gateway.inbound import owners_inbound, read_seconds
-from hob.gateway.reply import api_of, json_response
+from hob.gateway.inbound import ChatRequest, attached, inbound_of, is_own
+from hob.gateway.reply import json_response
 from hob.gateway.views import chat_status
 
-EVENTS = "text/event-stream"
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long somebody waits."""
+
+    wait: float = field("how long to wait for the end, or for the next question", 0.0, at_least=0, unit="seconds")
 
 
-async def post(request: Request) -> Response:
+async def post(call: Call[ChatRequest]) -> Response:
     """Accept a message and wait for its outcome; with `Accept: text/event-stream`, show it while it grows.
 
     A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` says that it takes longer, or that it
     waits for an answer to its `question`.
     """
-    api = api_of(request)
-    fields = await _read_fields(request)
-    inbound = owners_inbound(fields, request.headers.get("idempotency-key"), api.clock)
-    wait = min(api.settings.wait_seconds, read_seconds(fields.get("wait", api.settings.wait_seconds)))
-    if wants_events(request):
+    api, asked = call.api, call.asked
+    files = await attached(asked, api.store.blobs)
+    inbound = inbound_of(asked, call.header("idempotency-key"), api.clock, call.caller, files)
+    most = api.settings.wait_seconds
+    wait = most if asked.wait is None else min(most, asked.wait)
+    if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
     accepted = await api.accept(inbound)
     view = await outcome(api, accepted, wait)
@@ -39,45 +48,27 @@ async def post(request: Request) -> Response:
     return json_response(view, status, headers, after=BackgroundTask(pick_up, api, accepted.id))
 
 
-async def get(request: Request) -> Response:
+async def get(call: Call[Patience]) -> Response:
     """What became of a message, whoever asks and however often Hob was restarted since.
 
     `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` shows the rest of it while
     it grows.
     """
-    api = api_of(request)
-    id = InboundId(request.path_params["id"])
-    wait = min(api.settings.wait_seconds, read_seconds(request.query_params.get("wait", "0")))
-    if wants_events(request):
+    api, id = call.api, InboundId(call.id)
+    if call.caller.cls is not SenderClass.OWNER:
+        await _check_own(api, id, call.caller)
+    if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
+    wait = min(api.settings.wait_seconds, call.asked.wait)
     view = await outcome(api, await find_accepted(api, id), wait, known=True)
     return json_response(view, after=BackgroundTask(pick_up, api, id))
 
 
-async def _read_fields(request: Request) -> dict[str, Any]:
-    fields: dict[str, Any] = dict(request.query_params)
-    body = b""
-    try:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > api_of(request).settings.body_bytes:
-                raise HTTPException(413, "the body is too large; see gateway.body_bytes")
-    except ClientDisconnect as error:
-        raise InvalidRequest("the body ended too early") from error
-    if body.strip():
-        try:
-            posted = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise InvalidRequest(f"the body is not JSON: {error}") from error
-        if not isinstance(posted, dict):
-            raise InvalidRequest('the body must be an object such as {"message": "hello"}')
-        fields |= {key: value for key, value in posted.items() if value is not None}
-    return fields
-
-
-def wants_events(request: Request) -> bool:
-    """Whether the caller wants to follow instead of to wait."""
-    return EVENTS in request.headers.get("accept", "")
+async def _check_own(api: Api, id: InboundId, caller: Caller) -> None:
+    """Others than the owner see their own conversations alone. Raises NotFound."""
+    accepted = await find_accepted(api, id)
+    if not is_own(caller, accepted.session):
+        raise NotFound("no message of yours has this id")
 
 
 async def _event_stream(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:

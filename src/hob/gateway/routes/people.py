@@ -1,51 +1,100 @@
 """Who is known and who asks to be let in; reached through the socket alone."""
 
-from starlette.requests import Request
+from dataclasses import dataclass
+
 from starlette.responses import Response
 
+from hob.gateway.endpoint import Call
+from hob.gateway.fields import Nothing, field
 from hob.gateway.people import people_view, person_view, request_view, requests_view
-from hob.gateway.reply import api_of, json_response
+from hob.gateway.reply import json_response
 
 
-async def people(request: Request) -> Response:
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """An address and whose it is."""
+
+    address: str = field("where they write from, as `channel:id`", "")
+    person: str = field("whose it is", "")
+    name: str = field("what they are called", "")
+
+
+@dataclass(frozen=True, slots=True)
+class AnAddress:
+    """One address."""
+
+    address: str = field("the address, as `channel:id`", "")
+
+
+@dataclass(frozen=True, slots=True)
+class APerson:
+    """One person."""
+
+    person: str = field("the person's id", "")
+
+
+@dataclass(frozen=True, slots=True)
+class LettingIn:
+    """A code and who it was told to."""
+
+    code: str = field("the code they were told", "")
+    person: str = field("whom it is; somebody new where it is empty", "")
+    name: str = field("what they are called", "")
+
+
+@dataclass(frozen=True, slots=True)
+class ACode:
+    """One code."""
+
+    code: str = field("the code they were told", "")
+
+
+async def people(call: Call[Nothing]) -> Response:
     """Everybody whom the owner has linked, with their addresses."""
-    return json_response(people_view(api_of(request).people))
+    return json_response(people_view(call.api.people))
 
 
-async def link(request: Request) -> Response:
-    """`?address=` (`channel:id`) is that `?person=` from now on; `?name=` is what they are called."""
-    query = request.query_params
-    registry = api_of(request).people
-    person = await registry.link(query.get("address", ""), query.get("person", ""), query.get("name", ""))
-    return json_response(person_view(person))
+async def link(call: Call[Linking]) -> Response:
+    """The address is that person's from now on."""
+    asked = call.asked
+    return json_response(person_view(await call.api.people.link(asked.address, asked.person, asked.name)))
 
 
-async def unlink(request: Request) -> Response:
-    """`?address=` is nobody's any more."""
-    address = await api_of(request).people.unlink(request.query_params.get("address", ""))
-    return json_response({"address": str(address)})
+async def unlink(call: Call[AnAddress]) -> Response:
+    """The address is nobody's any more."""
+    return json_response({"address": str(await call.api.people.unlink(call.asked.address))})
 
 
-async def forget(request: Request) -> Response:
-    """Nobody is that `?person=` any more; what they said stays."""
-    person = request.query_params.get("person", "")
-    await api_of(request).people.forget(person)
-    return json_response({"id": person})
+async def forget(call: Call[APerson]) -> Response:
+    """Nobody is that person any more; what they said stays."""
+    await call.api.people.forget(call.asked.person)
+    return json_response({"id": call.asked.person})
 
 
-async def pairing(request: Request) -> Response:
+@dataclass(frozen=True, slots=True)
+class Erasing:
+    """Who is erased."""
+
+    person: str = field("the person's id, or an address as `channel:id`", "")
+    preview: bool = field("only show what there is and what will be left", False)
+
+
+async def erase(call: Call[Erasing]) -> Response:
+    """Forget a person: all they said, all that came of it, and what is remembered of them."""
+    return json_response(await call.api.operations.erase(call.asked.person, preview=call.asked.preview))
+
+
+async def pairing(call: Call[Nothing]) -> Response:
     """Who was told a code and waits to be let in."""
-    return json_response(requests_view(api_of(request).people))
+    return json_response(requests_view(call.api.people))
 
 
-async def approve(request: Request) -> Response:
-    """Let in whoever was told this `?code=`, as that `?person=` or as somebody new, called `?name=`."""
-    query = request.query_params
-    person = await api_of(request).people.approve(query.get("code", ""), query.get("person", ""), query.get("name", ""))
-    return json_response(person_view(person))
+async def approve(call: Call[LettingIn]) -> Response:
+    """Let in whoever was told this code, as that person or as somebody new."""
+    asked = call.asked
+    return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))
 
 
-async def deny(request: Request) -> Response:
-    """Whoever was told this `?code=` gets no further one."""
-    denied = await api_of(request).people.deny(request.query_params.get("code", ""))
-    return json_response(request_view(denied))
+async def deny(call: Call[ACode]) -> Response:
+    """Whoever was told this code gets no further one."""
+    return json_response(request_view(await call.api.people.deny(call.asked.code)))

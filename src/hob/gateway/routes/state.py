@@ -1,64 +1,143 @@
 """How Hob is and what it did: read-only views, and the few operations the commands need."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
-from hob.core.errors import InvalidRequest
-from hob.gateway.reply import api_of, json_response
-from hob.gateway.views import export_lines, tasks_view, timeline_view
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.messages import FETCHED_CHANNELS
+from hob.gateway.endpoint import LINES, Call
+from hob.gateway.exposition import MEDIA_TYPE, exposition
+from hob.gateway.fields import Nothing, field
+from hob.gateway.reply import json_response
+from hob.gateway.views import export_lines, tasks_view, timeline_view, unread_view
 
 
-async def health(request: Request) -> Response:
-    """200 while messages can be accepted, else 503 with the reason."""
-    api = api_of(request)
-    problem = api.store.health().problem
-    if problem is None and not api.operations.accepting():
+@dataclass(frozen=True, slots=True)
+class UsageQuery:
+    """What is to be told of the spending."""
+
+    days: int = field("how many days back", 30, at_least=1, at_most=3660)
+    by: str = field("told apart by this", "day", one_of=("day", "model", "session", "sender", "task"))
+
+
+@dataclass(frozen=True, slots=True)
+class TasksQuery:
+    """Which tasks are shown."""
+
+    limit: int = field("at most so many", 50, at_least=1, at_most=1000)
+    all: bool = field("ended ones too", False)
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineQuery:
+    """Which events are shown."""
+
+    trace: str | None = field("this trace, whole", None)
+    session: str | None = field("the latest of this session", None)
+    limit: int = field("at most so many", 50, at_least=1, at_most=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class OfSession:
+    """One session."""
+
+    session: str = field("the session's name or key", "main")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportQuery:
+    """What is exported."""
+
+    session: str | None = field("this session; without it all of them", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """What is put back."""
+
+    id: str = field("the turn's or a message's, or what `back` said, to take an undoing back", "")
+    session: str = field("without an id: the newest turn here that changed any file", "main")
+    preview: bool = field("only show it", False)
+
+
+@dataclass(frozen=True, slots=True)
+class BackingUp:
+    """Where a copy is written."""
+
+    file: str = field("an absolute path on this machine", "")
+
+
+@dataclass(frozen=True, slots=True)
+class TryingModel:
+    """Which model is tried."""
+
+    model: str = field("the model; without it the usual one", "")
+    draft: str = field("what would be new about how it is reached, as `hob onboard` writes it; keys by reference", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Where replies wait to be fetched."""
+
+    channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
+
+
+async def health(call: Call[Nothing]) -> Response:
+    """200 while messages can be accepted (`ready`), else 503 with the reason."""
+    problem = call.api.store.health().problem
+    if problem is None and not call.api.operations.accepting():
         problem = "stopping"
-    body = {"status": "ok" if problem is None else "degraded", "version": __version__, "problem": problem}
-    return json_response(body, 200 if problem is None else 503)
+    ready = problem is None
+    body = {"status": "ok" if ready else "degraded", "live": True, "ready": ready}
+    return json_response({**body, "version": __version__, "problem": problem}, 200 if ready else 503)
 
 
-async def status(request: Request) -> Response:
+async def status(call: Call[Nothing]) -> Response:
     """What is waiting, running, owed and spent."""
-    return json_response(await api_of(request).operations.status())
+    return json_response(await call.api.operations.status())
 
 
-async def usage(request: Request) -> Response:
-    """What was spent in the last `?days=`, told apart `?by=` day, model, session, sender or task; and each limit."""
-    days = _number(request, "days", 30, 3660)
-    return json_response(await api_of(request).operations.usage(days, request.query_params.get("by", "day")))
+async def metrics(call: Call[Nothing]) -> Response:
+    """Figures in Prometheus's text format, where `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
+    if not call.api.settings.metrics:
+        raise NotFound("there are no figures; `hob config set gateway.metrics true` and a new start tell them")
+    return Response(exposition(await call.api.operations.metrics()), media_type=MEDIA_TYPE)
 
 
-async def tasks(request: Request) -> Response:
-    """The newest tasks; `?all=1` shows ended ones too."""
-    everything = request.query_params.get("all", "") not in {"", "0"}
-    return json_response(await tasks_view(api_of(request).store, _limit(request, 50), everything=everything))
+async def usage(call: Call[UsageQuery]) -> Response:
+    """What was spent, told apart by day, model, session, sender or task; and each limit."""
+    return json_response(await call.api.operations.usage(call.asked.days, call.asked.by))
 
 
-async def timeline(request: Request) -> Response:
-    """One trace (`?trace=`), or the latest events (`?session=`, `?limit=`)."""
-    query = request.query_params
-    view = await timeline_view(
-        api_of(request).store,
-        trace=query.get("trace"),
-        session=query.get("session"),
-        limit=_limit(request, 50),
-    )
+async def unread(call: Call[Unread]) -> Response:
+    """The messages whose answer, or question, nobody has fetched yet; `GET /chat/{id}` fetches one."""
+    return json_response(await unread_view(call.api.store, call.asked.channel))
+
+
+async def tasks(call: Call[TasksQuery]) -> Response:
+    """The newest tasks."""
+    return json_response(await tasks_view(call.api.store, call.asked.limit, everything=call.asked.all))
+
+
+async def timeline(call: Call[TimelineQuery]) -> Response:
+    """One trace, or the latest events."""
+    asked = call.asked
+    view = await timeline_view(call.api.store, trace=asked.trace, session=asked.session, limit=asked.limit)
     return json_response(view)
 
 
-async def prompt(request: Request) -> Response:
+async def prompt(call: Call[OfSession]) -> Response:
     """What a session's next request would hold, by section."""
-    return json_response(await api_of(request).operations.prompt(request.query_params.get("session", "main")))
+    return json_response(await call.api.operations.prompt(call.asked.session))
 
 
-async def export(request: Request) -> Response:
-    """A session (`?session=`) or all of them as JSON lines, metadata first."""
-    lines = export_lines(api_of(request).store, request.query_params.get("session"))
+async def export(call: Call[ExportQuery]) -> Response:
+    """A session or all of them as JSON lines, metadata first."""
+    lines = export_lines(call.api.store, call.asked.session)
     first = await anext(lines, "")  # an unknown session is told before the answer has begun
 
     async def all_lines() -> AsyncIterator[str]:
@@ -66,51 +145,39 @@ async def export(request: Request) -> Response:
         async for line in lines:
             yield line
 
-    return StreamingResponse(all_lines(), media_type="application/jsonl")
+    return StreamingResponse(all_lines(), media_type=LINES)
 
 
-async def retry(request: Request) -> Response:
+async def retry(call: Call[Nothing]) -> Response:
     """Bring back a failed or set-aside message."""
-    return json_response(await api_of(request).operations.retry(request.path_params["id"]), 202)
+    return json_response(await call.api.operations.retry(call.id), 202)
 
 
-async def undo(request: Request) -> Response:
-    """Put back what a turn changed in files, never over a later change; `?preview=1` only shows it.
-
-    `?id=` is the turn's or a message's, or what `back` said, to take an undoing back; without it the newest turn of
-    `?session=` that changed any file is undone.
-    """
-    query = request.query_params
-    preview = query.get("preview", "") not in {"", "0"}
-    operations = api_of(request).operations
-    return json_response(await operations.undo(query.get("id", ""), query.get("session", "main"), preview=preview))
+async def undo(call: Call[Undoing]) -> Response:
+    """Put back what a turn changed in files, never over a later change."""
+    asked = call.asked
+    return json_response(await call.api.operations.undo(asked.id, asked.session, preview=asked.preview))
 
 
-async def backup(request: Request) -> Response:
-    """Write a consistent copy of the database to `?file=` (an absolute path on this machine)."""
-    file = Path(request.query_params.get("file", ""))
+async def backup(call: Call[BackingUp]) -> Response:
+    """Write a consistent copy of the database to a file."""
+    file = Path(call.asked.file)
     if not file.is_absolute():
         raise InvalidRequest("file must be an absolute path")
-    return json_response(await api_of(request).operations.backup(file))
+    return json_response(await call.api.operations.backup(file))
 
 
-async def try_model(request: Request) -> Response:
-    """Ask `?model=` for a word and for a call; what that costs is counted as the task `test`."""
-    return json_response(await api_of(request).operations.try_model(request.query_params.get("model", "")))
+async def reload(call: Call[Nothing]) -> Response:
+    """Read settings and secrets anew, as SIGHUP does; tells which settings hold from the next start on."""
+    return json_response(call.api.operations.reload())
 
 
-async def hand_over(request: Request) -> Response:
+async def try_model(call: Call[TryingModel]) -> Response:
+    """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
+    return json_response(await call.api.operations.try_model(call.asked.model, call.asked.draft))
+
+
+async def hand_over(call: Call[Nothing]) -> Response:
     """Ask a one-shot owner to end after the work in hand."""
-    api_of(request).operations.hand_over()
+    call.api.operations.hand_over()
     return json_response({"handing_over": True}, 202)
-
-
-def _limit(request: Request, default: int) -> int:
-    return _number(request, "limit", default, 1000)
-
-
-def _number(request: Request, name: str, default: int, most: int) -> int:
-    text = request.query_params.get(name, str(default))
-    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= most:
-        raise InvalidRequest(f"{name} must be a number from 1 to {most}")
-    return int(text)

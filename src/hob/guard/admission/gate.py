@@ -10,7 +10,7 @@ from typing import Protocol
 
 from hob.core.clock import Clock
 from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
-from hob.core.messages import FETCHED_CHANNELS, Address, Inbound, Quoted
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Inbound, Quoted
 from hob.core.people import SenderAddress
 from hob.core.ports.guard import Admitted, Refused
 from hob.guard.admission.contents import clean_contents
@@ -46,6 +46,11 @@ _TOLD_AGAIN = 3600.0  # seconds after which somebody who is turned away again is
 
 Tell = Callable[[AdmissionEvent], None]
 """Told what happened, at once; it may not wait."""
+
+
+def _class_of(inbound: Inbound) -> SenderClass:
+    """Of somebody on a channel that is the owner's: who holds a token was classed by it."""
+    return inbound.sender.cls if inbound.sender.id.startswith(TOKEN_SENDER) else SenderClass.OWNER
 
 
 class Scans(Protocol):
@@ -99,7 +104,7 @@ class Gate:
         if channel in self._parts.internal:
             return Admitted(inbound.sender, inbound.sender.cls.value)
         if channel in FETCHED_CHANNELS:
-            return self._looked_over(inbound, SenderClass.OWNER, inbound.label)
+            return self._of_token(inbound) or self._looked_over(inbound, _class_of(inbound), inbound.label)
         address = address_of(inbound)
         if not address.id:
             return self._away(address, "the sender has no id")
@@ -122,6 +127,11 @@ class Gate:
         cls = SenderClass.STRANGER if address.channel in self._settings.unauthenticated else known
         inbound = replace(inbound, text=without_trigger(inbound.text, policy.trigger))
         return self._looked_over(inbound, cls, self._label(inbound, cls))
+
+    def _of_token(self, inbound: Inbound) -> Refused | None:
+        """What is too much of those who hold a token of the owner's; the owner is never slowed down."""
+        cls = _class_of(inbound)
+        return None if cls is SenderClass.OWNER else self._too_much(inbound, cls, address_of(inbound))
 
     # who
 

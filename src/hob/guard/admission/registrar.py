@@ -57,6 +57,12 @@ class Registrar:
         await self._store.forget(id, _told("people.forget", id))
         self.people.renew(await self._store.persons())
 
+    async def erase(self, person: Person | None, addresses: tuple[SenderAddress, ...]) -> None:
+        """Nobody is that person any more, nor has anybody asked from there; the audit log tells it without a name."""
+        entry = of_action("people.erase", "done", SenderClass.OWNER, target="")
+        await self._store.erase(person.id if person else None, addresses, entry)
+        await self.load()
+
     async def approve(self, code: str, person: str = "", name: str = "") -> Person:
         """Let in whoever was told this code, as this person; without one, as somebody new. Raises NotFound."""
         request = self._request(code)

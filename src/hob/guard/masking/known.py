@@ -42,6 +42,11 @@ class KnownSecrets:
                 self._values[self._free(name)] = value
             self._mask = Mask(self._values)
 
+    def watch(self, secrets: Iterable[tuple[str, Secret]]) -> None:
+        """Learn each value of these, by name, as soon as it is read."""
+        for name, secret in secrets:
+            secret.tell(lambda value, name=name: self.learn({name: value}))  # type: ignore[misc]
+
     def _free(self, name: str) -> str:
         number, free = 1, name
         while free in self._values:

@@ -19,7 +19,7 @@ class MaskingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line without secrets."""
         line = self._mask(self._inner.format(record))
-        return mask_personal(line) if self._personal else line
+        return mask_personal(line) if self._personal and not getattr(record, "own", False) else line
 
 
 @contextmanager

@@ -43,6 +43,7 @@ class GatewayFacts:
     port: int = 18790
     token_length: int = 43
     token_signs: int = 30
+    tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

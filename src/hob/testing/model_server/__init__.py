@@ -12,6 +12,7 @@ stopped, where there is such a note):
 * `FAULT name` fails as `Fault` names it; `FAULT name 2` does so for the first two requests of that text, then it says
   `ok`;
 * if the system text names sections by lines that begin with `## `, each of them gets a line: a summary is a summary;
+* a trial (`hob models test`) is passed: the tool it asks for is called;
 * anything else is answered by `You said: …`.
 
 Other processes can reach the script by `POST /_fake/script` (a JSON list of replies) and what was asked by

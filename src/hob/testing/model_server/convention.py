@@ -9,6 +9,8 @@ from hob.testing.model_server.prompt import Turn
 from hob.testing.model_server.replies import Fault, Reply
 
 _CLOSED = re.compile(r"^\[(?:No answer was given to this: .*|The owner stopped this)\.\]$", re.MULTILINE)
+_TRIAL = re.compile(r"Call the tool (\w+) with the word (\w+)\.")
+"""What `hob models test` asks."""
 _FAULT = re.compile(rf"FAULT (?P<name>{'|'.join(Fault)})(?: (?P<times>[0-9]{{1,6}}))? *$", re.MULTILINE)
 
 
@@ -28,6 +30,8 @@ class Convention:
         if paragraph.startswith("CALL "):
             words = (line.split(" ", 2) for line in lines if line.startswith("CALL "))
             return Reply(calls=tuple((word[1], word[2] if len(word) > 2 else "{}") for word in words))
+        if trial := _TRIAL.match(paragraph):
+            return Reply(calls=((trial[1], f'{{"word": "{trial[2]}"}}'),))
         if fault := self.fault_in(paragraph):
             return fault
         if headings := _headings(turns):

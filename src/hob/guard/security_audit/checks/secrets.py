@@ -27,6 +27,10 @@ def _is_served(facts: Facts) -> bool:
     return facts.gateway.port >= 0
 
 
+def _is_plain(facts: Facts) -> bool:
+    return not (facts.gateway.tls or _is_loopback(facts.gateway.host))
+
+
 SECRETS: tuple[Check, ...] = (
     Check(
         "gateway.bind_everywhere", Severity.CRITICAL, "the API listens on every network of this machine",
@@ -35,8 +39,8 @@ SECRETS: tuple[Check, ...] = (
     ),
     Check(
         "gateway.bind_plain", Severity.WARN, "the API is reached from other machines without TLS: the token is seen",
-        "put a proxy with TLS or a tunnel before it, and set gateway.host to 127.0.0.1",
-        lambda facts: when(_is_served(facts) and not _is_loopback(facts.gateway.host), facts.gateway.host),
+        "set gateway.tls_cert; or put a proxy with TLS or a tunnel before it, and set gateway.host to 127.0.0.1",
+        lambda facts: when(_is_served(facts) and _is_plain(facts), facts.gateway.host),
     ),
     Check(
         "gateway.token_short", Severity.WARN, f"the API's token has fewer than {_LEAST_TOKEN} characters",

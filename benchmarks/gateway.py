@@ -1,0 +1,52 @@
+"""What the API costs: a daemon with a hundred typed routes, and a call of one of them."""
+
+from collections.abc import Iterator
+
+from benchmarks.bench import Bench, Client
+from benchmarks.processes import cpu_of, memory_of, python, run_often
+from benchmarks.programs.routes import ROUTES
+from benchmarks.rows import Row
+from hob.gateway.table import ENDPOINTS
+
+SERVE = (python(), "-m", "benchmarks.programs.routes")
+LIBRARIES = "import asyncio, apsw, httptools, starlette.applications, uvicorn"
+BARE = "bare asyncio HTTP server, nothing kept"
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """CPU until ready, idle memory, and the daemon's CPU for JSON that is read, and for a body that is checked."""
+    times, calls = bench.times(7, 3), bench.times(2_000, 300)
+    ready: list[float] = []
+    memory: list[float] = []
+    for _ in range(times):
+        with bench.daemon(bench.home(), SERVE) as daemon:
+            ready.append(cpu_of(daemon.pid))
+            memory.append(memory_of(daemon.pid).pss)
+    libraries = run_often((python(), "-c", LIBRARIES), bench.environ(bench.root), times)
+    beside = f"python -c '{LIBRARIES}'"
+    yield Row("100 routes, until ready", min(ready), "s CPU", 0.6, baseline=libraries.cpu, beside=beside)
+    with bench.daemon(bench.home(), SERVE) as daemon, bench.program("echo") as echo:
+        least = _milliseconds(echo.pid, echo.client(), "POST", "/chat", {"message": "hi"}, calls)
+        yield Row("100 routes, idle", min(memory), "MiB PSS", 60, baseline=memory_of(echo.pid).pss, beside=BARE)
+        client = daemon.client()
+        last = (ROUTES - len(ENDPOINTS) - 1) // 2 * 2  # GET has the even ones, POST the odd
+        asked = {"text": "hello", "limit": 10, "everything": True}
+        for name, method, path, body in (
+            ("GET of the table's last route", "GET", f"/more/{last}/x?limit=10", None),
+            ("POST with a body that is checked", "POST", f"/more/{last - 1}/x", asked),
+            ("GET /tasks", "GET", "/tasks", None),
+        ):
+            cost = _milliseconds(daemon.pid, client, method, path, body, calls)
+            yield Row(name, cost, "ms CPU", 1.5, baseline=least, beside=BARE)
+
+
+def _milliseconds(
+    pid: int, client: Client, method: str, path: str, body: dict[str, object] | None, calls: int
+) -> float:
+    """The CPU that a server needs for one call."""
+    for _ in range(20):
+        client.call(method, path, body)
+    before = cpu_of(pid)
+    for _ in range(calls):
+        client.call(method, path, body)
+    return (cpu_of(pid) - before) / calls * 1_000

@@ -1,0 +1,54 @@
+"""`hob serve` with a table of a hundred routes: those there are, and as many more as it takes, each with a request."""
+
+import asyncio
+from dataclasses import make_dataclass, replace
+from functools import partial
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.app import daemon
+from hob.app.home import own
+from hob.app.sections import read_config
+from hob.gateway.asgi import build_api
+from hob.gateway.callers import Scope
+from hob.gateway.endpoint import Call, Endpoint
+from hob.gateway.fields import field
+from hob.gateway.reply import json_response
+from hob.gateway.table import ENDPOINTS
+
+ROUTES = 100
+
+
+async def answer(call: Call[Any]) -> Response:
+    """What was asked, and so many rows of it."""
+    row = {"text": call.asked.text, "limit": call.asked.limit, "everything": call.asked.everything}
+    return json_response({"rows": [row] * call.asked.limit})
+
+
+def hundred() -> tuple[Endpoint[Any], ...]:
+    """The table, filled up."""
+    more = []
+    for number in range(ROUTES - len(ENDPOINTS)):
+        fields = (
+            ("text", str, field("a text", "", characters=(0, 200))),
+            ("limit", int, field("a number", 10, at_least=1, at_most=1000)),
+            ("everything", bool, field("a truth", False)),
+            ("since", float | None, field("seconds", None, at_least=0)),
+        )
+        request = make_dataclass(f"Request{number}", fields, frozen=True, slots=True)
+        like: Endpoint[Any] = Endpoint("GET", f"/more/{number}/{{id}}", answer, Scope.READ, request)
+        more.append(replace(like, method="POST") if number % 2 else like)
+    return (*ENDPOINTS, *more)
+
+
+def main() -> None:
+    """Serve, and say where."""
+    vars(daemon)["build_api"] = partial(build_api, endpoints=hundred())
+    config = read_config()
+    with own(config.home, "serve"):
+        asyncio.run(daemon.run_daemon(config.home, config, on_ready=lambda url: print(f"ready: {url},", flush=True)))
+
+
+if __name__ == "__main__":
+    main()

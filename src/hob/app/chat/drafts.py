@@ -1,0 +1,118 @@
+"""What stands for more than it shows in a message that is being written: long pasted texts, and files."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from hob.app.chat.sentences import Sentence, say
+from hob.app.commands.output import tame
+from hob.core.screening.media import HEAD, media_type_of
+
+LONG_LINES, LONG_CHARACTERS = 5, 2_000
+"""From more than so much on a pasted text is shown shortened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message ready to be sent: as it was written, the whole text, and the files that go with it."""
+
+    draft: str
+    text: str
+    files: tuple[Path, ...] = ()
+
+
+class Draft:
+    """Marks in the text, and what they stand for. A mark that was changed is plain text."""
+
+    def __init__(self) -> None:
+        self.language = "en"
+        self._marks: dict[str, str | Path] = {}
+
+    def shorten(self, text: str) -> str:
+        """The text as it is shown while it is edited: whole, or a mark where it is long."""
+        lines = text.rstrip("\n").count("\n") + 1
+        if lines > LONG_LINES:
+            return self._mark(say(Sentence.PASTED, self.language, count=lines), text)
+        if len(text) > LONG_CHARACTERS:
+            return self._mark(say(Sentence.PASTED_CHARACTERS, self.language, count=len(text)), text)
+        return text
+
+    def attach(self, path: Path) -> str:
+        """The mark for a file. Raises OSError where it cannot be read, or is none."""
+        with path.open("rb") as file:
+            picture = media_type_of(file.read(HEAD)).startswith("image/")
+        name = one_line(path.name)
+        return self._mark(say(Sentence.PICTURE if picture else Sentence.FILE, self.language, name=name), path)
+
+    def mark_before(self, text: str) -> str:
+        """The mark that the text ends with, if it does."""
+        return next((mark for mark in self._marks if text.endswith(mark)), "")
+
+    def whole(self, text: str) -> Letter:
+        """What is sent for this text."""
+        draft, files = text, list[Path]()
+        # from the last to the first: what a mark stands for may hold what looks like another one
+        for place, mark in sorted(_places(text, self._marks), reverse=True):
+            meant = self._marks[mark]
+            if isinstance(meant, Path):
+                files.insert(0, meant)
+                meant = one_line(meant.name)
+            text = text[:place] + meant + text[place + len(mark) :]
+        return Letter(draft, text, tuple(dict.fromkeys(files)))
+
+    def _mark(self, wanted: str, meant: str | Path) -> str:
+        mark, number = wanted, 1
+        while self._marks.get(mark, meant) != meant:
+            number += 1
+            mark = f"{wanted[:-1]}, {number}]"
+        self._marks[mark] = meant
+        return mark
+
+
+def _places(text: str, marks: Mapping[str, object]) -> list[tuple[int, str]]:
+    found = []
+    for mark in marks:
+        at = text.find(mark)
+        while at >= 0:
+            found.append((at, mark))
+            at = text.find(mark, at + len(mark))
+    return found
+
+
+def one_line(text: str) -> str:
+    """A name as it can stand anywhere."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in tame(text))
+
+
+def dropped_files(text: str) -> tuple[Path, ...]:
+    """The files whose paths a terminal writes when they are dropped on it: quoted, escaped, or as `file://` addresses.
+
+    None unless the text is nothing but absolute paths of files that exist.
+    """
+    if not text.lstrip("'\" ").startswith(("/", "~/", "file://")) or len(text) > 4_096 or "\n" in text.strip():
+        return ()
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return ()
+    paths = tuple(path_of(word) for word in words)
+    return paths if paths and all(path.is_absolute() and _is_file(path) for path in paths) else ()
+
+
+def path_of(word: str) -> Path:
+    """The path a person names: `~` is their home, `file://` an address."""
+    if word.startswith("file://"):
+        word = unquote(urlsplit(word).path)
+    try:
+        return Path(word).expanduser()
+    except RuntimeError:  # nobody's home
+        return Path(word)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

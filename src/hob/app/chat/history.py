@@ -1,0 +1,73 @@
+"""What was typed in earlier chats, kept in the home for its owner alone, without secrets."""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from prompt_toolkit.history import History
+
+_MOST_ENTRIES, _MOST_BYTES, _LONGEST = 1_000, 1_000_000, 20_000
+
+
+class KeptHistory(History):
+    """Lines of JSON in a file (0600), the newest last. Without a disk that takes them the chat goes on."""
+
+    def __init__(self, file: Path, mask: Callable[[str], str], shorten: Callable[[str], str]) -> None:
+        """`mask` takes secrets out of what is kept; `shorten` gives what is shown when a long text is recalled."""
+        super().__init__()
+        self._file = file
+        self._mask = mask
+        self._shorten = shorten
+
+    def load_history_strings(self) -> Iterable[str]:
+        entries = self._read()
+        if self._size() > _MOST_BYTES or len(entries) > 2 * _MOST_ENTRIES:
+            self._rewrite(entries[-_MOST_ENTRIES:])
+        return [self._shorten(entry) for entry in reversed(entries[-_MOST_ENTRIES:])]
+
+    def store_string(self, string: str) -> None:
+        if len(string) <= _LONGEST:
+            _write(self._file, json.dumps(self._mask(string)) + "\n", os.O_APPEND)
+
+    def keep(self, whole: str) -> None:
+        """Keep what was sent; recalled, a long one is shown shortened."""
+        if self._loaded_strings[:1] != [self._shorten(whole)]:
+            self._loaded_strings.insert(0, self._shorten(whole))
+            self.store_string(whole)
+
+    def _read(self) -> list[str]:
+        try:
+            lines = self._file.read_bytes()[-2 * _MOST_BYTES :].decode("utf-8", "replace").split("\n")
+        except OSError:
+            return []
+        return [entry for line in lines if (entry := _entry(line))]
+
+    def _size(self) -> int:
+        try:
+            return self._file.stat().st_size
+        except OSError:
+            return 0
+
+    def _rewrite(self, entries: list[str]) -> None:
+        part = self._file.with_suffix(".part")
+        _write(part, "".join(json.dumps(entry) + "\n" for entry in entries), os.O_TRUNC)
+        with suppress(OSError):
+            part.replace(self._file)
+
+
+def _write(file: Path, text: str, how: int) -> None:
+    with suppress(OSError):
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | how, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as out:  # noqa: PTH123 - a descriptor
+            os.fchmod(descriptor, 0o600)
+            out.write(text)
+
+
+def _entry(line: str) -> str:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return ""
+    return entry if isinstance(entry, str) else ""

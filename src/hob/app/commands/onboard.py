@@ -1,0 +1,161 @@
+"""`hob onboard`: from a machine where nothing is set up to a Hob that answers."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from hob.app.commands.output import line, paint, print_json
+from hob.app.onboarding.asking import Terminal, is_there
+from hob.app.onboarding.course import set_up
+from hob.app.onboarding.finding import Found, find_all
+from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes
+from hob.app.sections import read_config
+from hob.core.errors import InvalidRequest
+
+_MARKS = {
+    Status.DONE: ("✓", "green"),
+    Status.KEPT: ("✓", "dim"),
+    Status.SKIPPED: ("-", "dim"),
+    Status.FAILED: ("✗", "red"),
+}
+_NEEDS_TERMINAL = (
+    "hob onboard asks questions and needs a terminal for that;"
+    " `hob onboard --non-interactive` asks nothing and takes what it finds"
+)
+
+
+def onboard(
+    *,
+    model: str = "",
+    base_url: str = "",
+    provider: str = "",
+    key: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    keep_key: Literal["file", "keyring", "env", ""] = "",
+    name: str | None = None,
+    language: Literal["en", "de", ""] = "",
+    packages: bool | None = None,
+    monthly: float | None = None,
+    service: bool | None = None,
+    accept: Annotated[bool, Parameter(negative="")] = False,
+    no_test: Annotated[bool, Parameter(negative="")] = False,
+    non_interactive: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Set Hob up: find a model, try it, write it down, make the folders. Again, it changes only what you ask for.
+
+    Exit status 0: all is well, 1: a step failed, 2: wrong use or wrong settings, 130: left in between.
+
+    Parameters
+    ----------
+    model:
+        The model, as provider/model.
+    base_url:
+        Address of a server of your own that speaks OpenAI chat completions.
+    provider:
+        Whose key it is; its usual model is asked where --model names none.
+    key:
+        Where the key is: env:NAME, file:PATH, keyring:SERVICE/USER, command:PROGRAM; or - to read it from stdin.
+    keep_key:
+        Where to keep a key that was found in the environment or read from stdin.
+    name:
+        What Hob may call you.
+    language:
+        The language of Hob's own sentences.
+    packages:
+        Whether commands may fetch packages.
+    monthly:
+        Dollars that may be spent a month; 0: no limit.
+    service:
+        Whether the system starts Hob.
+    accept:
+        Let identity files that were changed be obeyed as they are.
+    no_test:
+        Write the model down without asking it first.
+    non_interactive:
+        Ask nothing.
+    json:
+        Ask nothing, and print what was found and each step's outcome as JSON.
+    """
+    wishes = Wishes(
+        model, base_url, provider, key, keep_key, name, language, packages, monthly, service, accept, not no_test
+    )
+    alone = json or non_interactive
+    if not alone and not is_there():
+        print(_NEEDS_TERMINAL, file=sys.stderr)
+        return 2
+    return _run(wishes, None if alone else Terminal(), as_json=json)
+
+
+def _run(wishes: Wishes, asks: Asks | None, *, as_json: bool) -> int:
+    home = read_config().home
+    found: tuple[Found, ...] = ()
+
+    def look() -> tuple[Found, ...]:
+        nonlocal found
+        if not as_json:
+            print(paint("Looking at what is here ...", "dim"), flush=True)
+        found = find_all(read_config())
+        if not as_json:
+            _show_found(found)
+        return found
+
+    try:
+        report = set_up(home, wishes, asks, look, read_key=_read_line, tell=_be_silent if as_json else _show)
+    except InvalidRequest as error:
+        print(error, file=sys.stderr)
+        return 2
+    except (EOFError, KeyboardInterrupt):
+        print("\nLeft. What is done stays; `hob onboard` goes on.", file=sys.stderr)
+        return 130
+    if as_json:
+        outcomes = [outcome.as_json() for outcome in report.outcomes]
+        there = [_as_json(each) for each in found]
+        print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes})
+    else:
+        _show_end(home, ok=report.ok)
+    return 0 if report.ok else 1
+
+
+def _be_silent(_: Outcome) -> None:
+    """JSON comes at the end, in one piece."""
+
+
+def _read_line() -> str:
+    return sys.stdin.readline().strip()
+
+
+def _show_found(found: tuple[Found, ...]) -> None:
+    for each in found:
+        print(f"  {paint('✓', 'green')} {each.title:<16} {line(each.line, 60)}")
+    if not found:
+        print("  No key in the environment, no server that runs here, no CLI.")
+    print()
+
+
+def _show(outcome: Outcome) -> None:
+    mark, colour = _MARKS[outcome.status]
+    print(f"{paint(mark, colour)} {outcome.step:<10} {line(outcome.told, 200)}", flush=True)
+    if outcome.next and outcome.status is not Status.KEPT:
+        print(paint(f"  {'':<10} next: {line(outcome.next, 200)}", "dim"), flush=True)
+
+
+def _show_end(home: Path, *, ok: bool) -> None:
+    print()
+    print(
+        f"Settings: {home / 'config.toml'}. Say hello: hob"
+        if ok
+        else "Not all went well. `hob onboard` goes on; `hob doctor` looks for more."
+    )
+
+
+def _as_json(found: Found) -> dict[str, Any]:
+    return {
+        "provider": found.provider,
+        "title": found.title,
+        "how": found.how,
+        "local": found.local,
+        "model": found.draft.model,
+        "models": list(found.models),
+    }

@@ -1,0 +1,1 @@
+"""What is wrong with this Hob, and what to do about it: checks as data over one house."""

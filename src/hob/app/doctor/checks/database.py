@@ -1,0 +1,138 @@
+"""The database and its backups."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from hob.app.doctor.check import Check, Found, critical, info, warn
+from hob.app.doctor.house import House
+from hob.app.home import holder_of
+from hob.core.errors import HobError, StoreError
+from hob.store.database import NAME, check_note, was_used
+from hob.store.disk import SIDES, free_bytes
+from hob.store.examining import examine_audit, find_damage
+from hob.store.migration import backup_hint, newest_backup
+
+_DAY = 86_400.0
+_BACKUP_DAYS = 7
+
+
+def _undecided(house: House) -> Iterator[Found]:
+    home = house.need_home()
+    damaged = sorted(file for file in home.glob(f"{NAME}.damaged-*") if not file.name.endswith(SIDES))
+    if damaged and not (home / NAME).exists():
+        yield critical(
+            "the database was damaged, and Hob waits for your decision",
+            f"{backup_hint(home)} To begin with an empty one, move the damaged file elsewhere",
+            str(damaged[-1]),
+        )
+
+
+def _unreadable(house: House) -> Iterator[Found]:
+    file = house.need_home() / NAME
+    if os.path.lexists(file) and not file.is_file():
+        yield critical("the database is no file", f"move this away. {backup_hint(house.home)}", str(file))
+        return
+    if house.database.stat().st_size == 0 and was_used(house.home):
+        yield critical("the database is empty, although this home has been used", backup_hint(house.home), str(file))
+    elif isinstance(house.examination, HobError):
+        yield critical(str(house.examination), f"{backup_hint(house.home)} Keep a copy of the file first", str(file))
+
+
+def _noted(house: House) -> Iterator[Found]:
+    note = check_note(house.database)
+    try:
+        problem = note.read_text("utf-8") if note.exists() else ""
+    except OSError:
+        return
+    if problem:
+        yield critical(f"an earlier check found damage: {problem}", backup_hint(house.home), str(house.database))
+
+
+def _damaged(house: House) -> Iterator[Found]:
+    if problem := _damage_of(house):
+        yield critical(
+            f"the database is damaged: {problem}", f"stop Hob. {backup_hint(house.home)}", str(house.database)
+        )
+
+
+def _damage_of(house: House) -> str:
+    if isinstance(house.examination, HobError):
+        return ""
+    problem = find_damage(house.database, owned=house.owner is not None)
+    if problem and house.owner is None and holder_of(house.home):
+        # whoever began to write meanwhile, into what was read as if nobody could, looks like damage
+        return find_damage(house.database, owned=True)
+    return problem
+
+
+def _version(house: House) -> Iterator[Found]:
+    seen = house.examined
+    if seen.version > seen.known:
+        yield critical(
+            f"a newer Hob wrote the database (version {seen.version}; this one knows {seen.known})",
+            f"upgrade Hob: `hob upgrade` says how. {backup_hint(house.home)}",
+            str(house.database),
+        )
+    elif seen.version < seen.known and seen.size:
+        room = free_bytes(house.home)
+        told = (
+            f"the next start brings the database from version {seen.version} to {seen.known}, and makes a backup first"
+        )
+        if room < 2 * seen.size:
+            yield warn(told, f"it needs {2 * seen.size / 1e6:.0f} MB and there are {room / 1e6:.0f}: make room")
+        elif house.owner is None:
+            yield info(told, "nothing to do")
+
+
+def _audit(house: House) -> Iterator[Found]:
+    if house.examined.version == 0:
+        return
+    checked = examine_audit(house.home, owned=house.owner is not None)
+    if checked is not None and not checked.whole:
+        problem = checked.problems[0] if checked.problems else "entries are missing"
+        yield critical(f"the audit log is not as it was written: {problem}", "see `hob audit verify`")
+
+
+def _stuck(house: House) -> Iterator[Found]:
+    if count := house.examined.stuck:
+        yield warn(f"{count} replies could not be delivered", "`hob status` lists them with reasons; `hob retry ID`")
+
+
+def _backups(house: House) -> Iterator[Found]:
+    began = house.examined.began
+    if not began or house.now - began < _DAY:
+        return
+    newest = newest_backup(house.home)
+    if newest is None:
+        yield warn(
+            "there is no backup in the home",
+            f"`hob backup {house.home}/backups/NAME.db`; all is well if you keep them elsewhere",
+        )
+    elif (days := (house.now - newest.stat().st_mtime) / _DAY) > _BACKUP_DAYS:
+        yield warn(f"the newest backup is {days:.0f} days old", "make another: `hob backup FILE`", str(newest))
+
+
+def _backup_damaged(house: House) -> Iterator[Found]:
+    newest: Path | None = newest_backup(house.need_home())
+    if newest is None:
+        return
+    try:
+        problem = find_damage(newest, owned=False)
+    except StoreError as error:
+        problem = str(error)
+    if problem:
+        yield warn(f"the newest backup is damaged: {problem}", "make another: `hob backup FILE`", str(newest))
+
+
+DATABASE: tuple[Check, ...] = (
+    Check("database.undecided", "Does a damaged database wait?", _undecided),
+    Check("database.unreadable", "Can the database be opened?", _unreadable),
+    Check("database.noted", "Was damage found before?", _noted),
+    Check("database.damaged", "Is the database whole?", _damaged, slow=True),
+    Check("database.version", "Does this Hob fit the database?", _version),
+    Check("database.audit", "Is the audit log whole?", _audit, slow=True),
+    Check("channels.stuck", "Was every reply delivered?", _stuck),
+    Check("backups.old", "Is there a backup?", _backups),
+    Check("backups.damaged", "Can the newest backup be put in place?", _backup_damaged, slow=True),
+)

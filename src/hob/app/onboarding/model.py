@@ -1,0 +1,118 @@
+"""The first step: a model that answers, found or named, tried, written down."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hob.app.drafts import Draft
+from hob.app.home import socket_of
+from hob.app.onboarding.finding import Found, name_of
+from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes
+from hob.app.onboarding.picking import pick_model, wants_it_anyway, with_place
+from hob.app.onboarding.trying import Candidate, Tried, list_for, save_candidate, try_candidate
+from hob.app.onboarding.wishing import candidate_of, wished
+from hob.app.sections import choose_models, read_config
+from hob.config import Layer
+from hob.core.errors import HobError, NotConfigured
+from hob.providers import ModelSettings
+from hob.providers.choice import NOTHING
+
+STEP = "model"
+_AGAIN = "hob onboard"
+
+
+def settle_model(home: Path, wishes: Wishes, found: Sequence[Found], read_key: Callable[[], str]) -> Outcome:
+    """Without asking: what is wished for, else what is configured, else the first that was found and answers."""
+    if wishes.names_model:
+        return _take([wished(wishes, found, read_key)], home, wishes)
+    if _is_configured():
+        return _check(home, wishes)
+    usable = [each for each in found if each.draft.model]
+    if not usable:
+        told = "; ".join(f"{each.title}: {each.how}" for each in found) or "nothing was found that could think"
+        return Outcome(STEP, Status.FAILED, told, NOTHING)
+    return _take([candidate_of(each, wishes.keep_key) for each in usable], home, wishes)
+
+
+def ask_for_model(home: Path, wishes: Wishes, look: Callable[[], Sequence[Found]], asks: Asks) -> Outcome:
+    """Ask until a model answered, or the person does without for now. `look` tells what is there by now."""
+    while True:
+        now = read_config()[ModelSettings].name
+        picked = pick_model(home, look(), asks, now=now, line=_line() if _is_configured() else "")
+        if isinstance(picked, Candidate):
+            asks.tell(f"Asking {picked.draft.model or 'it'} for a word and a tool call ...", "dim")
+            tried = _try(home, picked)
+            if tried.ok or wants_it_anyway(tried, asks):
+                kept = with_place(picked, wishes.keep_key, asks) if picked.typed else picked
+                return _save(home, kept, tried)
+        elif picked == "later":
+            return Outcome(STEP, Status.SKIPPED, "no model for now: messages are kept until there is one", _AGAIN)
+
+
+def _is_configured() -> bool:
+    settings = read_config()[ModelSettings]
+    return bool(settings.name or settings.base_url or settings.providers)
+
+
+def _line() -> str:
+    return choose_models(read_config()).line()
+
+
+def _take(candidates: Sequence[Candidate], home: Path, wishes: Wishes) -> Outcome:
+    """Write down the first that passes."""
+    failures = []
+    for candidate in candidates:
+        candidate = _with_model(home, candidate)
+        tried = _try(home, candidate) if wishes.test else Tried(ok=True, answers=False, told="not tried")
+        if tried.ok:
+            return _save(home, candidate, tried)
+        name = candidate.draft.model or candidate.draft.provider
+        failures.append(tried.told if tried.told.startswith(name) else f"{name}: {tried.told}")
+    told = "; ".join(failures) or "nothing was found that could be asked"
+    return Outcome(
+        STEP, Status.FAILED, told, "put that right, or name another with --model; --no-test saves it untried"
+    )
+
+
+def _check(home: Path, wishes: Wishes) -> Outcome:
+    if not wishes.test:
+        return Outcome(STEP, Status.KEPT, f"{_line()}, not tried")
+    tried = _try(home, Candidate(Draft()))
+    if tried.ok:
+        return Outcome(STEP, Status.KEPT, f"{_line()}: {tried.told}")
+    return Outcome(STEP, Status.FAILED, tried.told, "put that right, or name another with --model")
+
+
+def _with_model(home: Path, candidate: Candidate) -> Candidate:
+    """A server's first model where none is named."""
+    draft = candidate.draft
+    if draft.model or not draft.provider:
+        return candidate
+    names = list_for(home, candidate)
+    return replace(candidate, draft=replace(draft, model=name_of(draft.provider, names[0]))) if names else candidate
+
+
+def _try(home: Path, candidate: Candidate) -> Tried:
+    try:
+        return try_candidate(home, candidate)
+    except HobError as error:
+        return Tried(ok=False, answers=False, told=str(error))
+
+
+def _save(home: Path, candidate: Candidate, tried: Tried) -> Outcome:
+    try:
+        changed = save_candidate(home, candidate)
+    except NotConfigured as error:
+        return Outcome(STEP, Status.FAILED, str(error), f"`{_AGAIN}` tries again")
+    told = f"{_line()}: {tried.told}"
+    if not changed:
+        return Outcome(STEP, Status.KEPT, told)
+    source = read_config().origin("model.name")
+    outranked = f"; but {source} outranks it" if source.layer not in (Layer.FILE, Layer.DEFAULT) else ""
+    running = "the Hob that is running has the former model until it is started again"
+    return Outcome(
+        STEP,
+        Status.DONE,
+        f"{told}{outranked}",
+        running if socket_of(home).exists() else "",
+    )

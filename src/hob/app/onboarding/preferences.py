@@ -1,0 +1,131 @@
+"""The steps that are one setting each: language, network for commands, a budget. And the service."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from hob.agent.limits import SpendingSettings
+from hob.agent.settings import AgentSettings
+from hob.app.auditing import tell_action
+from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes, confirm
+from hob.app.sections import SECTIONS, choose_models, read_config
+from hob.config import process_environment, set_values
+from hob.core.errors import ModelError, NotConfigured
+from hob.tools.sandbox.settings import SandboxSettings
+
+_PACKAGES = "group:packages"
+_SERVICE_SECONDS = 60.0
+LANGUAGES = (("en", "English"), ("de", "Deutsch"))
+
+
+def settle_language(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
+    """The language of Hob's own sentences; models answer in the language of the message."""
+    config = read_config()
+    now = config[AgentSettings].language
+    wanted = wishes.language
+    if not wanted and asks is not None:
+        spoken = "de" if process_environment().get("LANG", "").startswith("de") else "en"
+        usual = now if str(config.origin("agent.language").layer) != "default" else spoken
+        wanted = asks.choose("Hob answers in the language you write. And its own notes?", LANGUAGES, usual)
+    if not wanted or wanted == now:
+        return Outcome("language", Status.KEPT, now)
+    return _set(home, "language", "agent.language", wanted, dict(LANGUAGES).get(wanted, wanted))
+
+
+def settle_packages(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
+    """Whether commands in the sandbox may fetch packages."""
+    hosts = read_config()[SandboxSettings].hosts
+    now, wanted = _PACKAGES in hosts, wishes.packages
+    if wanted is None and asks is not None:
+        question = "Commands have no network. May they fetch packages (PyPI, npm, ...)?"
+        wanted = confirm(asks, question, default=now)
+    if wanted is None or wanted == now:
+        told = f"commands may reach {', '.join(hosts)}" if hosts else "commands have no network"
+        return Outcome("network", Status.KEPT, told)
+    rest = [host for host in hosts if host != _PACKAGES]
+    told = "commands may fetch packages, and reach nothing else new" if wanted else "commands may not fetch packages"
+    return _set(home, "network", "sandbox.hosts", json.dumps([*rest, _PACKAGES] if wanted else rest), told)
+
+
+def settle_budget(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
+    """A limit of dollars per month; 0 takes it away."""
+    now, wanted = read_config()[SpendingSettings].monthly, wishes.monthly
+    if wanted is None and asks is not None:
+        wanted = _ask_dollars(asks, now)
+    told = "no limit" if now is None else f"${now:g} a month"
+    if wanted is None or wanted == (now or 0):
+        return Outcome("budget", Status.KEPT, told)
+    if not 0 <= wanted < float("inf"):
+        return Outcome("budget", Status.FAILED, f"{wanted} is no limit", "hob onboard --monthly DOLLARS")
+    if wanted == 0:
+        return _set(home, "budget", "spending.monthly", None, "no limit")
+    return _set(home, "budget", "spending.monthly", repr(wanted), f"${wanted:g} a month")
+
+
+def settle_service(wishes: Wishes, asks: Asks | None) -> Outcome:
+    """Have the system start Hob, by the command that does it."""
+    wanted = wishes.service
+    if not wanted and not _has_manager():
+        return Outcome("service", Status.SKIPPED, "nothing here starts services", "hob serve")
+    if wanted is None and asks is not None:
+        wanted = confirm(asks, "Shall Hob run in the background, from now on and after each start?", default=False)
+    if not wanted:
+        return Outcome("service", Status.SKIPPED, "not asked for", "hob service install")
+    command = [sys.executable, "-m", "hob", "service", "install"]
+    if asks is not None and _key_is_outside():
+        question = "The service does not see this terminal's variables. Write the key into its file (0600)?"
+        command += ["--with-keys"] if confirm(asks, question, default=True) else []
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SERVICE_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Outcome("service", Status.FAILED, str(error), "hob service install")
+    said = " ".join((done.stdout if not done.returncode else done.stderr or done.stdout).split())
+    return Outcome("service", Status.FAILED if done.returncode else Status.DONE, said, "hob service status")
+
+
+def _has_manager() -> bool:
+    path = process_environment().get("PATH", "")
+    return any(shutil.which(name, path=path) for name in ("systemctl", "launchctl"))
+
+
+def _key_is_outside() -> bool:
+    """Whether the usual model's key is only in this terminal's environment."""
+    choice = choose_models(read_config())
+    try:
+        ref = choice.default()
+        key = choice.connect(ref.provider).keys[0] if ref is not None else None
+    except ModelError:
+        return False
+    return key is not None and not key.reference and key.reveal() in process_environment().values()
+
+
+def _ask_dollars(asks: Asks, now: float | None) -> float | None:
+    while True:
+        usual = "" if now is None else f"{now:g}"
+        answer = asks.read(
+            "Dollars that Hob may spend a month (Enter for no limit)"
+            if not usual
+            else "Dollars a month (0 for no limit)",
+            usual,
+        ).lstrip("$")
+        if not answer:
+            return None
+        try:
+            dollars = float(answer)
+        except ValueError:
+            dollars = -1.0
+        if 0 <= dollars < float("inf"):
+            return dollars
+        asks.tell("✗ a number of dollars, such as 20", "red")
+
+
+def _set(home: Path, step: str, key: str, text: str | None, told: str) -> Outcome:
+    config = read_config()
+    try:
+        set_values(config.path, {key: text}, sections=SECTIONS, environ=process_environment())
+    except NotConfigured as error:
+        return Outcome(step, Status.FAILED, str(error), f"hob config set {key} VALUE")
+    tell_action(home, "config.set", key)
+    return Outcome(step, Status.DONE, told)

@@ -1,0 +1,92 @@
+"""Trying a model live before it is written down, and writing it down."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hob.app.auditing import tell_action
+from hob.app.drafts import Draft
+from hob.app.onboarding.finding import list_models
+from hob.app.onboarding.keys import ENVIRONMENT, draft_key, drop_drafts, keep_key
+from hob.app.reaching import reach
+from hob.app.sections import SECTIONS, read_config
+from hob.config import process_environment, set_values
+from hob.core.errors import NotConfigured
+from hob.core.money import dollars
+from hob.providers import ModelSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model that may be written down. `typed` is a key that has to be kept, in the place `keep`."""
+
+    draft: Draft
+    typed: str = ""
+    keep: str = ENVIRONMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of a trial: whether it passed, whether it answered at all, and that in words."""
+
+    ok: bool
+    answers: bool
+    told: str
+
+
+def try_candidate(home: Path, candidate: Candidate) -> Tried:
+    """Ask it for a word and a tool call; whoever owns the home asks, since there it is known what may be spent.
+
+    A typed key lies in a file of the owner's for that time. Raises HobErrors.
+    """
+    with _keyed(home, candidate) as draft:
+        text = draft.as_text()
+        query = {"model": draft.model, "draft": text}
+        row = reach(
+            home, "POST", "/models/test", query, lambda app: app.desk.try_model(draft.model, text), timeout=None
+        )
+    return _read(row)
+
+
+def list_for(home: Path, candidate: Candidate) -> tuple[str, ...]:
+    """The names of the models that its provider offers, best first; none where it cannot be asked."""
+    try:
+        with _keyed(home, candidate) as draft:
+            return list_models(read_config(), draft)
+    except NotConfigured:
+        return ()
+
+
+@contextmanager
+def _keyed(home: Path, candidate: Candidate) -> Iterator[Draft]:
+    """The draft, with a reference to the key that was typed."""
+    draft = candidate.draft
+    try:
+        yield replace(draft, key=draft_key(home, draft.provider, candidate.typed)) if candidate.typed else draft
+    finally:
+        drop_drafts(home)
+
+
+def save_candidate(home: Path, candidate: Candidate) -> tuple[str, ...]:
+    """Write it down, the key by reference; the keys of the settings that changed. Raises NotConfigured."""
+    draft = candidate.draft
+    if candidate.typed and candidate.keep != ENVIRONMENT:
+        draft = replace(draft, key=keep_key(home, draft.provider, candidate.typed, candidate.keep))
+    config = read_config()
+    changes = draft.changes(config[ModelSettings])
+    set_values(config.path, changes, sections=SECTIONS, environ=process_environment())
+    for key in changes:
+        tell_action(home, "config.set", key)
+    return tuple(changes)
+
+
+def _read(row: Mapping[str, Any]) -> Tried:
+    if not row["ok"]:
+        return Tried(ok=False, answers="answer" in row, told=str(row["trouble"]))
+    facts = [f"answers within {row['seconds']:.1f} s"]
+    facts += ["calls tools" if row["tools"] else "is shown no tools"]
+    if row["cost"]:
+        facts.append(f"${dollars(row['cost'])}")
+    return Tried(ok=True, answers=True, told=", ".join(facts))

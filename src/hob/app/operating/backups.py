@@ -1,0 +1,133 @@
+"""The backup of each day: made once, by the daemon, and a few of them kept."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from hob.app.operating.settings import BackupSettings
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.tracing import OWN
+from hob.store import Store
+
+FOLDER = "backups"
+_NAME = "daily-{stamp}.db"
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """One that is whole: it got its name when all of it was on disk."""
+
+    file: Path
+    at: datetime
+
+
+class DailyBackups:
+    """Makes them in `backups/` in the home. One that was missed is made when it is next looked."""
+
+    def __init__(self, store: Store, home: Path, settings: BackupSettings, clock: Clock) -> None:
+        self.settings = settings
+        self._store = store
+        self._folder = home / FOLDER
+        self._clock = clock
+        self._problem = ""
+        self._making = False
+
+    def tidy(self) -> None:
+        """After a start: take away what a killed backup left; it never had a backup's name."""
+        for left in self._folder.glob(".daily-*"):
+            with suppress(OSError):
+                left.unlink()
+
+    def found(self) -> list[Backup]:
+        """Those there are, the oldest first."""
+        backups = []
+        for file in self._folder.glob(_NAME.format(stamp="*")):
+            with suppress(ValueError):
+                at = datetime.strptime(file.stem.removeprefix("daily-"), _STAMP).replace(tzinfo=UTC)
+                backups.append(Backup(file, at))
+        return sorted(backups, key=lambda backup: backup.at)
+
+    async def due(self) -> bool:
+        """Whether one is wanted now: none was made since the hour of the day came, in a home that was in use before."""
+        if not self.settings.daily:
+            return False
+        hour, found = self.last_hour(), self.found()
+        if found and hour <= found[-1].at <= self._clock.now():  # one from the future was made by a wrong clock
+            return False
+        return await self._store.began() < hour.timestamp()
+
+    async def make(self) -> None:
+        """Make one now and let go of the oldest. What goes wrong is logged and stands in `view`."""
+        now = self._clock.now()
+        file = self._folder / _NAME.format(stamp=now.astimezone(UTC).strftime(_STAMP))
+        began = self._clock.monotonic()
+        self._making = True
+        try:
+            await self._store.backup(file, force=True)
+            await asyncio.to_thread(self._let_go)
+        except (StoreError, OSError) as error:
+            self._problem = str(error)
+            log.error("the daily backup could not be made: %s", error)
+        else:
+            self._problem = ""
+            seconds = self._clock.monotonic() - began
+            log.info("the daily backup was made in %.1f s: %s", seconds, file.name, extra=OWN)
+        finally:
+            self._making = False
+
+    def last_hour(self) -> datetime:
+        """When the hour last came."""
+        return last_hour(self._clock.now(), self.settings.hour)
+
+    def seconds_left(self) -> float:
+        """How long until the hour comes next."""
+        now = self._clock.now()
+        return max(1.0, (_next_hour(now, self.settings.hour) - now).total_seconds())
+
+    def view(self) -> Mapping[str, Any]:
+        """How it stands: the newest whole one, when the next is made, and what went wrong last."""
+        found = self.found()
+        newest = found[-1] if found else None
+        next_at = _next_hour(self._clock.now(), self.settings.hour).timestamp() if self.settings.daily else None
+        return {
+            "daily": self.settings.daily,
+            "kept": len(found),
+            "newest": str(newest.file) if newest else None,
+            "at": newest.at.timestamp() if newest else None,
+            "next_at": next_at,
+            "running": self._making,
+            "problem": self._problem or None,
+        }
+
+    def _let_go(self) -> None:
+        for backup in self.found()[: -self.settings.keep]:
+            backup.file.unlink(missing_ok=True)
+
+
+def last_hour(now: datetime, hour: int) -> datetime:
+    """When this hour of the local day last came."""
+    local = now.astimezone()
+    for days in (0, 1):
+        at = _at_hour(local - timedelta(days=days), hour)
+        if at <= now:
+            return at
+    raise AssertionError("yesterday's hour is not over")
+
+
+def _next_hour(now: datetime, hour: int) -> datetime:
+    at = _at_hour(now.astimezone(), hour)
+    return at if at > now else _at_hour(now.astimezone() + timedelta(days=1), hour)
+
+
+def _at_hour(day: datetime, hour: int) -> datetime:
+    # naive for a moment, so that the offset is that of this very hour, not of now
+    return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=None, fold=0).astimezone(UTC)

@@ -1,0 +1,82 @@
+"""What a machine that watches Hob is told: figures, read when they are asked for.
+
+Counters begin anew with each run, those of models apart, which count all that was ever spent.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hob import __version__
+from hob.bus import Bus
+from hob.core.states import TurnState
+from hob.gateway.exposition import Metric, figure
+from hob.store import Store
+
+
+async def figures(store: Store, bus: Bus, status: dict[str, Any]) -> Sequence[Metric]:
+    """Turns, models, ages and queues; `status` is what `hob status` tells. Raises StoreErrors."""
+    health, backups = store.health(), status["backups"]
+    turns = [({"state": name}, float(status[name])) for name in ("running", "waiting", "parked")]
+    replies = [({"state": name}, float(status[name])) for name in ("owed", "undeliverable", "unread")]
+    lags = [({"follower": each["name"]}, float(each["lag_seconds"])) for each in status["followers"]]
+    found = [
+        Metric("hob_info", "gauge", "Which Hob this is.", (({"version": __version__}, 1.0),)),
+        *_of_turns(bus),
+        *await _of_models(store),
+        Metric("hob_turns", "gauge", "Turns now.", turns),
+        Metric("hob_replies", "gauge", "Replies now: to be sent, given up, waiting to be fetched.", replies),
+        figure(
+            "hob_lane_age_seconds",
+            "How long the oldest message has waited for its turn.",
+            status["oldest_waiting_seconds"],
+        ),
+        figure(
+            "hob_outbox_age_seconds", "How long the oldest reply has waited to be sent.", status["oldest_owed_seconds"]
+        ),
+        figure("hob_writer_queue", "Writes that wait for the database.", health.queue),
+        Metric("hob_follower_lag_seconds", "gauge", "How far behind the timeline its followers are.", lags),
+        figure("hob_store_bytes", "Size of the database.", health.size),
+        figure("hob_disk_free_bytes", "What may still be written beside it.", health.free),
+        figure("hob_store_writable", "1 while the database can be written.", float(health.writable)),
+        figure("hob_backup_ok", "1 unless the last daily backup failed.", float(backups["problem"] is None)),
+    ]
+    if backups["at"] is not None:
+        found.append(figure("hob_backup_timestamp_seconds", "When the newest daily backup was made.", backups["at"]))
+    return found
+
+
+def _of_turns(bus: Bus) -> Sequence[Metric]:
+    states: dict[TurnState, int] = {}
+    codes: dict[str, int] = {}
+    for (state, code), count in bus.lanes.ended.items():
+        states[state] = states.get(state, 0) + count
+        if state in (TurnState.FAILED, TurnState.SET_ASIDE):
+            codes[code or state.value] = codes.get(code or state.value, 0) + count
+    ends = [({"state": state.value}, float(count)) for state, count in sorted(states.items())]
+    failures = [({"code": code}, float(count)) for code, count in sorted(codes.items())]
+    return (
+        Metric("hob_turns_ended_total", "counter", "Turns that ended since the start, by state.", ends),
+        Metric("hob_turn_failures_total", "counter", "Turns that failed since the start, by code.", failures),
+    )
+
+
+async def _of_models(store: Store) -> Sequence[Metric]:
+    sums = sorted(await store.ledger.sums("model"))
+    tokens = [
+        ({"model": model, "kind": kind}, float(count))
+        for model, spent in sums
+        for kind, count in (
+            ("input", spent.usage.input),
+            ("cached", spent.usage.cache_read),
+            ("output", spent.usage.output),
+        )
+    ]
+    costs = [({"model": model}, (spent.cost - spent.reserved) / 1_000_000) for model, spent in sums]
+    calls = [({"model": model}, float(spent.calls)) for model, spent in sums]
+    unknown = [({"model": model}, float(spent.unknown_calls)) for model, spent in sums]
+    return (
+        Metric("hob_model_tokens_total", "counter", "Tokens ever used; the cached ones are input too.", tokens),
+        Metric("hob_model_cost_dollars_total", "counter", "Dollars ever spent, as far as prices are known.", costs),
+        Metric("hob_model_calls_total", "counter", "Calls ever made.", calls),
+        Metric("hob_model_unpriced_calls_total", "counter", "Calls of unknown price, which are not in it.", unknown),
+    )

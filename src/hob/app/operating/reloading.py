@@ -1,0 +1,86 @@
+"""Reading settings and secrets anew while Hob runs: on SIGHUP, and when `hob secrets` has changed one."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hob.app.operating.log_file import reopen_logs
+from hob.app.operating.settings import LogSettings
+from hob.app.operating.upkeep import Upkeep
+from hob.config import Config
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured
+from hob.core.tracing import OWN
+from hob.guard.masking.known import KnownSecrets, values_at_hand
+
+AT_RUN_TIME = ("logs", "backups", "retention")
+"""The sections that may change while Hob runs; so may every secret, whatever its section."""
+
+log = logging.getLogger(__name__)
+
+
+class Reloading:
+    """Call it to read again. Wrong settings change nothing; what needs a new start is named until there is one."""
+
+    def __init__(self, config: Config, known: KnownSecrets, upkeep: Upkeep, clock: Clock) -> None:
+        self._began = self._config = config
+        self._known = known
+        self._upkeep = upkeep
+        self._clock = clock
+        self._at: float | None = None
+        self._problem = ""
+        self._listeners: list[Callable[[], None]] = []
+        known.watch(config.secrets())
+
+    def add_listener(self, changed: Callable[[], None]) -> None:
+        """Told when secrets may be others than before."""
+        self._listeners.append(changed)
+
+    def __call__(self) -> Mapping[str, Any]:
+        """Read again; what came of it, as `view` tells. Secrets are read when they are next needed."""
+        try:
+            new = self._began.read_again()
+        except NotConfigured as error:
+            self._problem = str(error)
+            log.error("the settings are wrong and stay as they were: %s", error)
+            return self.view()
+        self._problem, self._at = "", self._clock.now().timestamp()
+        renewed = self._renew_secrets(new)
+        self._config = new
+        try:
+            reopen_logs(new[LogSettings])
+        except OSError as error:
+            log.error("the log file cannot be opened again: %s", error.strerror)
+        self._upkeep.change(new)
+        for listener in self._listeners:
+            listener()
+        log.info("settings and secrets were read again: %d secrets", renewed, extra=OWN)
+        if waiting := self.waiting():
+            log.warning("these settings hold from the next start on: %s", ", ".join(waiting))
+        return self.view()
+
+    def waiting(self) -> list[str]:
+        """The keys whose values are other than those this Hob runs with, and hold from the next start on."""
+        now, then = (_plain(config) for config in (self._config, self._began))
+        return sorted(key for key in now if now[key] != then[key])
+
+    def view(self) -> Mapping[str, Any]:
+        """When it was last read, what waits for a start, and what was wrong with it."""
+        return {"at": self._at, "waiting": self.waiting(), "problem": self._problem or None}
+
+    def _renew_secrets(self, new: Config) -> int:
+        held, others = dict(self._began.secrets()), dict(new.secrets())
+        for name in held.keys() & others.keys():
+            held[name].become(others[name])
+        self._known.watch(held.items())
+        self._known.learn(values_at_hand(others.items()))
+        return len(held.keys() & others.keys())
+
+
+def _plain(config: Config) -> dict[str, str]:
+    """What may not change at run time; secrets may."""
+    return {
+        key: repr(value)  # which shows no secret
+        for key, value, _ in config.items()
+        if key.partition(".")[0] not in AT_RUN_TIME
+    }

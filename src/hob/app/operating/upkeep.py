@@ -1,0 +1,66 @@
+"""What a daemon does for itself, day by day: its backup, and letting go of what is old."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from hob.app.hands_when_needed import HandsWhenNeeded
+from hob.app.operating.alarm import OutboxAlarm
+from hob.app.operating.backups import DailyBackups
+from hob.app.operating.settings import BackupSettings, RetentionSettings
+from hob.app.operating.tidying import Tidying
+from hob.bus.waiting import wait_for_event
+from hob.config import Config
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.store import Store
+
+log = logging.getLogger(__name__)
+
+_LONGEST_NAP = 3_600.0
+"""A machine may sleep and its clock be set, so that it is looked at least once an hour."""
+
+
+class Upkeep:
+    """Runs beside the bus. `view` is how it stands."""
+
+    def __init__(self, backups: DailyBackups, tidying: Tidying, alarm: OutboxAlarm, clock: Clock) -> None:
+        self.alarm = alarm
+        self._backups = backups
+        self._tidying = tidying
+        self._clock = clock
+        self._changed = asyncio.Event()
+
+    def change(self, config: Config) -> None:
+        """Go on by these settings."""
+        self._backups.settings = config[BackupSettings]
+        self._tidying.settings = config[RetentionSettings]
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Once after the start, then once each day."""
+        self._backups.tidy()
+        tidied = datetime.min.replace(tzinfo=UTC)
+        while True:
+            self._changed.clear()
+            try:
+                if await self._backups.due():
+                    await self._backups.make()
+                if tidied < self._backups.last_hour():
+                    tidied = self._clock.now()
+                    await self._tidying()
+            except (StoreError, OSError) as error:
+                log.warning("the day's work waits: %s", error)
+            await wait_for_event(self._changed, self._clock, min(self._backups.seconds_left(), _LONGEST_NAP))
+
+    def view(self) -> Mapping[str, Any]:
+        """The backups, and since when replies do not arrive."""
+        return {"backups": self._backups.view(), "late_since": self.alarm.since}
+
+
+def open_upkeep(config: Config, store: Store, hands: HandsWhenNeeded, alarm: OutboxAlarm, clock: Clock) -> Upkeep:
+    """By these settings; nothing is done before `run`."""
+    backups = DailyBackups(store, config.home, config[BackupSettings], clock)
+    return Upkeep(backups, Tidying(store, hands, config.home, config[RetentionSettings], clock), alarm, clock)

@@ -1,0 +1,83 @@
+"""The service as a user's agent of launchd."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from hob.app.service import plist
+from hob.app.service.keeper import State, read_text
+from hob.app.service.plan import Plan
+from hob.app.service.steps import Keep, Remove, Run, Step, Write, ask
+
+
+class Launchd:
+    """Implements Keeper by calling `launchctl` (`man launchctl`)."""
+
+    name = "launchd"
+
+    def __init__(self, environ: Mapping[str, str], home: Path) -> None:
+        self._environ = environ
+        self._log = home / "logs" / "service.log"
+        self.file = Path(environ.get("HOME") or Path.home()) / "Library" / "LaunchAgents" / f"{plist.LABEL}.plist"
+        self._domain = f"gui/{os.getuid()}"
+        self._target = f"{self._domain}/{plist.LABEL}"
+
+    def obstacle(self) -> str:
+        said = ask(self._environ, "launchctl", "print", self._domain)
+        if said.status == 0:
+            return ""
+        return f"launchd does not answer for this user ({said.complaint}); log in at the machine itself and try again"
+
+    def text(self, plan: Plan) -> str:
+        return plist.plist_text(plan)
+
+    def install(self, plan: Plan) -> Sequence[Step]:
+        return tuple(self._install(plan))
+
+    def _install(self, plan: Plan) -> Iterator[Step]:
+        there, text = read_text(self.file), self.text(plan)
+        loaded = ask(self._environ, "launchctl", "print", self._target).status == 0
+        if there and not plist.home_of(there):
+            yield Keep(self.file)
+        yield Write(self.file, text)
+        if loaded and there != text:
+            yield Run(("launchctl", "bootout", self._target))
+        yield Run(("launchctl", "enable", self._target))
+        if not loaded or there != text:
+            yield Run(("launchctl", "bootstrap", self._domain, str(self.file)))
+        yield Run(("launchctl", "kickstart", self._target))
+
+    def uninstall(self) -> Sequence[Step]:
+        if not self.file.exists():
+            return ()
+        return (Run(("launchctl", "bootout", self._target), "it was not loaded"), Remove(self.file))
+
+    def restart(self) -> Sequence[Step]:
+        return (Run(("launchctl", "kickstart", "-k", self._target)),)
+
+    def logs(self, lines: int, *, follow: bool) -> Sequence[str]:
+        return ("tail", "-n", str(lines), *(("-f",) if follow else ()), str(self._log))
+
+    def state(self) -> State:
+        said = ask(self._environ, "launchctl", "print", self._target)
+        seen = dict(re.findall(r"^\s*(state|pid|runs|last exit code) = (.*)$", said.out, re.MULTILINE))
+        state, code = seen.get("state", "not loaded"), seen.get("last exit code", "")
+        ended = f" (last exit status {code})" if code and code.strip("0") and code != "(never exited)" else ""
+        return State(
+            installed=self.file.exists(),
+            enabled=said.status == 0,
+            running=state == "running",
+            detail=f"{state}{ended}",
+            pid=int(seen.get("pid", "0")),
+            restarts=max(0, int(seen.get("runs", "1")) - 1),
+        )
+
+    def home(self) -> str:
+        return plist.home_of(read_text(self.file))
+
+    def program(self) -> str:
+        return plist.program_of(read_text(self.file))
+
+    def is_current(self, plan: Plan) -> bool:
+        return plist.same_but_path(read_text(self.file), self.text(plan))

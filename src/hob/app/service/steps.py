@@ -1,0 +1,156 @@
+"""What installing and removing consist of: steps that can be shown before they are done, and done again."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.core.errors import HobError
+from hob.store.disk import free_name
+
+SECONDS = 1_000.0
+"""The longest a service manager may take: to start is to be ready, after a migration perhaps."""
+
+
+class ServiceFailed(HobError):
+    """The service manager refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A file with this text. `shown` is what may be shown of it where it holds secrets."""
+
+    path: Path
+    text: str
+    mode: int = 0o644
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """A copy of somebody else's file, before it is replaced."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """No such file any more."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A call of the service manager. `otherwise` says what to do where it fails; without, a failure ends all."""
+
+    argv: tuple[str, ...]
+    otherwise: str = ""
+
+
+Step = Write | Keep | Remove | Run
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a program said, and its exit status."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """One line that tells why it failed."""
+        return (self.err.strip() or self.out.strip() or f"exit status {self.status}").splitlines()[0]
+
+
+def ask(environ: Mapping[str, str], *argv: str) -> Said:
+    """Run a program to its end. One that is not there is 127, as in a shell."""
+    program = shutil.which(argv[0], path=environ.get("PATH", os.defpath))
+    if program is None:
+        return Said(127, "", f"{argv[0]} is not installed here")
+    try:
+        done = subprocess.run(
+            [program, *argv[1:]],
+            env={**environ, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return Said(124, "", f"{argv[0]} did not come to an end within {SECONDS:.0f} s")
+    except OSError as error:
+        return Said(126, "", f"{program} cannot be run: {error.strerror}")
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+def show(step: Step) -> str:
+    """What the step would do."""
+    match step:
+        case Write():
+            text = step.text if step.shown is None else step.shown
+            return f"write {step.path} ({step.mode:04o}):\n" + "".join(f"    {line}\n" for line in text.splitlines())
+        case Keep():
+            return f"keep a copy of {step.path} beside it"
+        case Remove():
+            return f"remove {step.path}"
+        case Run():
+            return f"run {' '.join(step.argv)}"
+
+
+def perform(step: Step, environ: Mapping[str, str]) -> str:
+    """Do it; what came of it, or nothing where nothing had to be done. Raises ServiceFailed."""
+    if isinstance(step, Run):
+        return _run(step, environ)
+    try:
+        match step:
+            case Write():
+                return _write(step)
+            case Keep():
+                kept = free_name(step.path.with_name(f"{step.path.name}.former"))
+                _put(kept, step.path.read_bytes(), 0o600)
+                return f"kept    {kept}: what was there before"
+            case Remove():
+                step.path.unlink()
+                return f"removed {step.path}"
+    except OSError as error:
+        raise ServiceFailed(f"{step.path}: {error.strerror}; nothing further was done") from error
+
+
+def _run(step: Run, environ: Mapping[str, str]) -> str:
+    said = ask(environ, *step.argv)
+    if said.status == 0:
+        return ""
+    if step.otherwise:
+        return f"note    {step.otherwise} ({said.complaint})"
+    raise ServiceFailed(f"`{' '.join(step.argv)}` failed: {said.complaint}")
+
+
+def _write(step: Write) -> str:
+    data = step.text.encode()
+    if step.path.exists() and step.path.read_bytes() == data and step.path.stat().st_mode & 0o777 == step.mode:
+        return ""
+    step.path.parent.mkdir(parents=True, exist_ok=True)
+    _put(step.path, data, step.mode)
+    return f"wrote   {step.path}"
+
+
+def _put(path: Path, data: bytes, mode: int) -> None:
+    """Whole or not at all, and never readable by others meanwhile."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(handle, mode)
+            os.fsync(handle)
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise

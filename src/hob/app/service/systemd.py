@@ -1,0 +1,112 @@
+"""The service as a user's unit of systemd."""
+
+import os
+import pwd
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from hob.app.service import unit
+from hob.app.service.keeper import State, config_folder, read_text
+from hob.app.service.plan import MARK, Plan
+from hob.app.service.steps import Keep, Remove, Run, Step, Write, ask
+
+UNIT = "hob.service"
+_USER = ("systemctl", "--user")
+_SHOWN = "ActiveState,SubState,Result,MainPID,NRestarts,UnitFileState,ActiveEnterTimestamp"
+
+
+class Systemd:
+    """Implements Keeper by calling `systemctl --user`, `loginctl` and `journalctl`."""
+
+    name = "systemd"
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self.file = config_folder(environ) / "systemd" / "user" / UNIT
+
+    def obstacle(self) -> str:
+        said = ask(self._environ, *_USER, "show-environment")
+        if said.status == 0:
+            return ""
+        if said.status == 127:
+            return f"{said.complaint}; start `hob serve` by whatever starts programs here"
+        return (
+            f"systemd does not answer for this user ({said.complaint}); log in as this user itself, by ssh or at the"
+            " machine, not by su or sudo; in a container start `hob serve` by the container's own means"
+        )
+
+    def text(self, plan: Plan) -> str:
+        return unit.unit_text(plan, self._version)
+
+    def install(self, plan: Plan) -> Sequence[Step]:
+        return tuple(self._install(plan))
+
+    def _install(self, plan: Plan) -> Iterator[Step]:
+        there = read_text(self.file)
+        if there and MARK not in there:
+            yield Keep(self.file)
+        yield Write(self.file, self.text(plan))
+        yield Run((*_USER, "daemon-reload"))
+        if self._lingers() is False:
+            yield Run(
+                ("loginctl", "enable-linger", self._user),
+                f"it stops when you log out; `sudo loginctl enable-linger {self._user}` lets it run on",
+            )
+        yield Run((*_USER, "enable", UNIT))
+        yield Run((*_USER, "start", UNIT))
+
+    def uninstall(self) -> Sequence[Step]:
+        if not self.file.exists():
+            return ()
+        stop = Run((*_USER, "disable", "--now", UNIT))
+        clean = Run((*_USER, "reset-failed", UNIT))
+        return (stop, clean, Remove(self.file), Run((*_USER, "daemon-reload")))
+
+    def restart(self) -> Sequence[Step]:
+        return (Run((*_USER, "daemon-reload")), Run((*_USER, "restart", UNIT)))
+
+    def logs(self, lines: int, *, follow: bool) -> Sequence[str]:
+        return ("journalctl", "--user", f"--unit={UNIT}", f"--lines={lines}", *(("--follow",) if follow else ()))
+
+    def state(self) -> State:
+        said = ask(self._environ, *_USER, "show", UNIT, f"--property={_SHOWN}")
+        seen = dict(line.split("=", 1) for line in said.out.splitlines() if "=" in line)
+        active, result = seen.get("ActiveState", "unknown"), seen.get("Result", "")
+        reason = result if active == "failed" or result not in ("", "success") else seen.get("SubState", "")
+        return State(
+            installed=self.file.exists(),
+            enabled=seen.get("UnitFileState", "") == "enabled",
+            running=active in ("active", "reloading"),
+            detail=f"{active} ({reason})" if reason else active,
+            pid=_number(seen.get("MainPID", "")),
+            restarts=_number(seen.get("NRestarts", "")),
+            since=seen.get("ActiveEnterTimestamp", ""),
+            lingers=self._lingers(),
+        )
+
+    def home(self) -> str:
+        return unit.home_in(read_text(self.file))
+
+    def program(self) -> str:
+        return unit.program_in(read_text(self.file))
+
+    def is_current(self, plan: Plan) -> bool:
+        return unit.same_but_path(read_text(self.file), self.text(plan))
+
+    @cached_property
+    def _version(self) -> int:
+        found = re.match(r"systemd (\d+)", ask(self._environ, "systemctl", "--version").out)
+        return int(found[1]) if found else 0
+
+    @property
+    def _user(self) -> str:
+        return pwd.getpwuid(os.getuid()).pw_name
+
+    def _lingers(self) -> bool | None:
+        said = ask(self._environ, "loginctl", "show-user", self._user, "--property=Linger", "--value")
+        return {"yes": True, "no": False}.get(said.out.strip()) if said.status == 0 else None
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else 0

@@ -1,0 +1,36 @@
+"""The service's own variables: a file of `NAME='value'` lines that systemd and a shell read alike."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from hob.providers.catalogue import PROVIDERS
+
+_ALSO = ("OPENAI_BASE_URL", "OPENAI_MODEL", "SSL_CERT_FILE", "SSL_CERT_DIR", "TZ", "LANG")
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=")
+HEAD = """\
+# Variables of the service, one NAME='value' a line; only you may read this file.
+# After a change: hob service restart
+"""
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Which variables such a file sets."""
+    return frozenset(found[1] for line in text.splitlines() if (found := _LINE.match(line)))
+
+
+def wanted(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
+    """The variables here that Hob goes by, and that a service does not get by itself."""
+    known = {name for provider in PROVIDERS for name in (*provider.keys, *provider.urls)}
+    names = {*known, *_ALSO, *_PROXIES, *(name.upper() for name in _PROXIES), *more}
+    own = {name for name in environ if name.startswith("HOB_") and name != "HOB_HOME"}
+    return {name: environ[name] for name in sorted(names | own) if environ.get(name, "").strip()}
+
+
+def with_values(text: str, values: Mapping[str, str]) -> str:
+    """The file with these values; everything else in it stays. Raises ValueError for what such a line cannot hold."""
+    for name, value in values.items():
+        if not value.isprintable() or "'" in value or "\\" in value:
+            raise ValueError(name)
+    kept = [line for line in text.splitlines() if not ((found := _LINE.match(line)) and found[1] in values)]
+    return "\n".join((*kept, *(f"{name}='{value}'" for name, value in values.items()))) + "\n"

@@ -1,0 +1,36 @@
+"""What browsers could be made to do: pages of others that reach for an API on this machine or this network."""
+
+from collections.abc import Iterable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+_LOCAL = frozenset({"localhost"})
+
+
+def host_of(header: str) -> str:
+    """The name or address of a Host header, without its port, in lower case; empty if it is none."""
+    try:
+        return urlsplit(f"//{header.strip()}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def is_our_host(header: str, named: Iterable[str]) -> bool:
+    """Whether a request means us: by an address, as localhost, or by a name that the owner has given.
+
+    A page elsewhere can give its own name our address (DNS rebinding), and then its scripts may read what we answer.
+    It cannot make the browser ask for an address or for another name than its own.
+    """
+    host = host_of(header)
+    if host in _LOCAL or host in {each.lower() for each in named}:
+        return True
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def is_our_origin(origin: str, scheme: str, host: str, allowed: Iterable[str]) -> bool:
+    """Whether a page of this origin may call: one that we served ourselves, or one that the owner has allowed."""
+    return origin in allowed or origin.lower() == f"{scheme}://{host}".lower()

@@ -1,0 +1,45 @@
+"""Figures for machines that watch, in Prometheus's text format, version 0.0.4.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+PLAIN = "text/plain"
+MEDIA_TYPE = f"{PLAIN}; version=0.0.4; charset=utf-8"
+_DOC = str.maketrans({"\\": r"\\", "\n": r"\n"})
+_LABEL = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure, perhaps told apart by labels. A counter's name ends in `_total`."""
+
+    name: str
+    kind: Literal["counter", "gauge"]
+    doc: str
+    samples: Sequence[tuple[Mapping[str, str], float]]
+
+
+def figure(name: str, doc: str, value: float) -> Metric:
+    """A gauge of one sample."""
+    return Metric(name, "gauge", doc, (({}, value),))
+
+
+def exposition(metrics: Iterable[Metric]) -> str:
+    """The text of all figures; those without a sample are left out."""
+    return "".join(line + "\n" for metric in metrics if metric.samples for line in _lines(metric))
+
+
+def _lines(metric: Metric) -> Iterable[str]:
+    yield f"# HELP {metric.name} {metric.doc.translate(_DOC)}"
+    yield f"# TYPE {metric.name} {metric.kind}"
+    for labels, value in metric.samples:
+        inner = ",".join(f'{name}="{text.translate(_LABEL)}"' for name, text in labels.items())
+        yield f"{metric.name}{f'{{{inner}}}' if inner else ''} {_number(value)}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(float(value))

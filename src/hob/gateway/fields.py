@@ -1,0 +1,207 @@
+"""What a request may hold: a frozen dataclass whose fields are made by `field`, and how one is read and checked.
+
+A declaration is all there is: requests are checked by it, the reference and the OpenAPI file are written from it.
+Nothing is guessed: only what comes from a query, where all is text, is read as the number or word that is wanted.
+"""
+
+import dataclasses
+import math
+import types
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import MISSING, dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
+
+from hob.core.errors import InvalidRequest
+
+T = TypeVar("T")
+
+_MOST = 2**63 - 1
+_NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+_WORDS = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is asked of a field's value, and what people are told about it. `unit` goes with a number: `seconds`."""
+
+    doc: str = ""
+    at_least: float | None = None
+    at_most: float | None = None
+    unit: str = ""
+    characters: tuple[int, int] | None = None
+    """The fewest and the most characters, all printable."""
+    one_of: tuple[str, ...] = ()
+
+
+class Text(str):
+    """A value from a query: it may be read as a number or a truth."""
+
+    __slots__ = ()
+
+
+def field(
+    doc: str,
+    default: Any = MISSING,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    unit: str = "",
+    characters: tuple[int, int] | None = None,
+    one_of: Iterable[str] = (),
+) -> Any:
+    """A field of a request: its one-line manual, its default (without one it must be given) and its bounds."""
+    bounds = Bounds(doc, at_least, at_most, unit, characters, tuple(one_of))
+    if default is MISSING:
+        return dataclasses.field(metadata={"bounds": bounds})
+    return dataclasses.field(default=default, metadata={"bounds": bounds})
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One declared field. `kind` is its type without `| None`."""
+
+    name: str
+    kind: Any
+    default: Any
+    bounds: Bounds
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is MISSING
+
+
+@cache
+def fields_of(cls: Any) -> tuple[Field, ...]:
+    """The declared fields of a request, in order."""
+    return tuple(
+        Field(each.name, _without_none(each.type), each.default, each.metadata.get("bounds", Bounds()))
+        for each in dataclasses.fields(cls)
+    )
+
+
+def _without_none(kind: Any) -> Any:
+    if get_origin(kind) in (Union, types.UnionType):
+        others = [each for each in get_args(kind) if each is not types.NoneType]
+        return others[0] if len(others) == 1 else Any
+    return kind
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A request that says all by its path."""
+
+
+def read(cls: type[T], given: Mapping[str, Any], *, closed: bool = True, within: str = "") -> T:
+    """The request made of these values; None counts as not given. Raises InvalidRequest that names the field.
+
+    Unless it is `closed`, fields that are not declared are passed over. `within` is the path of the object itself.
+    """
+    declared = fields_of(cast(Hashable, cls))
+    if closed:
+        _refuse_unknown(given, [each.name for each in declared], within)
+    values = {}
+    for each in declared:
+        raw = given.get(each.name)
+        path = f"{within}.{each.name}" if within else each.name
+        if raw is not None:
+            values[each.name] = _value(path, each.kind, each.bounds, raw, closed)
+        elif each.required:
+            raise InvalidRequest(f"{path} is missing")
+    return cls(**values)
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: list[str], within: str) -> None:
+    unknown = sorted(given.keys() - set(known))
+    if unknown:
+        place = f" in {within}" if within else ""
+        others = f"known are {', '.join(sorted(known))}" if known else "none is expected here"
+        raise InvalidRequest(f"unknown field {_shown(unknown[0])}{place}; {others}")
+
+
+def _value(path: str, kind: Any, bounds: Bounds, raw: Any, closed: bool) -> Any:
+    origin = get_origin(kind)
+    if kind is Any:
+        return raw
+    if origin in (list, tuple):
+        if not isinstance(raw, list):
+            raise InvalidRequest(f"{path} must be a list")
+        of = get_args(kind)[0]
+        values = [_value(f"{path}[{index}]", of, bounds, each, closed) for index, each in enumerate(raw)]
+        return values if origin is list else tuple(values)
+    if origin is dict or dataclasses.is_dataclass(kind):
+        if not isinstance(raw, dict):
+            raise InvalidRequest(f"{path} must be an object")
+        return raw if origin is dict else read(kind, raw, closed=closed, within=path)
+    if choices := choices_of(kind):
+        if not isinstance(raw, str) or raw not in choices:
+            raise InvalidRequest(f"{path} must be one of {', '.join(choices)}")
+        return kind(raw) if origin is None else str(raw)
+    return _plain(path, kind, bounds, raw)
+
+
+def choices_of(kind: Any) -> tuple[str, ...]:
+    """The words that a field of this type may be; none where it is no choice."""
+    if get_origin(kind) is Literal:
+        return tuple(map(str, get_args(kind)))
+    return tuple(each.value for each in kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()
+
+
+def _plain(path: str, kind: Any, bounds: Bounds, raw: Any) -> Any:
+    value: Any = _of_text(kind, raw) if isinstance(raw, Text) else raw
+    if kind is float and type(value) is int and abs(value) <= _MOST:
+        value = float(value)
+    if type(value) is not kind:
+        raise InvalidRequest(f"{path} must be {_wanted(kind, bounds)}")
+    if isinstance(value, str):
+        _check_text(path, bounds, value)
+    elif kind is not bool:
+        low, high = bounds.at_least, bounds.at_most
+        fits = math.isfinite(value) and abs(value) <= _MOST
+        if not fits or (low is not None and value < low) or (high is not None and value > high):
+            raise InvalidRequest(f"{path} must be {_wanted(kind, bounds)}")
+    return value
+
+
+def _of_text(kind: type, text: Text) -> Any:
+    """The text as this type; itself where it is none."""
+    if kind is bool:
+        return _WORDS.get(text, text)
+    if kind in (int, float):
+        try:
+            return kind(text) if text.isascii() and len(text) < 40 else text
+        except ValueError:
+            return text
+    return str(text)
+
+
+def _check_text(path: str, bounds: Bounds, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidRequest(f"{path} is not UTF-8 text") from None
+    if bounds.one_of and text not in bounds.one_of:
+        raise InvalidRequest(f"{path} must be one of {', '.join(bounds.one_of)}")
+    if bounds.characters is not None:
+        least, most = bounds.characters
+        if not least <= len(text) <= most or not text.isprintable():
+            raise InvalidRequest(f"{path} must have {least} to {most} printable characters")
+
+
+def _wanted(kind: type, bounds: Bounds) -> str:
+    name = _NAMES[kind] + (f" of {bounds.unit}" if bounds.unit else "")
+    match bounds.at_least, bounds.at_most:
+        case None, None:
+            return name
+        case low, None:
+            return f"{name}, {low:g} or more"
+        case None, high:
+            return f"{name}, at most {high:g}"
+        case low, high:
+            return f"{name} from {low:g} to {high:g}"
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 60 else name[:60] + "…")

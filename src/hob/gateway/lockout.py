@@ -1,0 +1,71 @@
+"""Who guesses tokens is not listened to for a while."""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address
+
+from hob.core.clock import Clock
+
+MOST_TRIES = 10
+WINDOW_SECONDS = 60.0
+"""After so many wrong tokens from one place within so long, the next ones are not looked at."""
+
+_MOST_PLACES = 1_000
+
+
+@dataclass(slots=True)
+class _Place:
+    tries: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_TRIES))
+    known: set[str] = field(default_factory=set)
+
+
+class Lockout:
+    """Counts wrong tokens by place: an IPv4 address, or an IPv6 network of 64 bits, which is one line's.
+
+    Behind a proxy, or in a house, good and bad callers share a place. So those who have called from there before are
+    let in all the same; a token that comes from a locked place for the first time is not even compared.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._places: OrderedDict[str, _Place] = OrderedDict()
+
+    def wait(self, address: str) -> float:
+        """The seconds for which nobody new is heard from there; 0 when all are."""
+        place = self._places.get(place_of(address))
+        if place is None or len(place.tries) < MOST_TRIES:
+            return 0.0
+        return max(0.0, place.tries[0] + WINDOW_SECONDS - self._clock.monotonic())
+
+    def knows(self, address: str, name: str) -> bool:
+        """Whether this token has come from there before."""
+        place = self._places.get(place_of(address))
+        return place is not None and name in place.known
+
+    def failed(self, address: str) -> None:
+        """A wrong token came from there."""
+        self._place(address).tries.append(self._clock.monotonic())
+
+    def passed(self, address: str, name: str) -> None:
+        """A right one did."""
+        if not self.knows(address, name):
+            self._place(address).known.add(name)
+
+    def _place(self, address: str) -> _Place:
+        key = place_of(address)
+        place = self._places.setdefault(key, _Place())
+        self._places.move_to_end(key)
+        if len(self._places) > _MOST_PLACES:
+            self._places.popitem(last=False)
+        return place
+
+
+def place_of(address: str) -> str:
+    """Who shares a fate with this address."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
+        return str(IPv6Address(int(found) >> 64 << 64))
+    return str(found.ipv4_mapped or found) if isinstance(found, IPv6Address) else str(found)

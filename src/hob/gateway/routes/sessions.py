@@ -1,0 +1,55 @@
+"""Conversations: which there are, what stands in one, and what its owner does with it."""
+
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from hob.gateway.endpoint import Call
+from hob.gateway.fields import field
+from hob.gateway.reply import json_response
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which sessions are shown."""
+
+    archived: bool = field("those that were put away instead", False)
+
+
+@dataclass(frozen=True, slots=True)
+class ASession:
+    """One session."""
+
+    session: str = field("its key, or the name of one of the terminal's", "main")
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """What is changed about a session; what is not given stays."""
+
+    session: str = field("its key, or the name of one of the terminal's", "main")
+    title: str | None = field("what it is called", None)
+    paused: bool | None = field("whether what comes in waits", None)
+    archived: bool | None = field("whether it is put away", None)
+
+
+async def sessions(call: Call[Which]) -> Response:
+    """Every session, the latest first."""
+    return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))
+
+
+async def show(call: Call[ASession]) -> Response:
+    """One session: its rules, its spending, and the last that was said."""
+    return json_response(await call.api.operations.conversations.one(call.asked.session))
+
+
+async def change(call: Call[Changing]) -> Response:
+    """Name a session, hold it, let it go on, put it away or bring it back."""
+    asked, conversations = call.asked, call.api.operations.conversations
+    changed = await conversations.change(asked.session, title=asked.title, paused=asked.paused, archived=asked.archived)
+    return json_response(changed)
+
+
+async def delete(call: Call[ASession]) -> Response:
+    """Erase all that was said in a session, for ever."""
+    return json_response(await call.api.operations.conversations.delete(call.asked.session))

@@ -1,0 +1,69 @@
+"""Who is at the door: found out when a route wants to know, since some are for everybody and read no token."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hob.core.errors import NotConfigured
+from hob.gateway.callers import AT_THE_SOCKET, Caller
+from hob.gateway.failures import Refusal, failure_of
+from hob.gateway.lockout import Lockout
+from hob.gateway.tokens import Keyring, bearer_of
+
+
+@dataclass(slots=True)
+class Visitor:
+    """Somebody who came over TCP from this address, with or without an Authorization header."""
+
+    keyring: Keyring
+    lockout: Lockout
+    refused: Callable[[str], None]
+    """Told where a call with a wrong token, or without one, came from."""
+    address: str
+    authorization: str | None
+
+    def caller(self) -> Caller:
+        """Who that is by the header. Raises Refusal, which is counted."""
+        token = bearer_of(self.authorization) if self.authorization is not None else None
+        if token is not None:
+            return self.show(token)
+        self.refused(self.address)
+        raise _unknown()
+
+    def show(self, token: str) -> Caller:
+        """Who that is by a token that came another way, such as in the first message of a WebSocket.
+
+        Raises Refusal, which is counted: after too many of them nobody new is heard from this address for a while.
+        """
+        try:
+            caller = self.keyring.find(token)
+        except NotConfigured as error:
+            raise Refusal.of(failure_of(error)) from error
+        wait = self.lockout.wait(self.address)
+        if caller is not None and (not wait or self.lockout.knows(self.address, caller.name)):
+            self.lockout.passed(self.address, caller.name)
+            return caller
+        self.refused(self.address)
+        if wait:
+            raise Refusal("too_many_attempts", "too many wrong tokens came from here", max(1, round(wait)))
+        self.lockout.failed(self.address)
+        raise _unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class AtTheSocket:
+    """Somebody who reached the Unix socket, which is the owner's alone."""
+
+    who: Caller = field(default=AT_THE_SOCKET)
+
+    def caller(self) -> Caller:
+        """The owner."""
+        return self.who
+
+    def show(self, token: str) -> Caller:
+        """The owner, whatever is shown."""
+        del token
+        return self.who
+
+
+def _unknown() -> Refusal:
+    return Refusal("unauthorized", "send the token as `Authorization: Bearer ...`; `hob token show` prints it")

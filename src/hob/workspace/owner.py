@@ -1,0 +1,30 @@
+"""What Hob writes into USER.md for its owner: a name, on one line of its own."""
+
+import re
+
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_NAME = re.compile(r"^- Name:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+MOST_CHARS = 80
+
+
+def name_in(text: str) -> str:
+    """The owner's name as the file tells it; empty where it tells none. Comments tell nothing."""
+    found = _NAME.search(_without_comments(text))
+    return found[1] if found else ""
+
+
+def with_name(text: str, name: str) -> str:
+    """The file with this name in it, everything else as it was. Raises ValueError for what is no name."""
+    name = name.strip()
+    if not name or len(name) > MOST_CHARS or not name.isprintable() or set(name) & set("<>"):
+        raise ValueError(f"a name is one line of at most {MOST_CHARS} letters, without < and >")
+    found = _NAME.search(_without_comments(text))
+    if found:
+        return f"{text[: found.start()]}- Name: {name}{text[found.end() :]}"
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}- Name: {name}\n"
+
+
+def _without_comments(text: str) -> str:
+    """The same length, so that places in it are places in the text."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)

@@ -1,0 +1,154 @@
+"""Pages of others, names of others, and those who guess."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.gateway.browsers import is_our_host
+from hob.gateway.lockout import MOST_TRIES, WINDOW_SECONDS, Lockout, place_of
+from hob.testing.clock import ManualClock
+from tests.gateway.conftest import TOKEN, Machine, machine
+
+PAGE = "https://app.example"
+ALLOWED = {"HOB_GATEWAY_CORS_ORIGINS": f'["{PAGE}"]', "HOB_GATEWAY_HOSTS": '["hob.example"]'}
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:18790", "127.0.0.1:1", "[::1]:18790", "192.168.1.7", "LOCALHOST"]
+)
+async def test_an_address_and_localhost_are_ours(hob: Machine, host: str) -> None:
+    assert (await hob.tcp.get("/status", headers={"host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "hob.example", "[::1", "::1::x"]
+)
+async def test_another_name_for_our_address_is_refused(hob: Machine, host: str) -> None:
+    response = await hob.tcp.get("/status", headers={"host": host})
+    assert (response.status_code, response.json()["error"]["code"]) == (421, "wrong_host")
+
+
+async def test_a_name_that_the_owner_gave_is_ours(tmp_path: Path) -> None:
+    async with machine(tmp_path, **ALLOWED) as hob:
+        assert (await hob.tcp.get("/status", headers={"host": "Hob.example:443"})).status_code == 200
+
+
+@given(st.text())
+def test_no_odd_host_is_more_than_refused(host: str) -> None:
+    assert isinstance(is_our_host(host, ()), bool)
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:9999", "https://localhost", PAGE])
+async def test_a_page_of_others_may_not_call_even_with_a_token(hob: Machine, origin: str) -> None:
+    response = await hob.tcp.post("/chat", json={"message": "hi"}, headers={"origin": origin})
+    assert (response.status_code, response.json()["error"]["code"]) == (403, "wrong_origin")
+    assert "access-control-allow-origin" not in response.headers
+    assert hob.model.requests == []
+
+
+async def test_a_page_of_our_own_may(hob: Machine) -> None:
+    assert (await hob.tcp.get("/status", headers={"origin": "http://localhost"})).status_code == 200
+
+
+async def test_a_page_that_the_owner_allowed_may_and_its_browser_is_told_so(tmp_path: Path) -> None:
+    async with machine(tmp_path, **ALLOWED) as hob:
+        asked = {"origin": PAGE, "access-control-request-method": "POST"}
+        before = await hob.tcp.options("/chat", headers=asked | {"authorization": ""})
+        assert (before.status_code, before.headers["access-control-allow-origin"]) == (204, PAGE)
+        assert "authorization" in before.headers["access-control-allow-headers"]
+        response = await hob.tcp.get("/status", headers={"origin": PAGE})
+        assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, PAGE)
+        assert (await hob.tcp.get("/status", headers={"origin": "https://evil.example"})).status_code == 403
+
+
+async def test_no_answer_is_framed_kept_or_guessed_at(hob: Machine) -> None:
+    for path in ("/status", "/nothing"):
+        headers = (await hob.tcp.get(path)).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+async def test_a_form_of_a_page_is_no_json(hob: Machine) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
+        response = await hob.tcp.post("/chat", content=b'{"message": "hi"}', headers={"content-type": kind})
+        assert (response.status_code, response.json()["error"]["code"]) == (415, "not_json")
+    assert hob.model.requests == []
+
+
+async def test_a_large_body_is_refused_however_it_comes(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="2000") as hob:
+        read = 0
+
+        async def endless() -> AsyncIterator[bytes]:
+            nonlocal read
+            while True:
+                read += 1_000
+                yield b"x" * 1_000
+
+        headers = {"content-type": "application/json"}
+        response = await hob.tcp.post("/chat", content=endless(), headers=headers)
+        assert response.status_code == 413
+        assert read <= 10_000
+        response = await hob.tcp.post("/chat", content=b"{}", headers=headers | {"content-length": "9" * 30})
+        assert response.status_code == 413
+
+
+# who guesses
+
+
+async def guess(hob: Machine, client: str, token: str) -> httpx2.Response:
+    door = httpx2.ASGITransport(hob.guarded, client=(client, 1))
+    async with httpx2.AsyncClient(transport=door, base_url="http://localhost") as browser:
+        return await browser.get("/status", headers={"authorization": f"Bearer {token}"})
+
+
+async def test_who_guesses_is_not_listened_to_but_others_and_the_socket_are(hob: Machine) -> None:
+    for _ in range(MOST_TRIES):
+        assert (await guess(hob, "10.0.0.1", "wrong")).status_code == 401
+    response = await guess(hob, "10.0.0.1", "wrong")
+    assert (response.status_code, response.json()["error"]["code"]) == (429, "too_many_attempts")
+    assert 1 <= int(response.headers["retry-after"]) <= WINDOW_SECONDS
+    assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 429
+    assert (await guess(hob, "10.0.0.2", TOKEN)).status_code == 200
+    assert (await hob.unix.get("/status")).status_code == 200
+
+
+async def test_who_was_known_before_is_not_locked_out_by_others(hob: Machine) -> None:
+    assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
+    for _ in range(MOST_TRIES + 1):
+        await guess(hob, "10.0.0.1", "wrong")
+    assert (await guess(hob, "10.0.0.1", "wrong")).status_code == 429
+    assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
+
+
+async def test_no_token_at_all_is_no_guess(hob: Machine) -> None:
+    door = httpx2.ASGITransport(hob.guarded, client=("10.0.0.1", 1))
+    async with httpx2.AsyncClient(transport=door, base_url="http://localhost") as browser:
+        for _ in range(MOST_TRIES + 1):
+            assert (await browser.get("/status")).status_code == 401
+    assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
+
+
+async def test_after_a_while_one_is_heard_again() -> None:
+    clock = ManualClock()
+    lockout = Lockout(clock)
+    for _ in range(MOST_TRIES):
+        lockout.failed("10.0.0.1")
+        await clock.advance(1)
+    assert lockout.wait("10.0.0.1") == WINDOW_SECONDS - MOST_TRIES
+    await clock.advance(WINDOW_SECONDS - MOST_TRIES)
+    assert lockout.wait("10.0.0.1") == 0
+
+
+def test_addresses_of_one_line_share_their_fate_and_many_places_take_no_room() -> None:
+    assert place_of("2001:db8::1") == place_of("2001:db8::2") != place_of("2001:db8:1::1")
+    assert place_of("::ffff:10.0.0.1") == place_of("10.0.0.1") != place_of("10.0.0.2")
+    lockout = Lockout(ManualClock())
+    for number in range(5_000):
+        lockout.failed(f"10.1.{number // 250}.{number % 250}")
+    assert len(lockout._places) <= 1_000

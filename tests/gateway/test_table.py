@@ -1,0 +1,111 @@
+"""The table of routes: what it must say of each, and what the application makes of it."""
+
+import inspect
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.responses import Response
+
+from hob.core.errors import Busy, BusyScope, HobError, NotConfigured, Stopping, StoreFull
+from hob.gateway.asgi import build_api
+from hob.gateway.callers import Scope
+from hob.gateway.endpoint import Call, Endpoint
+from hob.gateway.failures import STATUS, Refusal, failure_of
+from hob.gateway.fields import Nothing, fields_of
+from hob.gateway.reply import json_response
+from hob.gateway.table import ENDPOINTS
+from tests.gateway.conftest import TOKEN, Machine, machine
+
+PUBLIC = ("/hooks/",)
+"""Where callers show who they are in another way than by a token of Hob's."""
+
+each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.path}")
+
+
+@each_endpoint
+def test_a_route_says_who_may_call_it_and_what_it_is_for(endpoint: Endpoint[Any]) -> None:
+    assert endpoint.scope is not None or endpoint.path.startswith(PUBLIC)
+    assert inspect.getdoc(endpoint.handler)
+    assert set(endpoint.errors) <= STATUS.keys()
+    taken: Any = endpoint.takes
+    assert endpoint.raw or [each.name for each in fields_of(taken) if not each.bounds.doc] == []
+
+
+def test_a_method_on_a_path_stands_in_the_table_once() -> None:
+    assert [line for line, times in Counter((each.method, each.path) for each in ENDPOINTS).items() if times > 1] == []
+
+
+async def fail(call: Call[Nothing]) -> Response:
+    """Raise what the test says."""
+    raise ERRORS[call.id]
+
+
+async def echo(call: Call[bytes]) -> Response:
+    """Who called, and how much was sent."""
+    return json_response({"name": call.caller.name, "bytes": len(call.asked)})
+
+
+ERRORS: dict[str, Exception] = {
+    "defect": ZeroDivisionError("a secret of the inside"),
+    "internal": HobError("odd"),
+    "full": StoreFull(),
+    "stopping": Stopping(),
+    "total": Busy(BusyScope.TOTAL, 3.0),
+    "lane": Busy(BusyScope.LANE, 3.0),
+    "settings": NotConfigured(),
+    "refused": Refusal("too_large", "no"),
+}
+
+
+def asking(hob: Machine, *more: Endpoint[Any]) -> httpx2.AsyncClient:
+    door = httpx2.ASGITransport(build_api(hob.app.api, local=False, endpoints=more), raise_app_exceptions=False)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    return httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "code"),
+    [
+        ("defect", 500, "internal"),
+        ("internal", 500, "internal"),
+        ("full", 507, "store_full"),
+        ("stopping", 503, "stopping"),
+        ("total", 503, "busy_total"),
+        ("lane", 429, "busy_lane"),
+        ("settings", 503, "not_configured"),
+        ("refused", 413, "too_large"),
+    ],
+)
+async def test_every_error_is_told_with_its_status_and_code(hob: Machine, name: str, status: int, code: str) -> None:
+    async with asking(hob, Endpoint("GET", "/fail/{id}", fail, Scope.READ, Nothing)) as client:
+        response = await client.get(f"/fail/{name}")
+        assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+        assert "secret of the inside" not in response.text
+        assert ("retry-after" in response.headers) is (name in {"full", "stopping", "total", "lane"})
+
+
+@pytest.mark.parametrize("error", [error for error in ERRORS.values() if isinstance(error, HobError)], ids=repr)
+def test_every_code_has_a_status(error: HobError) -> None:
+    assert 400 <= failure_of(error).status < 600
+
+
+async def test_a_route_for_everybody_reads_no_token_and_counts_none(hob: Machine) -> None:
+    public: Endpoint[Any] = Endpoint("POST", "/hooks/{id}", echo, None, bytes)
+    async with asking(hob, public, replace(public, path="/ours", scope=Scope.CHAT)) as client:
+        for _ in range(20):
+            response = await client.post("/hooks/x", content=b"\xff\x00", headers={"authorization": "Bearer theirs"})
+            assert response.json() == {"name": "", "bytes": 2}
+        assert (await client.post("/ours", content=b"")).status_code == 200
+
+
+async def test_a_route_may_take_larger_bodies_than_others(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="1000") as hob:
+        wide: Endpoint[Any] = Endpoint("POST", "/wide", echo, Scope.CHAT, bytes, most_bytes=5_000)
+        async with asking(hob, wide, replace(wide, path="/narrow", most_bytes=None)) as client:
+            assert (await client.post("/wide", content=b"x" * 5_000)).json()["bytes"] == 5_000
+            assert (await client.post("/wide", content=b"x" * 5_001)).status_code == 413
+            assert (await client.post("/narrow", content=b"x" * 1_001)).status_code == 413

@@ -1,0 +1,267 @@
+"""Tokens that were given out: what each is good for, and how long."""
+
+import json
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from hob.app.cli import run
+from hob.app.guarding import _who_is
+from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.labels import SenderClass
+from hob.gateway.asgi import build_api
+from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
+from hob.gateway.inbound import ChatRequest, inbound_of
+from hob.gateway.table import ENDPOINTS
+from hob.gateway.tokens import Keyring, TokenFile, ensure_token, token_file
+from hob.guard.admission.people import People
+from hob.testing.clock import ManualClock
+from tests.gateway.conftest import Machine, machine
+
+OWNER, MEMBER, STRANGER = SenderClass
+CHAT, READ, APPROVE, ADMIN = Scope
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def file(tmp_path: Path, clock: ManualClock) -> TokenFile:
+    return TokenFile(tmp_path, clock)
+
+
+def keyring(home: Path, clock: ManualClock) -> Keyring:
+    return Keyring(lambda: ensure_token(home, None), TokenFile(home, clock), clock)
+
+
+def test_only_the_hash_of_a_token_is_kept(file: TokenFile, tmp_path: Path) -> None:
+    secret = file.add("phone", frozenset({CHAT}), OWNER, None)
+    kept = tmp_path / "secrets" / "gateway-tokens.json"
+    assert secret.startswith("hob_")
+    assert len(secret) >= 43
+    assert secret not in kept.read_text()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_a_token_is_known_at_once_and_not_after_it_was_revoked(
+    file: TokenFile, tmp_path: Path, clock: ManualClock
+) -> None:
+    keys = keyring(tmp_path, clock)
+    assert keys.find("hob_nothing") is None
+    secret = file.add("phone", frozenset({CHAT, READ}), OWNER, None)
+    found = keys.find(secret)
+    assert found is not None
+    assert (found.name, found.scopes, found.cls) == ("phone", frozenset({CHAT, READ}), OWNER)
+    file.revoke("phone")
+    assert keys.find(secret) is None
+
+
+async def test_a_token_ends_when_it_was_said_to(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+    secret = file.add("guest", frozenset({CHAT}), MEMBER, 60)
+    keys = keyring(tmp_path, clock)
+    await clock.advance(59)
+    assert keys.find(secret) is not None
+    await clock.advance(1)
+    assert keys.find(secret) is None
+
+
+async def test_when_a_token_is_rotated_the_old_one_holds_a_while(
+    file: TokenFile, tmp_path: Path, clock: ManualClock
+) -> None:
+    old = file.add("phone", frozenset({CHAT}), OWNER, None)
+    new = file.rotate("phone", overlap=100)
+    keys = keyring(tmp_path, clock)
+    assert keys.find(old) == keys.find(new) is not None
+    await clock.advance(100)
+    assert (keys.find(old), keys.find(new) is None) == (None, False)
+
+
+async def test_a_rotated_token_ends_when_the_old_one_would_have(
+    file: TokenFile, tmp_path: Path, clock: ManualClock
+) -> None:
+    file.add("guest", frozenset({CHAT}), MEMBER, 60)
+    secret = file.rotate("guest", overlap=0)
+    await clock.advance(60)
+    assert keyring(tmp_path, clock).find(secret) is None
+    with pytest.raises(InvalidRequest, match="--expires"):
+        file.rotate("guest", overlap=0)
+    assert keyring(tmp_path, clock).find(file.rotate("guest", overlap=0, lasts=60)) is not None
+
+
+def test_without_an_overlap_the_old_one_ends_at_once(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+    old = file.add("phone", frozenset({CHAT}), OWNER, None)
+    file.rotate("phone", overlap=0)
+    assert keyring(tmp_path, clock).find(old) is None
+
+
+async def test_the_owners_token_is_rotated_in_a_running_daemon(
+    file: TokenFile, tmp_path: Path, clock: ManualClock
+) -> None:
+    old = ensure_token(tmp_path, None)
+    keys = keyring(tmp_path, clock)
+    assert keys.find(old) == WITH_THE_TOKEN
+    new = file.rotate_owners(overlap=100)
+    assert token_file(tmp_path).read_text().strip() == new
+    assert keys.find(old) == keys.find(new) == WITH_THE_TOKEN
+    await clock.advance(100)
+    assert (keys.find(old), keys.find(new)) == (None, WITH_THE_TOKEN)
+
+
+@pytest.mark.parametrize("name", ["", "owner", "Phone", "a b", "-x", "x" * 33, "../x", "a\n"])
+def test_a_name_that_is_none_is_refused(file: TokenFile, name: str) -> None:
+    with pytest.raises(InvalidRequest, match="no name"):
+        file.add(name, frozenset({CHAT}), OWNER, None)
+
+
+def test_what_cannot_be_is_refused(file: TokenFile) -> None:
+    with pytest.raises(InvalidRequest, match="scope chat only"):
+        file.add("guest", frozenset({CHAT, APPROVE}), MEMBER, None)
+    file.add("guest", frozenset({CHAT}), MEMBER, None)
+    with pytest.raises(InvalidRequest, match="already"):
+        file.add("guest", frozenset({CHAT}), MEMBER, None)
+    for change in (file.revoke, lambda name: file.rotate(name, 0)):
+        with pytest.raises(NotFound, match="hob token list"):
+            change("nobody")
+
+
+def test_a_file_that_cannot_be_read_lets_nobody_in(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+    secret = file.add("phone", frozenset({CHAT}), OWNER, None)
+    (tmp_path / "secrets" / "gateway-tokens.json").write_text('{"tokens": [{}]}')
+    with pytest.raises(NotConfigured, match="remove it"):
+        keyring(tmp_path, clock).find(secret)
+
+
+# what they are good for
+
+
+def caller(hob: Machine, *scopes: Scope, cls: SenderClass = OWNER, name: str = "phone") -> httpx2.AsyncClient:
+    """Somebody with a token of these scopes."""
+    secret = TokenFile(hob.app.home, hob.app.api.clock).add(name, frozenset(scopes), cls, None)
+    door = httpx2.ASGITransport(build_api(hob.app.api, local=False))
+    headers = {"authorization": f"Bearer {secret}"}
+    return httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers)
+
+
+@pytest.fixture
+async def asked(tmp_path: Path) -> AsyncIterator[Machine]:
+    async with machine(tmp_path, "one", "two", "three") as made:
+        yield made
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+async def test_a_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: Scope) -> None:
+    async with caller(hob, scope) as client:
+        for endpoint in ENDPOINTS:
+            if endpoint.scope is None or endpoint.local:
+                continue
+            response = await client.request(endpoint.method, endpoint.path.replace("{id}", "x"), params={"wrong": "1"})
+            refused = response.status_code == 403 and response.json()["error"]["code"] == "missing_scope"
+            assert refused is (scope not in (endpoint.scope, ADMIN)), endpoint.path
+
+
+async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) -> None:
+    async with caller(hob, CHAT) as client:
+        assert (await client.post("/approvals/a_1", json={"allowed": True})).status_code == 403
+        said = (await client.post("/chat", json={"message": "approve:a_00000000"})).json()
+        assert "not for leave" in str(said)
+        assert hob.model.requests == []
+
+
+async def test_what_is_the_owners_alone_is_in_no_prompt_of_a_member(asked: Machine, tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir(exist_ok=True)
+    (tmp_path / "workspace" / "USER.md").write_text("The owner lives in Trondheim.")
+    async with caller(asked, CHAT, cls=MEMBER) as client:
+        await client.post("/chat", json={"message": "hi"})
+    await asked.tcp.post("/chat", json={"message": "hi"})
+    members, owners = ("\n".join([*map(str, request.messages), str(request)]) for request in asked.model.requests)
+    assert ("Trondheim" in members, "Trondheim" in owners) == (False, True)
+
+
+async def test_a_members_words_come_in_as_the_members(asked: Machine) -> None:
+    async with caller(asked, CHAT, cls=MEMBER, name="anna") as client:
+        said = (await client.post("/chat", json={"message": "hi"})).json()
+        assert (said["session"], said["reply"]) == ("api:@anna", "one")
+        named = (await client.post("/chat", json={"message": "hi", "session": "tea"})).json()
+        assert named["session"] == "api:@anna/tea"
+        who = (await client.post("/chat", json={"message": "/whoami"})).json()
+        assert "member" in who["reply"]
+    events = (await asked.tcp.get("/timeline", params={"trace": said["trace_id"]})).json()["events"]
+    assert {(event["sender_id"], event["trust"]) for event in events if event["kind"] == "inbound"} == {
+        ("token:anna", "untrusted")
+    }
+
+
+@pytest.mark.parametrize("fields", [{"session": "local:main"}, {"channel": "local"}])
+async def test_a_member_comes_into_no_conversation_of_the_owners(hob: Machine, fields: dict[str, str]) -> None:
+    async with caller(hob, CHAT, cls=MEMBER) as client:
+        response = await client.post("/chat", json={"message": "hi", **fields})
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "not_allowed")
+
+
+async def test_a_member_sees_no_message_of_others(asked: Machine) -> None:
+    owners = (await asked.tcp.post("/chat", json={"message": "a secret"})).json()
+    async with caller(asked, CHAT, cls=MEMBER) as client:
+        own = (await client.post("/chat", json={"message": "hi"})).json()
+        assert (await client.get(f"/chat/{own['id']}")).json()["reply"] == own["reply"]
+        assert (await client.get(f"/chat/{owners['id']}")).status_code == 404
+        followed = await client.get(f"/chat/{owners['id']}", headers={"accept": "text/event-stream"})
+        assert "secret" not in followed.text
+        assert "not_found" in followed.text
+
+
+async def test_keys_of_different_callers_do_not_meet(asked: Machine) -> None:
+    headers = {"idempotency-key": "k1"}
+    owners = (await asked.tcp.post("/chat", json={"message": "hi"}, headers=headers)).json()
+    async with caller(asked, CHAT, cls=MEMBER) as client:
+        own = (await client.post("/chat", json={"message": "hi"}, headers=headers)).json()
+    assert own["id"] != owners["id"]
+
+
+async def test_a_stranger_is_slowed_down(tmp_path: Path) -> None:
+    async with (
+        machine(tmp_path, HOB_ADMISSION_STRANGERS_PER_MINUTE="1") as hob,
+        caller(hob, CHAT, cls=STRANGER) as client,
+    ):
+        assert (await client.post("/chat", json={"message": "hi"})).status_code == 200
+        assert (await client.post("/chat", json={"message": "hi again"})).status_code != 200
+
+
+def test_what_a_token_does_is_not_counted_as_the_owners(tmp_path: Path) -> None:
+    def who(caller: Caller) -> str:
+        return _who_is(People(()), inbound_of(ChatRequest("hi"), None, ManualClock(), caller))
+
+    assert who(WITH_THE_TOKEN) == "owner"
+    assert who(Caller("phone", frozenset({CHAT}))) == "token:phone"
+    assert who(Caller("anna", frozenset({CHAT}), MEMBER)) == "token:anna"
+
+
+# the command
+
+
+def test_the_command_makes_lists_rotates_and_revokes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+
+    def hob(*arguments: str) -> str:
+        assert run(["token", *arguments]) == 0
+        return capsys.readouterr().out.strip()
+
+    first = hob("new", "phone", "--scope", "chat", "--scope", "read", "--expires", "30d")
+    (listed,) = json.loads(hob("list", "--json"))["tokens"]
+    assert (listed["name"], listed["scopes"], listed["class"]) == ("phone", ["chat", "read"], "owner")
+    second = hob("rotate", "phone", "--overlap", "1h")
+    assert first != second
+    assert "older form still holds" in hob("show", "phone")
+    own = hob("show")
+    assert hob("rotate") != own
+    hob("revoke", "phone")
+    assert "No token was made" in hob("list")
+    for wrong in (["new", "x", "--expires", "soon"], ["show", "nobody"], ["revoke", "nobody"], ["new", "Big"]):
+        assert run(["token", *wrong]) == 1
+        assert capsys.readouterr().err

@@ -1,0 +1,81 @@
+"""Secrets and settings change while Hob runs: by SIGHUP and by `hob secrets`, without a turn that fails."""
+
+import json
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from hob.guard.masking.mask import MASKED
+from hob.testing.model_server import ModelServer
+
+from .world import Daemon, World, open_world, until
+
+OLD, NEW = "sk-rotated-old-0123456789", "sk-rotated-new-9876543210"
+
+
+@asynccontextmanager
+async def keyed() -> AsyncIterator[tuple[World, ModelServer, Path]]:
+    """A Hob whose key lies in a file, and a server that takes the new key alone."""
+    async with open_world() as world, ModelServer(key=NEW) as strict:
+        (world.home / "secrets").mkdir(parents=True, mode=0o700)
+        config = world.home / "config.toml"
+        config.write_text(
+            f'[model]\nbase_url = "{strict.url}"\nname = "fake-1"\napi_key = "file:secrets/k"\n'
+            '[logs]\nformat = "json"\n'
+        )
+        (world.home / "secrets" / "k").write_text(OLD)
+        yield world, strict, config
+
+
+def environ() -> dict[str, str]:
+    return {"OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "HOB_MODEL_NAME": ""}
+
+
+def log_of(world: World) -> str:
+    return (world.home / "logs" / "hob.log").read_text()
+
+
+async def settings_of(daemon: Daemon) -> dict[str, Any]:
+    found: dict[str, Any] = (await daemon.ask("/status"))["settings"]
+    return found
+
+
+async def test_a_refused_key_that_was_rotated_is_used_after_sighup_at_once() -> None:
+    async with keyed() as (world, _, config), world.serve(**environ()) as daemon:
+        assert (await daemon.post("hi")).status_code >= 400  # and the key rests
+        (world.home / "secrets" / "k").write_text(NEW)
+        config.write_text(config.read_text() + "level = 'debug'\n[agent]\nmax_rounds = 7\n")
+        daemon.signal(signal.SIGHUP)
+        await until(lambda: "were read again" in log_of(world))
+        assert (await daemon.post(f"hi {NEW}")).json()["reply"] == f"You said: hi {MASKED}"
+        assert (await settings_of(daemon))["waiting"] == ["agent.max_rounds"]
+        assert "agent.max_rounds" in (await world.hob("status")).out
+        config.write_text("[agent]\nmax_rounds = 'many'\n")
+        daemon.signal(signal.SIGHUP)
+        await until(lambda: "stay as they were" in log_of(world))
+        assert "max_rounds" in (await settings_of(daemon))["problem"]
+        assert (await daemon.post("still there")).json()["reply"]
+        assert all(json.loads(line) for line in log_of(world).splitlines())
+        assert OLD not in log_of(world)
+        assert NEW not in log_of(world)
+
+
+async def test_hob_secrets_rotates_under_a_running_hob() -> None:
+    async with keyed() as (world, _, config), world.serve(**environ()) as daemon:
+        assert (await daemon.post("hi")).status_code >= 400
+        said = await world.hob("secrets", "rotate", "model.api_key", stdin=NEW.encode(), **environ())
+        assert said.status == 0, said.err
+        assert "has read" in said.out
+        assert (await daemon.post("hi")).json()["reply"] == "You said: hi"
+        assert NEW not in config.read_text()
+
+
+async def test_a_log_that_was_moved_away_is_begun_anew_and_stays_masked() -> None:
+    async with keyed() as (world, _, __), world.serve(**environ()) as daemon:
+        log = world.home / "logs" / "hob.log"
+        log.rename(log.with_name("mine"))
+        daemon.signal(signal.SIGHUP)
+        await until(log.exists)
+        await until(lambda: "were read again" in log_of(world))

@@ -1,0 +1,131 @@
+"""What is only looked back at goes when it is old; what a promise needs stays."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import NotFound
+from hob.core.ids import CallId, TurnId
+from hob.core.messages import Attachment, Inbound
+from hob.core.models import Entry, Image
+from hob.core.states import TurnState
+from hob.core.steps import ModelReplied, ToolReceived
+from hob.core.timeline import EventKind
+from hob.core.tools import ToolResult
+from hob.store import Store, StoreSettings, open_store, restore
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.turns import SESSION, make_turn
+from tests.samples import ASKED, event_of, finish_of
+
+SETTINGS = StoreSettings()
+DETAIL = "xyzzy-what-the-tool-gave"
+
+
+async def turn_with_details(
+    store: Store, inbound: Inbound, state: TurnState = TurnState.DONE, reply: str = "the reply"
+) -> TurnId:
+    turn = await make_turn(store, inbound)
+    received = ToolReceived(ToolResult(CallId("c"), DETAIL))
+    await store.journal.append(turn.id, [ASKED, ModelReplied(DETAIL), received])
+    await store.journal.finish(finish_of(turn, reply, state=state))
+    await store.outbox.picked_up(turn.id, ["memory"])
+    return turn.id
+
+
+def holders(home: Path) -> list[str]:
+    return [path.name for path in home.rglob("*") if path.is_file() and DETAIL.encode() in path.read_bytes()]
+
+
+async def test_details_of_old_turns_go_and_their_answers_stay(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, SETTINGS, clock) as store:
+        old = message("asked long ago", key="same")
+        await turn_with_details(store, old)
+        await clock.advance(1000)
+        cut = clock.now().timestamp()
+        await clock.advance(1000)
+        young = await turn_with_details(store, message("asked now"))
+        assert await store.retention.drop_details(cut) >= 3
+        assert len(await store.journal.load_steps(young)) > 2
+        result = await store.inbox.find_result(old.id)
+        assert result is not None
+        assert (result.reply, result.state) == ("the reply", "done")
+        view = await store.transcript.load_view(SESSION, 10)
+        assert [entry.text for entry in view.entries] == ["asked long ago", "the reply", "asked now", "the reply"]
+        assert (await store.timeline.trace(old.trace))[0].status
+        assert await store.retention.drop_details(cut) == 0
+        assert await store.retention.drop_details(clock.now().timestamp() + 1) >= 3
+    assert holders(tmp_path) == []
+
+
+async def test_a_text_of_a_conversation_stays_though_a_step_was_written_with_it(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, SETTINGS, clock) as store:
+        turn = await make_turn(store, message("hi"))
+        entry = Entry(0, "tool", DETAIL, message("").label, turn.id, 0.0)
+        finish = finish_of(turn, "done")
+        event = replace(event_of(turn.inbounds[0], EventKind.TOOL, text=DETAIL), turn=turn.id)
+        await store.journal.finish(replace(finish, entries=(entry,), events=(*finish.events, event)))
+        await store.retention.drop_details(clock.now().timestamp() + 1)
+        assert [entry.text for entry in (await store.transcript.load_view(SESSION, 10)).entries] == [DETAIL]
+
+
+@pytest.mark.parametrize("state", [TurnState.FAILED, TurnState.SET_ASIDE])
+async def test_what_can_be_retried_is_retried_from_its_steps(tmp_path: Path, state: TurnState) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, SETTINGS, clock) as store:
+        if state is TurnState.SET_ASIDE:
+            turn = (await make_turn(store, message("hi"))).id
+            await store.journal.append(turn, [ASKED, ToolReceived(ToolResult(CallId("c"), DETAIL))])
+            while await store.turns.stumble(turn, lambda _: "set aside") is not TurnState.SET_ASIDE:
+                await store.turns.start(turn)
+        else:
+            turn = await turn_with_details(store, message("hi"), state)
+        assert await store.retention.drop_details(clock.now().timestamp() + 1) == 0
+        again = await store.turns.retry(turn)
+        assert again is not None
+        assert DETAIL in str(await store.journal.load_steps(again))
+
+
+def showing(text: str, blob: str) -> Inbound:
+    return replace(message(text), attachments=(Attachment("image/png", blob=blob),))  # type: ignore[arg-type]
+
+
+async def test_old_files_go_and_those_in_use_stay(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, SETTINGS, clock) as store:
+        blobs = [await store.blobs.put(f"picture {n}".encode(), "image/png") for n in range(6)]
+        old, open_, failed, again, shown, undo = blobs
+        await turn_with_details(store, showing("old", old))
+        await make_turn(store, showing("open", open_))
+        await turn_with_details(store, showing("failed", failed), TurnState.FAILED)
+        await clock.advance(1000)
+        cut = clock.now().timestamp()
+        await clock.advance(1000)
+        await turn_with_details(store, showing("again", again))
+        turn = await make_turn(store, message("shown"))
+        finish = finish_of(turn, "here")
+        at = clock.now().timestamp()
+        entry = Entry(0, "tool", "x", message("").label, turn.id, at, images=(Image(shown, "image/png"),))
+        await store.journal.finish(replace(finish, entries=(*finish.entries, entry)))
+        assert await store.retention.drop_blobs(cut, {undo}) == 1
+        with pytest.raises(NotFound):
+            await store.blobs.load(old)
+        for kept in (open_, failed, again, shown, undo):
+            assert await store.blobs.load(kept)
+        assert await store.retention.drop_unnamed([undo, shown], cut) == 1
+        assert await store.blobs.put(b"picture 0", "image/png") == old  # sent again, it is there again
+        assert await store.blobs.load(old) == b"picture 0"
+
+
+async def test_a_backup_made_before_brings_it_back_until_the_next_day(tmp_path: Path) -> None:
+    clock, home = ManualClock(), tmp_path / "home"
+    async with open_store(home, SETTINGS, clock) as store:
+        await turn_with_details(store, message("hi"))
+        await store.backup(tmp_path / "copy.db")
+        await store.retention.drop_details(clock.now().timestamp() + 1)
+    assert not holders(home)
+    restore(home, tmp_path / "copy.db", clock)
+    assert holders(home) == ["hob.db"]
