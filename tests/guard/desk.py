@@ -18,7 +18,7 @@ from hob.guard.binding import Binder
 from hob.guard.commands import command_reader
 from hob.guard.deeds import Reader
 from hob.guard.hard_rules import HardRules
-from hob.guard.judge import PolicyJudge, Situation
+from hob.guard.judge import ForeignWrites, PolicyJudge, Situation
 from hob.guard.places import Places
 from hob.guard.policy import Policy
 from hob.guard.settings import ApprovalSettings, PolicySettings
@@ -62,7 +62,13 @@ class Desk:
 
 @asynccontextmanager
 async def open_desk(
-    home: Path, clock: Clock | None = None, *, load: bool = True, refusal: Refusal = nothing_refused, **settings: Any
+    home: Path,
+    clock: Clock | None = None,
+    *,
+    load: bool = True,
+    refusal: Refusal = nothing_refused,
+    foreign: ForeignWrites | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Desk]:
     """A desk whose state and work folder lie in this home."""
     clock = clock or ManualClock()
@@ -78,7 +84,8 @@ async def open_desk(
         if load:
             await ledger.load()
         situations = Fixed()
-        judge = PolicyJudge(Policy(HardRules(places), PolicySettings()), reader, situations, store.decisions, ledger)
+        policy = Policy(HardRules(places), PolicySettings())
+        judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, foreign=foreign)
         yield Desk(store, ledger, judge, situations, work)
 
 

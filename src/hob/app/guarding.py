@@ -11,8 +11,10 @@ from hob.agent.prompt.aging import age
 from hob.agent.prompt.pairing import pair
 from hob.agent.window import select
 from hob.app.approving import Approving
+from hob.app.foreign_writes import NotedWrites
 from hob.app.guard_when_needed import contacts_of
 from hob.app.hands import Hands
+from hob.app.hands_when_needed import FOLDER
 from hob.app.obeyed import places_of
 from hob.app.situations import TurnSituations
 from hob.app.telling import Telling
@@ -101,7 +103,8 @@ def guard(
     )
     rates = ActionRates(config[AdmissionSettings].limits, clock)
     pace = Pace(rates, partial(_who_is, people), partial(_alert, store, telling, language))
-    judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, pace, language)
+    foreign = NotedWrites(config.home / FOLDER / "foreign.jsonl", hands.undoing.paths)
+    judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, pace, language, foreign)
     return Guarded(policy, reader, judge, Approving(store, ledger, clock, language))
 
 

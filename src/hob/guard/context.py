@@ -48,7 +48,8 @@ class Context:
     read the answer. `model` is the reference of the model that made the call, `agent` whose turn it is, `depth` how
     many agents lie between it and a person's message. `answerable`: somebody will see a question. `searched` are
     addresses that the search provider gave in this turn; `private` is what it has before it that is
-    the owner's alone; `heard` names, for people, what of others it has before it, as far as that is known.
+    the owner's alone; `written` are files that earlier tainted turns changed, which the owner was not told of;
+    `heard` names, for people, what of others it has before it, as far as that is known.
     """
 
     sender: SenderClass = SenderClass.STRANGER
@@ -67,6 +68,7 @@ class Context:
     searched: frozenset[str] = frozenset()
     private: tuple[Private, ...] = ()
     heard: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
     @property
     def tainted(self) -> bool:

@@ -2,12 +2,12 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from hob.core.errors import StoreError
-from hob.core.ids import InboundId
+from hob.core.ids import InboundId, TurnId
 from hob.core.labels import Origin, SenderClass, Trust, join, least_known
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
@@ -19,14 +19,16 @@ from hob.guard.audit import of_decision
 from hob.guard.context import Context, Private, Sandbox
 from hob.guard.deeds import Deed, Reader, read_call
 from hob.guard.exemptions import NOTHING, Named, read_words
-from hob.guard.modes import Autonomy, Mode
+from hob.guard.modes import Act, Autonomy, Mode
 from hob.guard.pace import Pace
 from hob.guard.policy import Decided, Policy, without_anybody
+from hob.guard.taint import may_send
 from hob.guard.wording.reasons import because, in_language
 from hob.store import AuditEntry, PolicyDecision
 
 log = logging.getLogger(__name__)
 
+_WRITING = frozenset({Act.WRITE, Act.RUN, Act.FINAL, Act.PERSIST})
 _KEPT = 64  # turns whose words are kept read
 
 
@@ -59,6 +61,22 @@ class Situations(Protocol):
         ...
 
 
+class ForeignWrites(Protocol):
+    """Remembers which turns may have written what others wanted."""
+
+    async def note(self, turn: TurnId) -> None:
+        """This tainted turn is about to change files, or may. Durable when it returns. Raises StoreErrors."""
+        ...
+
+    async def files(self) -> Sequence[str]:
+        """Some files that such turns did change, the newest first. Raises StoreErrors."""
+        ...
+
+    async def clear(self) -> None:
+        """The owner has been told of them and does not mind. Raises StoreErrors."""
+        ...
+
+
 class Records(Protocol):
     """Keeps decisions."""
 
@@ -79,6 +97,7 @@ class PolicyJudge:
         approvals: ApprovalLedger | None = None,
         pace: Pace | None = None,
         language: str = "en",
+        foreign: ForeignWrites | None = None,
     ) -> None:
         """`language` is that of the people who are asked; models are told everything in English."""
         self._policy = policy
@@ -88,6 +107,7 @@ class PolicyJudge:
         self._approvals = approvals
         self._pace = pace
         self._language = language
+        self._foreign = foreign
         self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
@@ -96,7 +116,9 @@ class PolicyJudge:
             context = self._context(turn, trust, situation)
             # a question that was answered holds although nobody could be asked any more
             deed = read_call(call, spec, self._reader, context.sandbox)
-            verdict = self._decide(deed, replace(context, answerable=True)).verdict
+            if self._foreign is not None and deed is not None and not context.tainted and may_send(deed):
+                context = replace(context, written=tuple(await self._foreign.files()))
+            first = verdict = self._decide(deed, replace(context, answerable=True)).verdict
             if deed is not None and self._pace is not None and not isinstance(verdict, Deny):
                 verdict = await self._pace.refuse(deed, turn) or verdict  # before a leave is used up
             if isinstance(verdict, Ask) and self._approvals is not None:
@@ -105,6 +127,11 @@ class PolicyJudge:
                 verdict = without_anybody(verdict)
             if deed is not None and self._pace is not None and isinstance(verdict, Allow):
                 self._pace.count(deed, turn)
+            if self._foreign is not None and deed is not None and isinstance(verdict, Allow):
+                if first.rule == "taint.written":
+                    await self._foreign.clear()
+                if context.tainted and not deed.acts.isdisjoint(_WRITING):
+                    await self._foreign.note(turn.id)
             record = _record(call, turn, verdict)
             await self._records.add(record, of_decision(record, context.sender, turn.trace))
         except StoreError as error:

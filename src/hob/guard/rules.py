@@ -37,6 +37,7 @@ RULES: Mapping[str, str] = {
     "taint.risk": "A risky command in a turn that has read what others wrote needs leave.",
     "taint.secrets": "Files that usually hold keys are not touched in a turn that has read what others wrote.",
     "taint.network": "A command with network in a turn that has read what others wrote needs leave.",
+    "taint.written": "A command with network needs leave where turns that had read what others wrote changed files.",
     "taint.final": "What cannot be undone needs leave, unless the owner's words name the file, or whom it goes to.",
     "taint.url": "An address that neither the owner nor the search provider gave is asked about.",
     "taint.sends": "What could send data out needs leave, unless the owner's words name where to.",

@@ -23,7 +23,17 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
 
 def taint(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
     """The stage: the first thing that needs leave, or nothing."""
-    return next(iter(_needs(deed, context)), None) if context.tainted else None
+    if context.tainted:
+        return next(iter(_needs(deed, context)), None)
+    if context.written and may_send(deed):
+        said = "the command could send data out, and {files} may be of others: it was written after reading their words"
+        return Ask("taint.written", because(said, files=", ".join(context.written)))
+    return None
+
+
+def may_send(deed: Deed) -> bool:
+    """Whether it is a command that has the network."""
+    return bool(deed.commands) and not deed.acts.isdisjoint({Act.ONLINE, Act.SEND})
 
 
 def _needs(deed: Deed, context: Context) -> Iterable[Ask]:

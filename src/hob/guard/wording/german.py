@@ -14,6 +14,9 @@ _OF_THE_POLICY: Mapping[str, str] = {
     "this turn has read what others may have written ({what})": (
         "in dieser Runde wurde gelesen, was andere geschrieben haben können ({what})"
     ),
+    "the command could send data out, and {files} may be of others: it was written after reading their words": (
+        "der Befehl könnte Daten hinausschicken, und {files} kann von anderen sein: geschrieben, als sie gelesen waren"
+    ),
     "{one}, {other}": "{one}, {other}",
     "what {name} wrote": "was {name} geschrieben hat",
     "a quoted or forwarded text": "zitierter oder weitergeleiteter Text",

@@ -73,6 +73,9 @@ OF_RULES: Mapping[str, str] = {
     "A command with network in a turn that has read what others wrote needs leave.": (
         "Ein Befehl mit Netz braucht Erlaubnis, wo gelesen wurde, was andere geschrieben haben."
     ),
+    "A command with network needs leave where turns that had read what others wrote changed files.": (
+        "Ein Befehl mit Netz braucht Erlaubnis, wo etwas geschrieben wurde, nachdem anderes von anderen gelesen war."
+    ),
     "What cannot be undone needs leave, unless the owner's words name the file, or whom it goes to.": (
         "Was sich nicht rückgängig machen lässt, braucht Erlaubnis, wenn der Besitzer Datei oder Empfänger nicht nennt."
     ),

@@ -1,0 +1,51 @@
+"""What turns wrote that had read what others wrote is known to later turns, until the owner was told of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hob.app.foreign_writes import NotedWrites
+from hob.core.ids import TurnId
+from hob.core.labels import Trust
+from hob.core.ports.guard import Allow, Ask
+from hob.guard.answers import Answer
+from hob.guard.context import Sandbox
+from hob.guard.judge import Situation
+from tests.guard.calling import call_of
+from tests.guard.desk import open_desk, turn_of
+
+ONLINE = call_of("exec", command="make", network=True)
+
+
+async def test_a_command_with_network_is_asked_about_where_a_tainted_turn_wrote(tmp_path: Path) -> None:
+    written = {"t_1": (str(tmp_path / "work" / "Makefile"),)}
+
+    async def paths(turn: TurnId) -> Sequence[str]:
+        return written.get(turn, ())
+
+    kept = tmp_path / "foreign.jsonl"
+    async with open_desk(tmp_path, foreign=NotedWrites(kept, paths)) as desk:
+        desk.situations.now = Situation(sandbox=Sandbox(online=True, reaches=lambda _: True))
+        write = call_of("write", path="Makefile", content="x")
+        assert isinstance(await desk.verdict(write, turn_of("look", id="t_1"), Trust.UNTRUSTED), Allow)
+        assert isinstance(await desk.verdict(ONLINE, turn_of("build", id="t_2")), Allow)  # nothing was written yet
+        (desk.work / "Makefile").write_text("x")
+        assert (await NotedWrites(kept, paths).files()) == written["t_1"]  # after a restart too
+        turn = turn_of("build", id="t_3")
+        found = await desk.verdict(ONLINE, turn)
+        assert isinstance(found, Ask)
+        assert (found.rule, "Makefile may be of others" in found.reason) == ("taint.written", True)
+        question = await desk.asked(ONLINE, turn)
+        assert desk.ledger.scopes(question) == ("once",)
+        await desk.ledger.settle(question.id, Answer(True), "telegram:owner")
+        assert await desk.verdict(ONLINE, turn) == Allow(f"approval.{question.id}")
+        assert isinstance(await desk.verdict(ONLINE, turn_of("build", id="t_4")), Allow)  # the owner knows
+
+
+async def test_what_a_trusted_turn_wrote_is_nobody_elses(tmp_path: Path) -> None:
+    async def paths(_: TurnId) -> Sequence[str]:
+        return (str(tmp_path),)
+
+    async with open_desk(tmp_path, foreign=NotedWrites(tmp_path / "foreign.jsonl", paths)) as desk:
+        desk.situations.now = Situation(sandbox=Sandbox(online=True, reaches=lambda _: True))
+        await desk.verdict(call_of("write", path="Makefile", content="x"), turn_of("write it", id="t_1"))
+        assert isinstance(await desk.verdict(ONLINE, turn_of("build", id="t_2")), Allow)
