@@ -69,10 +69,10 @@ async def test_a_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
     assert set(found).isdisjoint({"hob.guard.policy", "hob.guard.shell", "starlette", "uvicorn", "cyclopts"})
 
 
-async def test_waiting_sets_no_timer_but_for_the_days_work(tmp_path: Path) -> None:
+async def test_waiting_sets_no_timer(tmp_path: Path) -> None:
     """A timer that comes again is a wake-up for ever; the one that closes an unused connection comes once.
 
-    Whether the day's backup is due is looked at once an hour: machines sleep, and clocks are set.
+    Whether the hour of the day's backup has come is looked at once an hour.
     """
     async with ModelServer() as server, running(tmp_path, server) as app, listening(app, tcp=True):
         assert timers() == []
@@ -81,7 +81,7 @@ async def test_waiting_sets_no_timer_but_for_the_days_work(tmp_path: Path) -> No
 
 
 def timers() -> list[asyncio.TimerHandle]:
-    """What this loop will wake for by itself within the next quarter of an hour."""
-    loop = asyncio.get_running_loop()
-    scheduled: list[asyncio.TimerHandle] = loop._scheduled  # type: ignore[attr-defined]
-    return [timer for timer in scheduled if not timer.cancelled() and timer.when() < loop.time() + 900]
+    """What this loop will wake for by itself within the next half hour."""
+    scheduled: list[asyncio.TimerHandle] = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
+    soon = asyncio.get_running_loop().time() + 1_800
+    return [timer for timer in scheduled if not timer.cancelled() and timer.when() < soon]

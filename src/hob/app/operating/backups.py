@@ -88,11 +88,6 @@ class DailyBackups:
         """When the hour last came."""
         return last_hour(self._clock.now(), self.settings.hour)
 
-    def seconds_left(self) -> float:
-        """How long until the hour comes next."""
-        now = self._clock.now()
-        return max(1.0, (_next_hour(now, self.settings.hour) - now).total_seconds())
-
     def view(self) -> Mapping[str, Any]:
         """How it stands: the newest whole one, when the next is made, and what went wrong last."""
         found = self.found()

@@ -19,8 +19,8 @@ from hob.store import Store
 
 log = logging.getLogger(__name__)
 
-_LONGEST_NAP = 3_600.0
-"""A machine may sleep and its clock be set, so that it is looked at least once an hour."""
+_NAP = 3_600.0
+"""Seconds. A machine may sleep and its clock be set, so it is looked once an hour whether the day's hour has come."""
 
 
 class Upkeep:
@@ -53,7 +53,7 @@ class Upkeep:
                     await self._tidying()
             except (StoreError, OSError) as error:
                 log.warning("the day's work waits: %s", error)
-            await wait_for_event(self._changed, self._clock, min(self._backups.seconds_left(), _LONGEST_NAP))
+            await wait_for_event(self._changed, self._clock, _NAP)
 
     def view(self) -> Mapping[str, Any]:
         """The backups, and since when replies do not arrive."""
