@@ -144,7 +144,7 @@ PROVOKED = (ModelFault.FILTERED, ModelFault.BAD_REQUEST)
 async def test_a_models_failure_is_told_and_never_kept_as_an_answer(desk: Desk, fault: ModelFault) -> None:
     turn = await make_turn(desk.store, message("hi"))
     driver = Driver(desk.parts(ModelError(fault, "because"), "Back again."))
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, fault.value)
     result = await desk.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
@@ -198,7 +198,7 @@ async def test_a_rate_limit_tells_when_to_try_again(desk: Desk) -> None:
 )
 async def test_what_is_no_answer_is_a_failure(desk: Desk, said: Line, reason: str) -> None:
     turn = await make_turn(desk.store, message("hi"))
-    assert await Driver(desk.parts(said)).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await Driver(desk.parts(said)).run(turn, desk.control) == Finished(TurnState.FAILED, reason)
     result = await desk.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert result.reason == reason
@@ -230,7 +230,7 @@ async def test_a_context_too_long_is_shortened_twice_and_no_more(desk: Desk) -> 
     turn = await make_turn(desk.store, message("hi"))
     overflow = ModelError(ModelFault.CONTEXT_OVERFLOW)
     driver = Driver(desk.parts(overflow, overflow, overflow, "never asked"))
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, "context_overflow")
     assert len(desk.model.requests) == 3
     steps = await desk.store.journal.load_steps(turn.id)
     assert [step.keep for step in steps if isinstance(step, Shortened)] == [10, 0]
@@ -261,7 +261,7 @@ async def test_background_work_does_not_wait_for_ever(desk: Desk) -> None:
     for _ in range(8):
         assert isinstance(await driver.run(turn, desk.control), Parked)
         await desk.clock.advance(5)
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, "rate_limit")
 
 
 async def test_a_model_that_was_asked_before_a_crash_is_asked_again(desk: Desk) -> None:
@@ -289,7 +289,7 @@ async def test_a_silent_model_is_noticed_and_then_given_up(desk: Desk) -> None:
         await desk.clock.advance(1)
         assert [notice.what for notice in desk.notices.seen if isinstance(notice, Progress)] == ["waiting"]
         await desk.clock.advance(100)
-    assert task.result() == Finished(TurnState.FAILED)
+    assert task.result() == Finished(TurnState.FAILED, "timeout")
     assert "too long" in await desk.reply(turn)
     assert desk.model.open_streams == 0
 
@@ -301,7 +301,7 @@ async def test_a_run_that_takes_too_long_ends_and_says_so(desk: Desk) -> None:
         task = group.create_task(Driver(desk.parts(Silence(), settings=settings)).run(turn, desk.control))
         await until_asked(desk)
         await desk.clock.advance(10)
-    assert task.result() == Finished(TurnState.FAILED)
+    assert task.result() == Finished(TurnState.FAILED, "run_timeout")
     assert await desk.steps(turn) == [ModelAsked, ModelFailed, Stopped, Said]
     assert "after 10 seconds" in await desk.reply(turn)
 
@@ -312,7 +312,7 @@ async def test_a_person_can_stop_a_turn(desk: Desk) -> None:
         task = group.create_task(Driver(desk.parts(Silence())).run(turn, desk.control))
         await until_asked(desk)
         desk.control.stop(task, "/stop")
-    assert task.result() == Finished(TurnState.CANCELLED)
+    assert task.result() == Finished(TurnState.CANCELLED, "/stop")
     assert await desk.steps(turn) == [ModelAsked, Cancelled, Said]
     assert await desk.reply(turn) == "Stopped (/stop)."
     assert await desk.said() == ["user: hi", f"user: {STOPPED}"]
@@ -343,7 +343,7 @@ async def test_wherever_a_stop_hits_the_turn_ends_once_and_whole(desk: Desk, pas
     steps = await desk.steps(turn)
     assert steps.count(Said) == 1
     state = (await desk.store.turns.find(turn.id)).state  # type: ignore[union-attr]
-    assert task.result() == Finished(state)
+    assert task.result() == Finished(state, "/stop" if state is TurnState.CANCELLED else "")
 
 
 async def test_a_full_disk_at_the_end_loses_no_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,7 +373,7 @@ async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_f
 async def test_a_limit_stops_before_the_money_is_spent(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("hi"))
     driver = Driver(desk.parts("Expensive.", spending=SpendingSettings(per_turn=0.001)))
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, "budget")
     assert desk.model.requests == []
     assert await desk.steps(turn) == [Stopped, Said]
     assert "spending.per_turn" in await desk.reply(turn)
@@ -403,7 +403,7 @@ async def test_a_message_chooses_its_model_before_session_and_settings(desk: Des
 async def test_a_hook_can_refuse_a_turn_and_its_reason_is_shown(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("hi"))
     hooks = Hooks([AtBeforeTurn(Deny("quiet hours"))], desk.clock, 5)
-    assert await Driver(desk.parts("Hi.", hooks=hooks)).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await Driver(desk.parts("Hi.", hooks=hooks)).run(turn, desk.control) == Finished(TurnState.FAILED, "hook")
     assert desk.model.requests == []
     assert "quiet hours" in await desk.reply(turn)
 
