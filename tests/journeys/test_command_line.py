@@ -50,7 +50,7 @@ async def test_what_runs_in_the_background_and_ends_with_the_command_is_told(wor
     start = 'CALL exec {"command": "sleep 60", "background": true}'
     said = await world.hob("ask", start)
     assert (said.status, said.err.startswith("1 command in the background ends")) == (0, True)
-    async with terminal(world, "chat") as typist:
+    async with terminal(world, "chat", "--plain") as typist:
         for _ in range(2):
             await typist.sees(PROMPT)
             typist.types(f"{start}\n")

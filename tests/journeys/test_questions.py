@@ -272,7 +272,7 @@ async def test_lines_that_are_piped_into_a_chat_answer_nothing_and_command_nothi
 
 
 async def test_the_chat_shows_the_question_and_a_bare_yes_answers_it(home: World) -> None:
-    async with terminal(home, "chat") as typist:
+    async with terminal(home, "chat", "--plain") as typist:
         await typist.sees(PROMPT)
         typist.types(f"{RUN}\n")
         await typist.sees("yes or no? ")
@@ -288,7 +288,7 @@ async def test_the_chat_shows_the_question_and_a_bare_yes_answers_it(home: World
 
 
 async def test_the_chat_takes_the_next_message_for_the_answer_in_words(home: World) -> None:
-    async with terminal(home, "chat") as typist:
+    async with terminal(home, "chat", "--plain") as typist:
         await typist.sees(PROMPT)
         typist.types('CALL ask_user {"question": "Which colour?"}\n')
         await typist.sees("Which colour?")  # what was typed
