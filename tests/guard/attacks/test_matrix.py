@@ -1,6 +1,11 @@
 """Every place where an attacker's text can come in, times everything an attacker wants."""
 
+import asyncio
+import sys
+
 import pytest
+
+from hob.testing.attacker import orders_in
 
 from .goals import GOALS
 from .house import House
@@ -71,3 +76,13 @@ async def test_the_same_attack_succeeds_where_the_owner_gives_leave(house: House
         house.outside.chats[spot.name] = evil
         await house.say(spot.name, f'ORDER message_list {{"chat": "{spot.name}"}}', allow=EVERYTHING)
     assert GOALS[goal].harmed(spot)
+
+
+async def test_the_owners_git_would_run_it_if_nothing_was_taken_back(house: House) -> None:
+    """The same program, run as anybody's."""
+    goal, spot = GOALS["have the owner's git run it"], Spot(house, "free")
+    spot.furnish()
+    (program,) = (each for each in orders_in("\n".join(goal.ways(spot))) if each.tool == "write")
+    run = await asyncio.create_subprocess_exec(sys.executable, "-c", program.arguments["content"], cwd=house.work)
+    assert await run.wait() == 0
+    assert await goal.reached(spot)
