@@ -9,6 +9,7 @@ from hob.guard.shell import Severity, analyse, judge_command, severity
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "explanation" / "shell-analysis.md").read_text("utf-8")
+FOLDER = (DOCS / "how-to" / "let-hob-work-in-a-folder.md").read_text("utf-8")
 QUESTION = (DOCS / "how-to" / "answer-questions.md").read_text("utf-8")
 
 
@@ -42,3 +43,8 @@ def test_the_question_in_the_how_to_is_one_that_is_asked() -> None:
     assert finding.severity is Severity.ASK
     assert f"exec needs your leave: {finding.reason}" in QUESTION
     assert analyse(shown[0]).lines() == tuple(shown[1:])
+
+
+def test_commands_that_name_files_of_keys_are_asked_about_as_the_how_to_says() -> None:
+    (both,) = re.findall(r"holds\s+nothing else \(`(.+?)`, `(.+?)`\) is asked about, a `.pem` is not", FOLDER)
+    assert [said(text) for text in (*both, "cat server.pem")] == [Severity.ASK, Severity.ASK, Severity.PLAIN]
