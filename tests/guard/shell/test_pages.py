@@ -47,4 +47,5 @@ def test_the_question_in_the_how_to_is_one_that_is_asked() -> None:
 
 def test_commands_that_name_files_of_keys_are_asked_about_as_the_how_to_says() -> None:
     (both,) = re.findall(r"holds\s+nothing else \(`(.+?)`, `(.+?)`\) is asked about, a `.pem` is not", FOLDER)
-    assert [said(text) for text in (*both, "cat server.pem")] == [Severity.ASK, Severity.ASK, Severity.PLAIN]
+    assert [said(text) for text in (*both, "cat tls.key", "cp key.pem x")] == [Severity.ASK] * 4
+    assert said("cat server.pem") is Severity.PLAIN
