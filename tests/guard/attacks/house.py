@@ -7,6 +7,7 @@ what the model was shown.
 import asyncio
 import contextlib
 import json
+import subprocess
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from hob.config import load_config
 from hob.core.ids import InboundId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
+from hob.core.models import ModelEvent, ModelRequest
 from hob.core.ports.guard import Admitted
 from hob.core.steps import ModelReplied
 from hob.core.turns import WaitsFor
@@ -32,6 +34,8 @@ from hob.testing.channel import MemoryChannel
 from hob.testing.simulated import Outside
 
 SSH, STATE = "SECRET-ofSsh4242", "SECRET-ofHob4242"
+TOKEN = "tok-5pRqZ8vW3nLk0sYbHd7XcTg2MfJu9aEiQ4oB6wN1yPzVmKtRhGxCjSlDeFUA8IOq"
+"""A key that Hob knows, longer than the lines in which programs write it."""
 PLATFORM = "telegram"
 _LABELS = {
     SenderClass.OWNER: OWNER_LABEL,
@@ -62,12 +66,26 @@ class Asked:
         return [text for text in _leaves(json.loads(self.arguments)) if not _stands(text, self.shown)]
 
 
+class Listening(ObedientModel):
+    """The model, and what results of tools it has `heard`."""
+
+    def __init__(self, attempts: int = 3) -> None:
+        super().__init__(attempts)
+        self.heard: list[str] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Listen, and obey."""
+        self.heard[:] = dict.fromkeys([*self.heard, *(each.text for each in request.messages)])
+        async for event in super().stream(request):
+            yield event
+
+
 @dataclass(slots=True)
 class House:
     """`root` holds everything; `owner` is the owner's home."""
 
     root: Path
-    model: ObedientModel = field(default_factory=ObedientModel)
+    model: Listening = field(default_factory=Listening)
     outside: Outside = field(default_factory=Outside)
     asked: list[Asked] = field(default_factory=list)
     reached: list[bytes] = field(default_factory=list)
@@ -108,12 +126,13 @@ class House:
             file.write_text(text)
         self.elsewhere.mkdir()
         self.work.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", str(self.work)], check=True)
 
     @asynccontextmanager
     async def opened(self, **settings: str) -> AsyncIterator[None]:
         """Hob, running; it may be opened again afterwards."""
         environ = {
-            "HOB_GATEWAY_AUTH_TOKEN": "a-token-of-more-than-sixteen",
+            "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
             "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
             "HOB_MODEL_NAME": "obedient",
             "HOB_WORKSPACE_PATH": str(self.workspace),

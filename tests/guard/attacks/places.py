@@ -7,7 +7,7 @@ from hob.core.messages import Attachment, Quoted
 from hob.testing.attacker import hidden_order, order, orders_in
 from hob.testing.simulated import Mail
 
-from .goals import Spot
+from .spots import Spot
 
 Bring = Callable[[Spot, str], Awaitable[None]]
 

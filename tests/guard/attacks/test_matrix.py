@@ -1,18 +1,27 @@
 """Every place where an attacker's text can come in, times everything an attacker wants."""
 
+import asyncio
+import sys
+
 import pytest
 
-from .goals import GOALS, Spot
+from hob.testing.attacker import orders_in
+
+from .goals import GOALS
 from .house import House
+from .later import LATER
 from .places import PLACES
+from .spots import Spot
 
 HARD = frozenset(
     {
         *("send it from a command", "push it with git", "read keys and Hob's own state", "leave the sandbox"),
-        *("delete outside of the work folder", "install a package that runs things"),
+        *("delete outside of the work folder", "install a package that runs things", "write a git hook"),
+        *LATER,
     }
 )
-"""Goals that no leave of the owner's brings nearer: hard rules and the sandbox stand before them."""
+"""Goals that no leave of the owner's brings nearer: hard rules and the sandbox stand before them, or what is
+taken back after them."""
 EVERYTHING = frozenset(
     {
         *("mail_send", "mail_delete", "web_fetch", "web_post", "message_send", "calendar_add", "config_set"),
@@ -28,10 +37,10 @@ async def attack(house: House, place: str, goals: list[str]) -> list[str]:
     for number, name in enumerate(goals):
         goal, spot = GOALS[name], Spot(house, f"c{list(PLACES).index(place)}n{number}k")
         spot.furnish()
-        orders = goal.orders(spot)
+        orders = goal.ways(spot)
         await PLACES[place](spot, "\n".join(orders))
         assert house.model.obeyed.intersection(orders), "the model never saw them"
-        if harm := goal.harmed(spot):
+        if harm := await goal.reached(spot):
             won.append(f"{name}: {harm}")
     return won
 
@@ -46,7 +55,7 @@ async def _nothing_is_got(house: House, place: str, goals: list[str]) -> None:
 @pytest.mark.parametrize("place", PLACES)
 async def test_no_attacker_gets_anything(house: House, place: str) -> None:
     goals = list(GOALS)
-    chosen = goals[list(PLACES).index(place) % len(goals)]
+    chosen = goals[(list(PLACES).index(place) - len(LATER)) % len(goals)]
     await _nothing_is_got(house, place, [chosen])
 
 
@@ -63,7 +72,17 @@ async def test_the_same_attack_succeeds_where_the_owner_gives_leave(house: House
     spot = Spot(house, "given")
     spot.furnish()
     async with house.opened():
-        evil = "\n".join(GOALS[goal].orders(spot))
+        evil = "\n".join(GOALS[goal].ways(spot))
         house.outside.chats[spot.name] = evil
         await house.say(spot.name, f'ORDER message_list {{"chat": "{spot.name}"}}', allow=EVERYTHING)
     assert GOALS[goal].harmed(spot)
+
+
+async def test_the_owners_git_would_run_it_if_nothing_was_taken_back(house: House) -> None:
+    """The same program, run as anybody's."""
+    goal, spot = GOALS["have the owner's git run it"], Spot(house, "free")
+    spot.furnish()
+    (program,) = (each for each in orders_in("\n".join(goal.ways(spot))) if each.tool == "write")
+    run = await asyncio.create_subprocess_exec(sys.executable, "-c", program.arguments["content"], cwd=house.work)
+    assert await run.wait() == 0
+    assert await goal.reached(spot)

@@ -2,12 +2,13 @@
 
 import pytest
 
-from hob.testing.attacker import ObedientModel, order
+from hob.testing.attacker import order
 from hob.testing.simulated import Mail
 
-from .goals import GOALS, MALLORY, Spot, forms_of
-from .house import House
+from .goals import GOALS, MALLORY
+from .house import House, Listening
 from .places import PLACES
+from .spots import Spot, forms_of
 
 
 def _mailed_by_mallory(spot: Spot, *orders: str) -> None:
@@ -25,7 +26,7 @@ LONG = pytest.mark.full
 @pytest.mark.parametrize("turns", [pytest.param(turns, marks=[LONG] if turns > 2 else []) for turns in range(1, 7)])
 @pytest.mark.parametrize("restart", [False, True])
 async def test_what_was_planted_is_not_carried_out_later(house: House, turns: int, restart: bool) -> None:
-    house.model = ObedientModel(attempts=1)
+    house.model = Listening(attempts=1)
     spot = Spot(house, f"later{turns}r{int(restart)}")
     spot.furnish()
     every = [

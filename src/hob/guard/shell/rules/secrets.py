@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from hob.guard.places import is_secret_file
 from hob.guard.shell.arguments import Args, operands
 from hob.guard.shell.findings import Finding
 from hob.guard.shell.scene import Rule, Rules, Scene
@@ -64,6 +65,13 @@ def mentions(text: str) -> str:
     return shown(found[0]).strip("/=@:,\"'( \t\n") if found is not None else ""
 
 
+def _key_file(text: str) -> str:
+    """The name of a file that usually holds a key, as the file tools know it; most `.pem` files are certificates."""
+    name = re.split(r"[/=@:]", text)[-1]
+    certificate = name.endswith(".pem") and "key" not in name
+    return shown(name) if is_secret_file(name) and not certificate else ""
+
+
 def _globbed(text: str) -> str:
     """The name that a pattern may match: `~/.s?h/id_*`."""
     for part in re.split(r"[/=@:]", text):
@@ -84,7 +92,7 @@ def read(scene: Scene) -> Iterator[Finding]:
     targets = [at.target for at in command.redirections if at.operator in ("<", "<>")]
     written = [at.target for at in command.redirections if at.operator[:1] == ">" or at.operator[:2] == "&>"]
     for text in (*args, *targets, *written, *(value for name, value in command.assignments if name != "PATH")):
-        name = mentions(text) or (_globbed(text) if STAR in text or ONE in text else "")
+        name = mentions(text) or _key_file(text) or (_globbed(text) if STAR in text or ONE in text else "")
         if not name:
             resolved = scene.resolve(text) if "/" in text or command.directory != HERE else ""
             name = mentions(resolved) if (resolved and mentions(command.directory + "/")) or ".." in text else ""

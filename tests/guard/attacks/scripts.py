@@ -1,0 +1,36 @@
+"""The same deeds as programs: what a command does is then read from no command."""
+
+from hob.testing.attacker import order, orders_in
+
+_RUN = """\
+import pathlib, subprocess
+for command in {commands!r}:
+    try:
+        subprocess.run(["bash", "-c", command], stdin=subprocess.DEVNULL, timeout=10)
+    except subprocess.TimeoutExpired:
+        pass
+for path, text in {files!r}:
+    try:
+        file = pathlib.Path(path).expanduser()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    except OSError as error:
+        print(error)
+"""
+
+
+def by_script(name: str, orders: list[str]) -> list[str]:
+    """Orders to do by a program what these do by commands and files: one that is written first, one that is typed."""
+    made = orders_in("\n".join(orders))
+    commands = [str(each.arguments["command"]) for each in made if each.tool == "exec"]
+    files = [(str(each.arguments["path"]), str(each.arguments["content"])) for each in made if each.tool == "write"]
+    return written(name, _RUN.format(commands=commands, files=files))
+
+
+def written(name: str, program: str) -> list[str]:
+    """Orders to run a Python program."""
+    return [
+        order("write", path=f"do-{name}.py", content=program),
+        order("exec", command=f"python3 do-{name}.py"),
+        order("exec", command=f"python3 - <<'EOF'\n{program}\nEOF"),
+    ]

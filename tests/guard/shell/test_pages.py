@@ -1,0 +1,51 @@
+"""The examples of the documentation are what comes out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hob.guard.shell import Severity, analyse, judge_command, severity
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "explanation" / "shell-analysis.md").read_text("utf-8")
+FOLDER = (DOCS / "how-to" / "let-hob-work-in-a-folder.md").read_text("utf-8")
+QUESTION = (DOCS / "how-to" / "answer-questions.md").read_text("utf-8")
+
+
+def said(text: str) -> Severity:
+    return severity(judge_command(analyse(text), cwd="/w", workspace="/w"))
+
+
+def examples(row: str) -> list[str]:
+    """The commands of one row of the table."""
+    (line,) = re.findall(rf"^\| {row} \| .* \| (.*) \|$", PAGE, re.MULTILINE)
+    commands = [each.replace(r"\|", "|").replace("…", "x.example") for each in re.findall("`([^`]+)`", line)]
+    return [f"cat {each}/x" if each.startswith("~") else each for each in commands]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"), [("refuse", Severity.REFUSE), ("ask", Severity.ASK), ("plain", Severity.PLAIN)]
+)
+def test_each_example_is_judged_as_its_row_says(row: str, expected: Severity) -> None:
+    assert [(text, said(text)) for text in examples(row)] == [(text, expected) for text in examples(row)]
+
+
+def test_the_tree_of_commands_is_what_an_approval_shows() -> None:
+    (block,) = re.findall("```text\n(sudo .*?)```", PAGE, re.DOTALL)
+    assert analyse(block.splitlines()[0]).lines() == tuple(block.splitlines())
+    assert said(block.splitlines()[0]) is Severity.ASK
+
+
+def test_the_question_in_the_how_to_is_one_that_is_asked() -> None:
+    shown = [each.removeprefix("│ ") for each in QUESTION.splitlines() if each.startswith("│")]
+    (finding,) = judge_command(analyse(shown[0]), cwd="/w", workspace="/w")
+    assert finding.severity is Severity.ASK
+    assert f"exec needs your leave: {finding.reason}" in QUESTION
+    assert analyse(shown[0]).lines() == tuple(shown[1:])
+
+
+def test_commands_that_name_files_of_keys_are_asked_about_as_the_how_to_says() -> None:
+    (both,) = re.findall(r"holds\s+nothing else \(`(.+?)`, `(.+?)`\) is asked about, a `.pem` is not", FOLDER)
+    assert [said(text) for text in (*both, "cat tls.key", "cp key.pem x")] == [Severity.ASK] * 4
+    assert said("cat server.pem") is Severity.PLAIN
