@@ -35,7 +35,9 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def test_silence_is_an_outcome_with_its_reason_and_owes_nothing(desk: Desk) -> None:
     turn = await make_turn(desk.store, message("fyi"))
-    assert await Driver(desk.parts("NO_REPLY")).run(turn, desk.control) == Finished(TurnState.SILENT)
+    assert await Driver(desk.parts("NO_REPLY")).run(turn, desk.control) == Finished(
+        TurnState.SILENT, "the model chose to say nothing"
+    )
     result = await desk.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.state, result.reply) == ("silent", "")
@@ -113,7 +115,7 @@ async def test_a_limit_holds_where_the_server_chooses_the_model(desk: Desk) -> N
     turn = await make_turn(desk.store, message("hi"))
     model = Naming("Expensive.")
     parts = replace(desk.parts(spending=SpendingSettings(per_turn=0.001), model=""), model=model)
-    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED, "budget")
     assert model.requests == []
     assert "spending.per_turn" in await desk.reply(turn)
 
@@ -132,7 +134,7 @@ async def test_a_server_that_cannot_name_its_model_is_a_failure_like_others(desk
     model = Naming("never asked")
     model.broken = ModelError(ModelFault.NETWORK, "away")
     assert await Driver(replace(desk.parts(model=""), model=model)).run(turn, desk.control) == Finished(
-        TurnState.FAILED
+        TurnState.FAILED, "network"
     )
     assert "\naway\n" in await desk.reply(turn)
 
@@ -144,4 +146,4 @@ async def test_a_limit_shorter_than_the_notice_holds(desk: Desk) -> None:
         task = group.create_task(Driver(desk.parts(Silence(), settings=settings)).run(turn, desk.control))
         await until_asked(desk)
         await desk.clock.advance(6)
-    assert task.result() == Finished(TurnState.FAILED)
+    assert task.result() == Finished(TurnState.FAILED, "timeout")

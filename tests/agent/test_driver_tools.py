@@ -291,7 +291,7 @@ async def test_stopping_a_turn_closes_its_tool_and_says_that_it_may_have_acted(d
         task = group.create_task(Driver(desk.parts((tool("pay", pay),), calls(("pay", "{}")))).run(turn, desk.control))
         await begun.wait()
         desk.control.stop(task, "/stop")
-    assert task.result() == Finished(TurnState.CANCELLED)
+    assert task.result() == Finished(TurnState.CANCELLED, "/stop")
     assert [step.status for step in await desk.received(turn)] == ["cancelled"]
     view = await desk.store.transcript.load_view(SESSION, 10)
     assert [entry.role for entry in view.entries] == ["user", "assistant", "tool", "user"]
@@ -379,7 +379,7 @@ async def test_rounds_end_at_the_limit_and_the_work_is_kept(desk: Desk) -> None:
     turn = await desk.turn()
     script = [calls(("clock", f'{{"n":{n}}}')) for n in range(5)]
     parts = desk.parts((tool("clock", noon),), *script, settings=AgentSettings(max_rounds=3))
-    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED, "iteration_limit")
     assert len(desk.model.requests) == 3
     view = await desk.store.transcript.load_view(SESSION, 20)
     assert [entry.role for entry in view.entries] == ["user", *["assistant", "tool"] * 3, "user"]
@@ -389,7 +389,7 @@ async def test_circles_are_warned_of_then_refused_then_ended(desk: Desk) -> None
     turn = await desk.turn()
     settings = AgentSettings(max_rounds=50, loop_warning=2, loop_critical=4)
     parts = desk.parts((tool("clock", noon),), *[calls(("clock", "{}"))] * 9, settings=settings)
-    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED)
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED, "loop")
     assert [step.status for step in await desk.received(turn)] == ["ok"] * 4 + ["loop"]
     assert (await desk.steps(turn)).count(Noted) == 1
     assert len(desk.model.requests) == 6

@@ -66,7 +66,7 @@ def test_a_stream_shows_the_same_however_it_is_cut(case: tuple[list[str], str], 
 
 
 @given(
-    VALUES, st.binary(max_size=90), st.binary(max_size=9), st.integers(4, 80), st.sampled_from(("\n", "\r\n", "\n  "))
+    VALUES, st.binary(max_size=90), st.binary(max_size=9), st.integers(12, 80), st.sampled_from(("\n", "\r\n", "\n  "))
 )
 def test_base64_is_masked_however_its_lines_are_wrapped(
     value: str, before: bytes, after: bytes, width: int, end: str
