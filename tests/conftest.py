@@ -1,11 +1,19 @@
 """Test profiles: quick ones for every change, the figures of the issues with HOB_TEST_FULL=1."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 FULL = os.environ.get("HOB_TEST_FULL") == "1"
+
+# nothing of whoever starts the tests: neither their terminal nor that a shell starts programs in the background with
+# Ctrl-C ignored, which all that tests start would inherit
+os.environ["TERM"] = "xterm-256color"
+os.environ.pop("NO_COLOR", None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _slow_ok = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("quick", max_examples=40, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
