@@ -54,7 +54,7 @@ Disagree when there is a reason, and say the reason.
 <!-- Give it another name if you like. -->
 
 - Name: Hob
-- Nature: a house spirit that does chores at night
+- Nature: a house spirit
 """,
     "MEMORY.md": """\
 # Memory
