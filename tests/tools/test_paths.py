@@ -27,7 +27,7 @@ def tree(tmp_path: Path) -> Path:
     """Two roots side by side, one within the other, and what lies outside."""
     for folder in ("ws/notes", "ws/work", "ws/.hob/blobs", "lent", "outside"):
         (tmp_path / folder).mkdir(parents=True)
-    for file in ("ws/a.txt", "ws/notes/b.txt", "ws/work/main.py", "lent/c.txt"):
+    for file in ("ws/a.txt", "ws/notes/b.txt", "ws/work/program.py", "lent/c.txt"):
         (tmp_path / file).write_text("IN")
     for file in ("outside/secret", "ws/.hob/secrets", "ws/.hob/blobs/x"):
         (tmp_path / file).write_text("OUT")
@@ -205,16 +205,16 @@ def test_a_folder_is_no_file_and_a_file_no_folder(roots: Roots) -> None:
     with pytest.raises(ToolFailed, match="is a folder"):
         read(roots, ".")
     with pytest.raises(ToolFailed, match="is a file"):
-        roots.open_listing("main.py")
+        roots.open_listing("program.py")
     with pytest.raises(ToolFailed, match="through a file"):
-        read(roots, "main.py/x")
+        read(roots, "program.py/x")
     with pytest.raises(ToolFailed, match="slash"):
-        read(roots, "main.py/")
+        read(roots, "program.py/")
 
 
 def test_a_missing_file_tells_what_is_near(roots: Roots, tree: Path) -> None:
-    with pytest.raises(ToolFailed, match=r"There is no mian.py. .*/ws/work holds main.py."):
-        read(roots, "mian.py")
+    with pytest.raises(ToolFailed, match=r"There is no porgram.py. .*/ws/work holds program.py."):
+        read(roots, "porgram.py")
     with pytest.raises(ToolFailed, match=f"There is {tree}/ws/a.txt"):
         read(roots, "a.txt")
     with pytest.raises(ToolFailed, match=r"/ws holds .*notes"):
@@ -285,7 +285,7 @@ def test_no_race_with_a_folder_leads_out(roots: Roots, tree: Path) -> None:
 
 def test_no_race_with_a_file_leads_out(roots: Roots, tree: Path) -> None:
     work = tree / "ws/work"
-    names = [tree / "outside/secret", tree / "ws/.hob/secrets", work / "main.py"]
+    names = [tree / "outside/secret", tree / "ws/.hob/secrets", work / "program.py"]
 
     def flip() -> None:
         for goal in names:
@@ -318,7 +318,7 @@ def test_no_race_with_a_hard_link_leads_out(roots: Roots, tree: Path) -> None:
 def test_no_descriptor_is_left_open(roots: Roots, tree: Path) -> None:
     (tree / "ws/work/out").symlink_to("/etc")
     before = len(list(Path("/dev/fd").iterdir()))
-    for name in ("main.py", "nothing", "out/passwd", "..", "x\0", "~/.hob/x", "main.py/x"):
+    for name in ("program.py", "nothing", "out/passwd", "..", "x\0", "~/.hob/x", "program.py/x"):
         with suppress(ToolFailed, ToolRefused):
             read(roots, name)
     assert len(list(Path("/dev/fd").iterdir())) == before
