@@ -265,8 +265,8 @@ def error_tree() -> str:
         "",
         "## Why a model gave no answer",
         "",
-        "The message was accepted and its turn has failed: `error.code` of the answer, the status of `POST /chat`, and",
-        "what people are told. `GET /chat/{id}` is 200 all the same: it was asked what became of it, and says so.",
+        "The message was accepted and its turn has failed: `error.code` of the answer, the status of `POST /chat` and",
+        "of `GET /chat/{id}`, and what people are told.",
         "",
         "| code | status | sentence |",
         "|---|---|---|",
@@ -336,7 +336,7 @@ def api() -> str:
     for view in views[:2]:
         lines += [*fenced(json.dumps(view, indent=2), "json"), ""]
     lines += [
-        "| status of `POST /chat` | meaning |",
+        "| status of `POST /chat` and `GET /chat/{id}` | meaning |",
         "|---|---|",
         "| 200 | there is an outcome: an answer, a command's answer, a silence with its reason, or it was cancelled |",
         "| 202 | it takes longer than `wait`, or waits for an answer; `Location` says where to ask |",

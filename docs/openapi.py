@@ -17,7 +17,15 @@ from hob.gateway.failures import BUSY, STATUS
 from hob.gateway.fields import Field, choices_of, fields_of
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_EVERYWHERE = ("invalid_request", "wrong_host", "wrong_origin", "store", "store_full", "stopping")
+_EVERYWHERE = (
+    "invalid_request",
+    "wrong_host",
+    "wrong_origin",
+    "store",
+    "store_full",
+    "stopping",
+    "too_many_connections",
+)
 _OF_CALLERS = ("unauthorized", "missing_scope", "too_many_attempts", "not_configured")
 _OF_BODIES = ("too_large", "not_json")
 _REASONS = {200: "Done.", 202: "Accepted, and not over yet: `Location` says where to ask.", 204: "Done."}

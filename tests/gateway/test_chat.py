@@ -51,6 +51,8 @@ async def test_an_answer_that_takes_longer_is_fetched_later(tmp_path: Path) -> N
             response = await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})
             await wait_for_model(hob, notices)
         assert response.status_code == 202
+        later = await hob.tcp.get(response.headers["location"])
+        assert (later.status_code, later.headers["location"]) == (202, response.headers["location"])
         assert response.json()["reply"] is None
         assert response.headers["location"] == f"/chat/{response.json()['id']}"
         stopped = await hob.tcp.post("/chat", json={"message": "/stop"})
@@ -78,6 +80,8 @@ async def test_a_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, 
         body = response.json()
         assert response.status_code == status
         assert (body["reply"], body["state"], body["error"]["code"]) == (None, "failed", fault.value)
+        later = await hob.tcp.get(f"/chat/{body['id']}")
+        assert (later.status_code, later.json()) == (status, body)
         assert (await hob.tcp.post("/chat", json={"message": "again"})).status_code == 200
 
 

@@ -1,6 +1,7 @@
 """The listener on a real socket, against those who send too much before they say who they are."""
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -47,6 +48,27 @@ async def test_endless_headers_end_the_connection() -> None:
         except ConnectionError:
             closed = True
         assert closed
+
+
+async def test_one_connection_too_many_is_told_in_the_apis_own_words() -> None:
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    request = b"GET / HTTP/1.1\r\nhost: hob\r\n\r\n"
+    async with serve(echo_length, [listener], grace=1, most_connections=1):
+        first, first_writer = await asyncio.open_connection("127.0.0.1", port)
+        first_writer.write(request)
+        assert (await first.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        second, second_writer = await asyncio.open_connection("127.0.0.1", port)
+        second_writer.write(request)
+        head, _, body = (await second.read()).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 503")
+        assert b"\r\nretry-after: 2\r\n" in head
+        assert json.loads(body)["error"]["code"] == "too_many_connections"
+        assert await first.readexactly(1) == b"0"
+        first_writer.write(request)
+        assert (await first.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        for writer in (first_writer, second_writer):
+            writer.close()
 
 
 async def test_a_large_body_and_many_requests_on_one_connection_are_no_header() -> None:

@@ -10,9 +10,13 @@ from .world import Daemon, World
 FAULTS = {
     "error_500": 503,
     "error_503": 503,
+    "overloaded": 503,
     "rate_short": 429,
     "rate_long": 429,
     "unauthorized": 502,
+    "forbidden": 502,
+    "payment": 402,
+    "quota": 402,
     "bad_request": 502,
     "overflow": 502,
     "html_200": 502,
@@ -57,6 +61,8 @@ async def test_a_failure_is_a_failure_everywhere(world: World, fault: str) -> No
 
         again = await daemon.post(f"FAULT {fault}", key="key", session="s")
         assert (again.status_code, again.json()) == (response.status_code, view)
+        later = await daemon.client.get(f"/chat/{view['id']}")
+        assert (later.status_code, later.json()) == (response.status_code, view)
         following = await daemon.post("hello", session="s")
         assert (following.status_code, following.json()["reply"]) == (200, "You said: hello")
 

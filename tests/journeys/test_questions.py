@@ -32,6 +32,7 @@ async def asked(daemon: Daemon, text: str = RUN) -> tuple[str, str]:
     assert answer.status_code == 202
     view = answer.json()
     assert view["state"] == "parked"
+    assert answer.headers["location"] == f"/chat/{view['id']}"
     assert "echo ran" in view["question"]
     (approval,) = view["approvals"]
     return view["id"], approval

@@ -59,7 +59,8 @@ class Daemon:
 
     async def get(self, id: str, wait: float = 0) -> dict[str, Any]:
         """What became of a message, after waiting so long for its end."""
-        return await self.ask(f"/chat/{id}", wait=wait)
+        body: dict[str, Any] = (await self.client.get(f"/chat/{id}", params={"wait": wait})).json()
+        return body
 
     async def ask(self, route: str, **query: Any) -> dict[str, Any]:
         """Some view."""

@@ -34,6 +34,7 @@ STATUS: Mapping[str, int] = {
     "busy_lane": 429,
     "busy_self": 429,
     "busy_total": 503,
+    "too_many_connections": 503,
     "stopping": 503,
     "store": 503,
     "not_configured": 503,

@@ -7,13 +7,15 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from hob.core.errors import NotConfigured
 from hob.gateway.failures import Failure
+from hob.gateway.reply import failure_response
 from hob.gateway.settings import GatewaySettings
 
 MOST_HEAD_BYTES = 64 * 1024
@@ -22,11 +24,15 @@ READ_BYTES = 256 * 1024
 """What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
 
 
-class LimitedHeads(HttpToolsProtocol):
-    """The server's protocol with a limit to what may come before a request is known, and so before its token is."""
+class Limited(HttpToolsProtocol):
+    """The server's protocol with limits that hold before a request is known, and so before its token is."""
 
     _head_bytes = 0
     _in_head = True
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._most, self.limit_concurrency = self.limit_concurrency, None  # else the server says so in words alone
 
     def data_received(self, data: bytes) -> None:
         if self._in_head:
@@ -45,11 +51,22 @@ class LimitedHeads(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        usual = self.app
+        if self._most is not None and len(self.connections) > self._most:
+            self.app = _turn_away
         super().on_headers_complete()
+        self.app = usual
 
     def on_message_complete(self) -> None:
         self._in_head, self._head_bytes = True, 0
         super().on_message_complete()
+
+
+async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers whoever came when all connections were taken."""
+    response = failure_response(Failure("too_many_connections", "too many connections are open; try again soon", 2))
+    response.headers["connection"] = "close"
+    await response(scope, receive, send)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -99,10 +116,11 @@ async def serve(
     grace: float,
     tls: ssl.SSLContext | None = None,
     proxies: Sequence[str] = (),
+    most_connections: int = MOST_CONNECTIONS,
 ) -> AsyncIterator[None]:
     """Serve while the block is open; then stop listening and give open requests `grace` seconds to end.
 
-    What `proxies` say of the callers' addresses is believed.
+    Who comes beyond `most_connections` is told to come again. What `proxies` say of the callers' addresses is believed.
     """
     config = uvicorn.Config(
         app,
@@ -113,8 +131,8 @@ async def serve(
         date_header=False,
         ws="none",
         timeout_graceful_shutdown=max(1, round(grace)),
-        http=LimitedHeads,
-        limit_concurrency=MOST_CONNECTIONS,
+        http=Limited,
+        limit_concurrency=most_connections,
         loop="asyncio",
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),

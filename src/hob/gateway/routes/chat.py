@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
@@ -42,17 +43,14 @@ async def post(call: Call[ChatRequest]) -> Response:
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
     accepted = await api.accept(inbound)
-    view = await outcome(api, accepted, wait)
-    status = chat_status(view)
-    headers = {"location": f"/chat/{accepted.id}"} if status == 202 else None
-    return json_response(view, status, headers, after=BackgroundTask(pick_up, api, accepted.id))
+    return _told(api, await outcome(api, accepted, wait))
 
 
 async def get(call: Call[Patience]) -> Response:
     """What became of a message, whoever asks and however often Hob was restarted since.
 
     `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` shows the rest of it while
-    it grows.
+    it grows. The status is what `POST /chat` would have had: 202 with `Location` while it is not over.
     """
     api, id = call.api, InboundId(call.id)
     if call.caller.cls is not SenderClass.OWNER:
@@ -60,8 +58,14 @@ async def get(call: Call[Patience]) -> Response:
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
     wait = min(api.settings.wait_seconds, call.asked.wait)
-    view = await outcome(api, await find_accepted(api, id), wait, known=True)
-    return json_response(view, after=BackgroundTask(pick_up, api, id))
+    return _told(api, await outcome(api, await find_accepted(api, id), wait, known=True))
+
+
+def _told(api: Api, view: dict[str, Any]) -> Response:
+    """The outcome as it stands; whoever got it has fetched it."""
+    status, id = chat_status(view), InboundId(view["id"])
+    headers = {"location": f"/chat/{id}"} if status == 202 else None
+    return json_response(view, status, headers, after=BackgroundTask(pick_up, api, id))
 
 
 async def _check_own(api: Api, id: InboundId, caller: Caller) -> None:
