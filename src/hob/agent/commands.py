@@ -161,7 +161,15 @@ class SlashCommands:
         return f"{told}\n{answer(Answer.HELP_ANSWERS, call.language)}" if owner else told
 
     async def _status(self, call: Call) -> str:
-        return answer(Answer.STATUS, call.language, **await self._desk.status())
+        seen = await self._desk.status()
+        asked = seen["for_leave"] + seen["for_answer"]
+        held = (
+            (Answer.STATUS_FOR_LEAVE, seen["for_leave"]),
+            (Answer.STATUS_FOR_ANSWER, seen["for_answer"]),
+            (Answer.STATUS_PAUSED, seen["parked"] - asked),
+        )
+        lines = [answer(which, call.language, count=count) for which, count in held if count]
+        return "\n".join([answer(Answer.STATUS, call.language, **seen), *lines])
 
     async def _whoami(self, call: Call) -> str:
         sender = call.inbound.sender

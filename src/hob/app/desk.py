@@ -86,6 +86,8 @@ class Desk:
             "running": turns.running,
             "waiting": inbox.waiting + turns.ready,
             "parked": turns.parked,
+            "for_leave": turns.for_leave,
+            "for_answer": turns.for_answer,
             "owed": outbox.open,
             "undeliverable": outbox.dead + outbox.parked,
             "stuck": [

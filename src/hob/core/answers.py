@@ -12,6 +12,9 @@ class Answer(StrEnum):
     HELP_ANSWERS = auto()
     UNKNOWN = auto()
     STATUS = auto()
+    STATUS_FOR_LEAVE = auto()
+    STATUS_FOR_ANSWER = auto()
+    STATUS_PAUSED = auto()
     WHOAMI = auto()
     STOPPED = auto()
     NOTHING_RUNS = auto()
@@ -99,11 +102,19 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
         "Den Befehl {name} gibt es nicht. {hint}`/help` zählt alle auf. Ein Leerzeichen davor schickt ihn ans Modell.",
     ),
     Answer.STATUS: (
-        "Hob {version}: {running} running, {waiting} waiting, {parked} parked, {owed} replies owed; model {model}; "
-        "store {store}.",
-        "Hob {version}: {running} in Arbeit, {waiting} wartend, {parked} geparkt, {owed} Antworten unterwegs; "
+        "Hob {version}: {running} running, {waiting} waiting, {owed} replies owed; model {model}; store {store}.",
+        "Hob {version}: {running} in Arbeit, {waiting} wartend, {owed} Antworten unterwegs; "
         "Modell {model}; Datenbank {store}.",
     ),
+    Answer.STATUS_FOR_LEAVE: (
+        "Waiting for your leave: {count}. `hob approvals` shows what is asked.",
+        "Wartet auf deine Erlaubnis: {count}. `hob approvals` zeigt, worum es geht.",
+    ),
+    Answer.STATUS_FOR_ANSWER: (
+        "Waiting for your answer, in the conversation where it was asked: {count}.",
+        "Wartet auf deine Antwort, in dem Gespräch, in dem gefragt wurde: {count}.",
+    ),
+    Answer.STATUS_PAUSED: ("Going on later by itself: {count}.", "Geht später von selbst weiter: {count}."),
     Answer.WHOAMI: (
         "You are {name} ({cls}) on {channel}; this is session {session}.",
         "Du bist {name} ({cls}) auf {channel}; das ist die Sitzung {session}.",

@@ -1,5 +1,6 @@
 """Turns: the work of one or more messages, and what becomes of it after crashes."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -95,11 +96,13 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class TurnCounts:
-    """How many turns have not ended."""
+    """How many turns have not ended. Of those that are `parked`, some wait for people: for leave, or for an answer."""
 
     ready: int
     running: int
     parked: int
+    for_leave: int
+    for_answer: int
 
 
 def add_turn(connection: apsw.Connection, turn: Turn, state: TurnState, run: int | None, at: float) -> None:
@@ -307,9 +310,12 @@ class TurnRows:
 
     async def counts(self) -> TurnCounts:
         """How many turns have not ended."""
-        sql = f"SELECT state, count(*) FROM turns WHERE {_OPEN} GROUP BY state"  # noqa: S608
-        found: dict[str, int] = dict(await self._readers.read(lambda c: all_rows(c, sql)))
-        return TurnCounts(found.get("ready", 0), found.get("running", 0), found.get("parked", 0))
+        sql = f"SELECT state, waits_for, count(*) FROM turns WHERE {_OPEN} GROUP BY state, waits_for"  # noqa: S608
+        found: Counter[str] = Counter()
+        for state, waits_for, count in await self._readers.read(lambda c: all_rows(c, sql)):
+            found.update({state: count, f"{state} {waits_for}": count})
+        for_leave, for_answer = (found[f"parked {on.value}"] for on in (WaitsFor.APPROVAL, WaitsFor.ANSWER))
+        return TurnCounts(found["ready"], found["running"], found["parked"], for_leave, for_answer)
 
     async def recover(self, say: Say) -> Recovered:
         """Put right what an earlier run left, in one transaction (the attempt rule of promise 2).

@@ -30,8 +30,9 @@ def status(*, json: bool = False) -> int:
         return 0
     owner = paint("running", "green") if running else paint("not running; start it with `hob serve`", "yellow")
     print(f"Hob {seen['version']} in {home}: {owner}")
-    print(f"turns     {seen['running']} running, {seen['waiting']} waiting, {seen['parked']} parked", end="")
+    print(f"turns     {seen['running']} running, {seen['waiting']} waiting", end="")
     print(_aged(", the oldest message waits for", seen["oldest_waiting_seconds"], 30))
+    _show_held(seen["for_leave"], seen["for_answer"], seen["parked"])
     oldest = _aged(", the oldest for", seen["oldest_owed_seconds"], 60)
     unread = f", {seen['unread']} not fetched yet" if seen["unread"] else ""
     print(f"replies   {seen['owed']} to be sent{oldest}{unread}")
@@ -49,14 +50,27 @@ def status(*, json: bool = False) -> int:
         print(paint(f"settings  {key} was changed and holds from the next start on", "yellow"))
     for name in seen["unaccepted"]:
         print(paint(f"files     {name} was changed and is untrusted; `hob accept {name}` accepts it", "yellow"))
-    queue = seen["writer_queue"]
-    waits = paint(f", {queue} writes wait", _colour(queue, 100, 1_000)) if queue else ""
-    print(f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}{waits}")
+    queue = paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000))
+    follows = "" if seen["followers"] else ", nothing lags behind"
+    print(
+        f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}, {queue} writes wait{follows}"
+    )
     for follower in seen["followers"]:
         lag = paint(f"{age(follower['lag_seconds'])} behind", _colour(follower["lag_seconds"], 60, LATE))
         print(f"follower  {follower['name']}: {lag}")
     _show_backups(seen["backups"])
     return 0
+
+
+def _show_held(for_leave: int, for_answer: int, parked: int) -> None:
+    if for_leave:
+        wait = "waits" if for_leave == 1 else "wait"
+        print(f"          {paint(f'{for_leave} {wait} for your leave', 'yellow')}: `hob approvals` shows what is asked")
+    if for_answer:
+        wait = "waits" if for_answer == 1 else "wait"
+        print(f"          {paint(f'{for_answer} {wait} for your answer', 'yellow')}, where it was asked")
+    if later := parked - for_leave - for_answer:
+        print(f"          {later} held up, to go on later by itself")
 
 
 def _show_backups(backups: Mapping[str, Any]) -> None:
