@@ -106,7 +106,7 @@ def main(directory: str, boundary: str = "", poison: str = "") -> None:
         channels=(CrashingChannel(Platform(platform), crash),),
         toolset=CrashingToolset(tools_of(platform), crash),
         judge=AllowAll(),
-        admission=OwnerOnly(frozenset({"local", "api", "spool"})),
+        admission=OwnerOnly(frozenset({"local", "api", "spool", "webhook"})),
         wrap_model=lambda model: CrashingModel(model, crash, poison),
         wrap_journal=lambda journal: CrashingJournal(journal, crash),
         wrap_accept=lambda accept: CrashingAccept(accept, crash),

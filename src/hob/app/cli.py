@@ -40,6 +40,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("service", "service:app", "Hob as a service: started with the machine, and again when it fails."),
     ("secrets", "secrets:app", "Keys and passwords: kept by reference, never shown."),
     ("token", "token:app", "Who may call the API, and what for."),
+    ("webhooks", "webhooks:app", "What machines may send to Hob."),
     ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -73,10 +74,13 @@ def call(
         return Answer(response.status, _json(text), response.getheader("retry-after", "") or "")
 
 
-def upload(path: Path, route: str, data: bytes) -> Answer:
+_BYTES = MappingProxyType({"content-type": "application/octet-stream"})
+
+
+def upload(path: Path, route: str, data: bytes, headers: Mapping[str, str] = _BYTES) -> Answer:
     """Hand over bytes. Raises as `call` does."""
     with _Exchange(path, 60.0) as exchange:
-        response = exchange.send_bytes("POST", route, data, {"content-type": "application/octet-stream"})
+        response = exchange.send_bytes("POST", route, data, headers)
         return Answer(response.status, _json(response.read()))
 
 

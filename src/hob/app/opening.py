@@ -45,6 +45,7 @@ from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.telling import Telling
 from hob.app.trials import Trials
+from hob.app.webhooks import AnswerChannel
 from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.config import Config, process_environment
 from hob.core.clock import Clock, SystemClock
@@ -62,6 +63,8 @@ from hob.core.tracing import OWN
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import Keyring, TokenFile, ensure_token
+from hob.gateway.webhooks.reception import Reception
+from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.registrar import Registrar
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.answers import may_answer
@@ -140,6 +143,11 @@ class _Base:
     @property
     def clock(self) -> Clock:
         return self.extras.clock
+
+    @property
+    def answering(self) -> tuple[Channel, ...]:
+        """Hob's own channels, of the daemon alone."""
+        return () if self.own_only else (AnswerChannel(self.config[Webhooks], self.telling),)
 
     @property
     def routing(self) -> ChatRouting:
@@ -378,7 +386,7 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             commands=peers.commands,
             routing=base.routing,
             admission=MaskedAdmission(extras.admission or door, base.known),
-            channels=extras.channels,
+            channels=(*extras.channels, *base.answering),
             settings=config[BusSettings],
             clock=base.clock,
             hub=base.hub,
@@ -404,7 +412,10 @@ def _make_api(base: _Base, accept: Accept, desk: Desk, trust: _Trust, attempts: 
     home, clock, known, settings = base.config.home, base.clock, base.known, base.config[GatewaySettings]
     keyring = Keyring(partial(_owners_token, home, settings, known), TokenFile(home, clock), clock)
     leaves = trust.guard.approving
-    return Api(accept, base.store, base.hub, desk, settings, clock, keyring, base.registrar, leaves, known, attempts)
+    reception = Reception(base.config[Webhooks])
+    return Api(
+        accept, base.store, base.hub, desk, settings, clock, keyring, base.registrar, leaves, known, attempts, reception
+    )
 
 
 def _owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:

@@ -8,6 +8,7 @@ from hob.app.operating.settings import BackupSettings, LogSettings, RetentionSet
 from hob.bus.settings import BusSettings
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
+from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.scanner.settings import ScannerSettings
 from hob.guard.security_audit.settings import SecuritySettings
@@ -28,6 +29,7 @@ SECTIONS: Mapping[str, type] = {
     "spending": SpendingSettings,
     "workspace": WorkspaceSettings,
     "gateway": GatewaySettings,
+    "webhooks": Webhooks,
     "bus": BusSettings,
     "store": StoreSettings,
     "policy": PolicySettings,

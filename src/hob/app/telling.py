@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from hob.core.chunks import split_text
 from hob.core.clock import Clock
@@ -81,6 +81,20 @@ class Telling:
     async def tell_late(self, text: str, key: str, channel: str) -> None:
         """The owner hears that what is owed to this channel does not arrive. Raises StoreErrors."""
         await self.tell(text, "outbox", key=key, avoid=channel)
+
+    async def forward(self, message: Outbound, text: str) -> str:
+        """Owe the owner this text instead of the message; the same message is told once. Where that is.
+
+        Where no channel leads to them it is the terminal, which shows it when it is opened next. Raises StoreErrors.
+        """
+        to = self._owner() or Address("local", "main")
+        channel = self._channels.get((to.channel, to.account))
+        parts = (text,) if channel is None else split_text(text, channel.text_limit)
+        await self._store.outbox.owe(
+            [replace(message, id=OutboxId(f"{message.id}.{n}"), to=to, text=part) for n, part in enumerate(parts)]
+        )
+        self._owed((to,))
+        return to.channel
 
     async def note(self, text: str, what: str, *, sender: str = "", trace: str = "") -> None:
         """Write it on the timeline alone. Raises StoreErrors."""

@@ -136,6 +136,16 @@ class Coercion:
             self._report(path, str(error), "")
             return INVALID
 
+    def table(self, path: KeyPath, section: type, entries: Any) -> Any:
+        """A section that is a table of entries, made of these. Else INVALID."""
+        if entries is INVALID:
+            return INVALID
+        try:
+            return section(entries)
+        except ValueError as error:
+            self._report(path, str(error), "")
+            return INVALID
+
     def _section(self, path: KeyPath, section: type, raw: Any) -> Any:
         if not isinstance(raw, dict):
             return self._refuse(path, section, raw)

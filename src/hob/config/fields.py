@@ -4,6 +4,7 @@ import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from inspect import cleandoc
 from typing import Any, NamedTuple, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from hob.config.environment import PREFIX
@@ -42,6 +43,18 @@ def is_section(kind: Any) -> TypeGuard[type]:
     return isinstance(kind, type) and is_dataclass(kind)
 
 
+def is_table(section: type) -> bool:
+    """Whether a section is a table of entries that its owner names: a class made of `dict[str, Entry]`."""
+    return issubclass(section, dict)
+
+
+def table_setting(name: str, section: type) -> Setting:
+    """Such a section as the one setting that it is."""
+    (whole,) = section.__orig_bases__  # type: ignore[attr-defined]  # of a class made of a generic one
+    doc = cleandoc(section.__doc__ or "").partition("\n")[0]
+    return Setting(name, dict[str, get_args(whole)[1]], Rules(doc), {})  # type: ignore[misc]  # known at run time only
+
+
 def without_none(kind: Any) -> tuple[Any, bool]:
     """The type without `| None`, and whether None was allowed. Other unions are a mistake of the declaration."""
     if get_origin(kind) not in (Union, types.UnionType):
@@ -55,7 +68,10 @@ def without_none(kind: Any) -> tuple[Any, bool]:
 def walk(sections: Mapping[str, type]) -> Iterator[tuple[tuple[str, ...], Setting]]:
     """Every setting with its path, nested sections opened."""
     for name, section in sections.items():
-        yield from _walk_section((name,), section)
+        if is_table(section):
+            yield (name,), table_setting(name, section)
+        else:
+            yield from _walk_section((name,), section)
 
 
 def _walk_section(prefix: tuple[str, ...], section: type) -> Iterator[tuple[tuple[str, ...], Setting]]:
@@ -85,7 +101,8 @@ def find_setting(sections: Mapping[str, type], path: tuple[str, ...]) -> Setting
     """What is declared for this key: a setting, a nested section, or an entry of a `dict` setting."""
     if not path or path[0] not in sections:
         return None
-    found = Setting(path[0], sections[path[0]], NO_RULES, MISSING)
+    section = sections[path[0]]
+    found = table_setting(path[0], section) if is_table(section) else Setting(path[0], section, NO_RULES, MISSING)
     for part in path[1:]:
         kind, _ = without_none(found.kind)
         if is_section(kind):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hob.config.coercion import UNKNOWN, Coercion
 from hob.config.environment import HOME_VARIABLE, PREFIX
-from hob.config.fields import NO_RULES, Setting, find_setting, variables, walk
+from hob.config.fields import NO_RULES, Setting, find_setting, is_table, table_setting, variables, walk
 from hob.config.file import ConfigFile
 from hob.config.positions import KeyPath, dotted, parse_key
 from hob.config.problems import Layer, Place, Problem, Source, UnknownKey, find_nearest
@@ -59,10 +59,13 @@ class Reader:
             if name not in self.sections:
                 reason = "unknown section" if isinstance(raw, dict) else UNKNOWN
                 report((name,), reason, find_nearest(name, self.sections))
+            elif is_table(section := self.sections[name]):
+                entries = coercion.value((name,), table_setting(name, section).kind, NO_RULES, raw)
+                values[(name,)] = Found(Layer.FILE, entries)
             elif not isinstance(raw, dict):
-                coercion.value((name,), self.sections[name], NO_RULES, raw)
+                coercion.value((name,), section, NO_RULES, raw)
             else:
-                leaves = coercion.leaves((name,), self.sections[name], raw)
+                leaves = coercion.leaves((name,), section, raw)
                 values.update({path: Found(Layer.FILE, value) for path, value in leaves.items()})
         self._judge_secrets(file, coercion.plain_secrets)
         return values
@@ -106,7 +109,13 @@ class Reader:
 
         coercion = Coercion(report, Surroundings(self._environ, self._home))
         given = {path: found.value for path, found in values.items()}
-        return {name: coercion.build((name,), section, given) for name, section in self.sections.items()}
+        filled: dict[str, Any] = {}
+        for name, section in self.sections.items():
+            if is_table(section):
+                filled[name] = coercion.table((name,), section, given.get((name,), {}))
+            else:
+                filled[name] = coercion.build((name,), section, given)
+        return filled
 
     def _read_text(self, setting: Setting, path: KeyPath, text: str, layer: Layer, place: Place) -> Found:
         def report(inner: KeyPath, reason: str, hint: str) -> None:

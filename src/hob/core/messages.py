@@ -11,6 +11,12 @@ UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 FETCHED_CHANNELS = frozenset({"api", "local"})
 """The API and the terminal: their sender is the owner, and replies wait there to be fetched instead of being sent."""
 
+WEBHOOK_CHANNEL = "webhook"
+"""What machines send to `/hooks/NAME`, which is the chat; their sender was classed by the webhook's settings."""
+
+WEBHOOK_OUT_CHANNEL = "webhook_out"
+"""What Hob tells other machines of; a chat is one of them."""
+
 TOKEN_SENDER = "token:"  # noqa: S105 - it opens nothing
 """How a sender's id begins there who is not the owner in everything: a token that was given out. Its class is known."""
 

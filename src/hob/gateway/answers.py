@@ -50,6 +50,13 @@ class ChatAnswer(TypedDict):
     merged_into: NotRequired[Annotated[str, "only where it joined another message's turn: that message's id"]]
 
 
+class DeliveryAnswer(TypedDict):
+    """A webhook's delivery that was taken."""
+
+    id: Annotated[str | None, "the message it became, for `GET /chat/{id}`; null where Hob itself had sent it"]
+    state: Annotated[str, "`accepted`, `duplicate` of an earlier one with this id, or Hob's `own`"]
+
+
 class HandedInAnswer(TypedDict):
     """A file that was taken."""
 

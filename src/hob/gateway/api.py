@@ -1,7 +1,7 @@
 """What the API is made of, apart from HTTP: what the routes need."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from hob.gateway.exposition import Metric
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import Keyring
+from hob.gateway.webhooks.reception import Reception
 from hob.store import Store
 
 
@@ -116,3 +117,5 @@ class Api:
     """Takes known secrets out of what leaves."""
     refused: Callable[[str], None] = lambda who: None
     """Told where a call without the right token came from."""
+    reception: Reception = field(default_factory=Reception)
+    """Of the webhooks that come in."""

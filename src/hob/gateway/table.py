@@ -10,7 +10,7 @@ from hob.gateway.exposition import PLAIN
 from hob.gateway.failures import BUSY, status_of_fault
 from hob.gateway.fields import Nothing
 from hob.gateway.inbound import ChatRequest
-from hob.gateway.routes import approvals, attachments, chat, people, sessions, state
+from hob.gateway.routes import approvals, attachments, chat, people, sessions, state, webhooks
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, APPROVE, ADMIN = Scope
@@ -55,6 +55,15 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         bytes,
         answers=((200, answers.HandedInAnswer),),
         most_bytes=MOST_BYTES,
+    ),
+    Endpoint(
+        "POST",
+        "/hooks/{name}",
+        webhooks.post,
+        None,
+        bytes,
+        answers=((200, answers.DeliveryAnswer), (202, answers.DeliveryAnswer)),
+        errors=(*ACCEPTING, "unauthorized", "too_many_attempts"),
     ),
     Endpoint(
         "GET",

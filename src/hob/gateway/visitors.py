@@ -1,6 +1,7 @@
 """Who is at the door: found out when a route wants to know, since some are for everybody and read no token."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hob.core.errors import NotConfigured
@@ -44,9 +45,27 @@ class Visitor:
             return caller
         self.refused(self.address)
         if wait:
-            raise Refusal("too_many_attempts", "too many wrong tokens came from here", max(1, round(wait)))
+            raise Refusal("too_many_attempts", _TOO_MANY, max(1, round(wait)))
         self.lockout.failed(self.address)
         raise _unknown()
+
+    @contextmanager
+    def trying(self, what: str) -> Iterator[None]:
+        """Within the block something else than a token is looked at; it raises for what is wrong, which is counted.
+
+        Raises Refusal after too many of them, except where `what` was right from there before.
+        """
+        wait = self.lockout.wait(self.address)
+        if wait and not self.lockout.knows(self.address, what):
+            self.refused(self.address)
+            raise Refusal("too_many_attempts", _TOO_MANY, max(1, round(wait)))
+        try:
+            yield
+        except Exception:
+            self.refused(self.address)
+            self.lockout.failed(self.address)
+            raise
+        self.lockout.passed(self.address, what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,15 @@ class AtTheSocket:
         """The owner, whatever is shown."""
         del token
         return self.who
+
+    @contextmanager
+    def trying(self, what: str) -> Iterator[None]:
+        """Nobody is counted here."""
+        del what
+        yield
+
+
+_TOO_MANY = "too many wrong tokens came from here"
 
 
 def _unknown() -> Refusal:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from hob.core.clock import Clock
 from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
-from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Inbound, Quoted
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, WEBHOOK_CHANNEL, Address, Inbound, Quoted
 from hob.core.people import SenderAddress
 from hob.core.ports.guard import Admitted, Refused
 from hob.guard.admission.contents import clean_contents
@@ -105,6 +105,8 @@ class Gate:
             return Admitted(inbound.sender, inbound.sender.cls.value)
         if channel in FETCHED_CHANNELS:
             return self._of_token(inbound) or self._looked_over(inbound, _class_of(inbound), inbound.label)
+        if channel == WEBHOOK_CHANNEL:  # who may send there, as whom and how often, its settings say
+            return self._looked_over(inbound, inbound.sender.cls, inbound.label)
         address = address_of(inbound)
         if not address.id:
             return self._away(address, "the sender has no id")

@@ -1,0 +1,34 @@
+"""Signatures of webhooks as Standard Webhooks writes them.
+
+https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: what is signed is
+`ID.TIMESTAMP.BODY`, with HMAC-SHA256, and written as `v1,BASE64`.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+
+ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
+"""The headers."""
+
+PREFIX = "whsec_"
+
+
+def key_of(secret: str) -> bytes:
+    """The key that a secret stands for: what follows `whsec_` is base64, any other text is the key itself.
+
+    Raises ValueError for what follows `whsec_` and is no base64.
+    """
+    if not secret.startswith(PREFIX):
+        return secret.encode()
+    try:
+        return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"what follows {PREFIX} is no base64") from error
+
+
+def sign(secret: str, id: str, timestamp: int, body: bytes) -> str:
+    """The value of the header `webhook-signature`; the timestamp is in Unix seconds. Raises ValueError as `key_of`."""
+    seal = hmac.digest(key_of(secret), f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
+    return f"v1,{base64.b64encode(seal).decode()}"

@@ -1,0 +1,59 @@
+"""POST /hooks/NAME: what machines send."""
+
+import logging
+
+from starlette.responses import Response
+
+from hob.core.ids import OutboxId
+from hob.core.messages import WEBHOOK_OUT_CHANNEL
+from hob.core.tracing import OWN
+from hob.gateway.endpoint import Call
+from hob.gateway.failures import Refusal
+from hob.gateway.reply import json_response
+from hob.gateway.visitors import AtTheSocket, Visitor
+from hob.gateway.webhooks.reception import Delivery, inbound_of
+from hob.gateway.webhooks.schemes import Wrong
+
+_UNPROVEN = "no webhook of Hob's is signed like this: secret and scheme have to be the same on both sides"
+
+log = logging.getLogger(__name__)
+
+
+async def post(call: Call[bytes]) -> Response:
+    """Take a delivery of the webhook of this name, signed as its settings say; no token of Hob's is needed.
+
+    202 says that it is kept and will be seen to, 200 that it is the same as an earlier one, whose id is told, or one
+    that Hob itself had sent. Whoever signs it wrong learns no more than whoever calls a webhook that is not there.
+    """
+    api, name = call.api, str(call.request.path_params["name"])
+    id = _proven(call, name)
+    delivery = api.reception.read(name, id, call.request.headers, call.asked)
+    if await _is_own(call, delivery):
+        log.warning("webhook %s: this came from Hob itself and is left alone", name)
+        return json_response({"id": None, "state": "own"})
+    inbound = inbound_of(delivery, api.clock)
+    api.reception.count(name, api.clock)
+    accepted = await api.accept(inbound)
+    if accepted.duplicate:
+        return json_response({"id": accepted.id, "state": "duplicate"})
+    return json_response({"id": accepted.id, "state": "accepted"}, 202)
+
+
+def _proven(call: Call[bytes], name: str) -> str:
+    """The id that the proof covers, if any. Raises Refusal, the same whatever is wrong."""
+    visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
+    try:
+        with visitor.trying(f"webhook {name}"):
+            return call.api.reception.proven(name, call.request.headers, call.asked, call.api.clock.now().timestamp())
+    except Wrong as wrong:
+        if name in call.api.reception.webhooks:
+            log.warning("webhook %s: a delivery is refused: %s", name, wrong, extra=OWN)
+        raise Refusal("unauthorized", _UNPROVEN) from wrong
+
+
+async def _is_own(call: Call[bytes], delivery: Delivery) -> bool:
+    for id in delivery.claimed:
+        row = await call.api.store.outbox.find(OutboxId(id)) if len(id) <= 255 else None
+        if row is not None and row.outbound.to.channel == WEBHOOK_OUT_CHANNEL:
+            return True
+    return False

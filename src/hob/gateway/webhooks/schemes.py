@@ -1,0 +1,124 @@
+"""How senders show that a delivery is theirs: each way of signing there is, read and compared.
+
+`GITHUB`: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+`STRIPE`: https://docs.stripe.com/webhooks#verify-manually
+`STANDARD`: `hob.core.standard_webhooks`
+"""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+
+from hob.core.standard_webhooks import ID, SIGNATURE, TIMESTAMP, sign
+
+LEAST_SECRET = 16
+"""Characters; a shorter secret can be guessed."""
+_MOST_SIGNATURES = 10
+_MOST_ID = 255
+
+
+class Scheme(StrEnum):
+    """How a delivery is signed."""
+
+    HOB = "hob"
+    GITHUB = "github"
+    STRIPE = "stripe"
+    STANDARD = "standard"
+    TOKEN = "token"  # noqa: S105 - the name of a scheme
+
+
+HEADERS: Mapping[Scheme, str] = {
+    Scheme.HOB: "x-hob-signature",
+    Scheme.GITHUB: "x-hub-signature-256",
+    Scheme.STRIPE: "stripe-signature",
+    Scheme.STANDARD: SIGNATURE,
+    Scheme.TOKEN: "authorization",
+}
+"""Where the proof stands, in lower case."""
+
+_IDS = ("x-hob-delivery", "idempotency-key", "x-gitlab-event-uuid", "x-request-id")
+
+
+class Wrong(Exception):
+    """The delivery is not shown to be the sender's. What is wrong is for the owner's log alone.
+
+    `sealed`: it took the time that reading the whole body takes.
+    """
+
+    def __init__(self, reason: str, *, sealed: bool = False) -> None:
+        super().__init__(reason)
+        self.sealed = sealed
+
+
+def verify(
+    scheme: Scheme,
+    secrets: Iterable[str],
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    now: float,
+    tolerance: float,
+    header: str = "",
+) -> str:
+    """The delivery's id where the proof covers one, else nothing. Raises Wrong.
+
+    Header names are in lower case. `tolerance` is how many seconds a signed time may be from `now`; `header` is where
+    the token stands, if elsewhere than usual. All secrets are compared, in constant time.
+    """
+    name = header.lower() or HEADERS[scheme]
+    proof = headers.get(name, "")
+    if not proof:
+        raise Wrong(f"the header {name} is missing")
+    match scheme:
+        case Scheme.TOKEN:
+            proof = proof[7:] if name == "authorization" and proof[:7].lower() == "bearer " else proof
+            _compare([proof.strip()], (_hidden(each) for each in secrets), _hidden)
+            # whoever has the token may say what they like, so what they call the delivery is as good as the rest
+            return next((f"{each} {headers[each]}" for each in _IDS if headers.get(each)), "")[:_MOST_ID]
+        case Scheme.STANDARD:
+            id, at = headers.get(ID, ""), _moment(headers.get(TIMESTAMP, ""), now, tolerance)
+            if not (0 < len(id) <= _MOST_ID):
+                raise Wrong(f"the header {ID} is missing or too long")
+            _compare(proof.split(), (sign(each, id, at, body) for each in secrets))
+            return id
+        case Scheme.STRIPE:
+            parts = [part.strip().partition("=")[::2] for part in proof.split(",")]
+            stamp = next((value for key, value in parts if key == "t"), "")
+            signed = f"{_moment(stamp, now, tolerance)}.".encode() + body
+            _compare([value for key, value in parts if key == "v1"], (_hex(each, signed) for each in secrets))
+        case Scheme.HOB | Scheme.GITHUB:
+            digest = proof.strip()[7:] if proof.strip().startswith("sha256=") else ""
+            _compare([digest], (_hex(each, body) for each in secrets))
+    return ""
+
+
+def _moment(text: str, now: float, tolerance: float) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 12 and str(int(text)) == text):
+        raise Wrong("the time of signing is missing")
+    at = int(text)
+    if abs(now - at) > tolerance:
+        raise Wrong(f"it was signed {now - at:.0f} s ago, or the clocks differ")
+    return at
+
+
+def _compare(given: list[str], right: Iterable[str], made: Callable[[str], str] = str) -> None:
+    """Raises Wrong unless one of the given is right; which one, and how nearly, takes no time that tells it."""
+    tries = [made(each).encode("utf-8", "replace") for each in given[:_MOST_SIGNATURES]]
+    matches = 0
+    for each in right:
+        for tried in tries:
+            matches += hmac.compare_digest(tried, each.encode())
+    if not matches:
+        if made is not str:
+            raise Wrong("the token is another one")
+        raise Wrong("the signature is another one", sealed=True)
+
+
+def _hex(secret: str, signed: bytes) -> str:
+    return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+def _hidden(token: str) -> str:
+    """Of one length whatever the token's is."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

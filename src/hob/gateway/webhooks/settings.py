@@ -1,0 +1,105 @@
+"""Which webhooks come in. Loads nothing but the standard library and the vocabulary."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from hob.core.errors import NotConfigured
+from hob.core.labels import SenderClass
+from hob.core.settings import Secret, setting
+from hob.core.standard_webhooks import key_of
+from hob.gateway.webhooks.schemes import LEAST_SECRET, Scheme
+from hob.gateway.webhooks.templates import check_template
+
+_TASK = "Something outside called this webhook. Say in a line or two what it reports, and whether it needs me."
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+class AnswerTo(StrEnum):
+    """Where what Hob says about a delivery goes."""
+
+    TIMELINE = "timeline"
+    OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """One webhook that comes in."""
+
+    secret: Secret | None = setting(None, "What deliveries are signed with, 16 characters or more; required.")
+    other_secrets: list[Secret] = setting([], "Further secrets that are right as well, e.g. the old one for a while.")
+    scheme: Scheme = setting(
+        Scheme.HOB,
+        "How deliveries are signed: as GitHub, Stripe or Standard Webhooks do, `hob` (HMAC-SHA256 of the body), or not "
+        "at all but sent with a token.",
+    )
+    header: str = setting("", "The header with the proof, where it is not the scheme's usual one, e.g. X-Gitlab-Token.")
+    tolerance_seconds: float = setting(
+        300.0, "How far the time that was signed may be from ours, where one is signed.", at_least=1, at_most=86_400
+    )
+    task: str = setting(_TASK, "What Hob is to do with a delivery, in your words.")
+    template: str = setting("{{.}}", "What Hob is shown of it: a text with {{field.path}} from the body.")
+    session: str = setting("", "Which conversation of the webhook's it goes to; may hold {{field.path}}.")
+    sender: SenderClass = setting(SenderClass.STRANGER, "As whom its sender counts; what it sends is never obeyed.")
+    answer: AnswerTo = setting(
+        AnswerTo.TIMELINE, "Where Hob's answer goes: nowhere but the timeline, or to you, where you wrote last."
+    )
+    model: str = setting("", "The model that answers; empty: the usual one.")
+    characters: int = setting(8_000, "Most characters of a delivery that Hob is shown.", at_least=100, at_most=40_000)
+    body_bytes: int = setting(250_000, "Largest body; `gateway.body_bytes` holds as well.", at_least=100)
+    per_minute: int = setting(60, "Deliveries that are taken in a minute.", at_least=1)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what could never work."""
+        if self.secret is None:
+            raise ValueError("secret is missing: nobody could show that a delivery is theirs")
+        for key, text in (("template", self.template), ("session", self.session)):
+            try:
+                check_template(text)
+            except ValueError as error:
+                raise ValueError(f"{key}: {error}") from None
+        if not self.task.strip() or self.task.lstrip().startswith("/"):
+            raise ValueError("task is what Hob is to do, in words; a command is none")
+        if "{{" in self.task:
+            raise ValueError("task holds your words alone; what the sender says comes in by the template")
+        if self.header and not (self.header.isascii() and self.header.replace("-", "").isalnum()):
+            raise ValueError(f"header: {self.header!r} is no name of a header")
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """All that are right."""
+        assert self.secret is not None  # noqa: S101 - seen to above
+        return (self.secret, *self.other_secrets)
+
+    def problem(self) -> str:
+        """Why nobody can show that a delivery is theirs; empty where it can be shown."""
+        try:
+            known = [each.reveal() for each in self.secrets]
+        except NotConfigured as error:
+            return str(error)
+        if any(len(each) < LEAST_SECRET for each in known):
+            return f"a secret has less than {LEAST_SECRET} characters; `openssl rand -hex 32` makes a good one"
+        if self.scheme is Scheme.STANDARD:
+            try:
+                for each in known:
+                    key_of(each)
+            except ValueError as error:
+                return f"a secret is not as Standard Webhooks writes them: {error}"
+        return ""
+
+
+class Webhooks(dict[str, WebhookSettings]):
+    """What machines may send to `POST /hooks/NAME`, by name ([how](../how-to/receive-webhooks.md))."""
+
+    def __init__(self, entries: Mapping[str, WebhookSettings] = MappingProxyType({})) -> None:
+        """Raises ValueError for names that cannot stand in an address."""
+        super().__init__(entries)
+        check_names(entries)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raises ValueError for names that cannot stand in an address as they are."""
+    for name in names:
+        if not (0 < len(name) <= 60 and set(name) <= _NAME):
+            raise ValueError(f"{name!r} is no name for a webhook: it has small letters, digits, - and _, 60 at most")
