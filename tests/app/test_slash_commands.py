@@ -30,6 +30,8 @@ async def test_every_command_answers_without_a_model(hob: Machine, command: str)
 async def test_help_lists_every_command(hob: Machine) -> None:
     text = await say(hob, "/help")
     assert all(command.usage in text for command in COMMANDS)
+    table = [line for line in text.splitlines() if line.startswith("  /")]
+    assert [line for line in table if len(line) >= 80] == []
     assert "`approve:ID` and `deny:ID`" in text
 
 
@@ -43,7 +45,9 @@ async def test_an_answer_to_no_question_is_told_so_and_not_sent_to_the_model(hob
 
 async def test_answers_come_in_german(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
-        assert "ohne Modell beantwortet" in await say(hob, "/help")
+        text = await say(hob, "/help")
+        assert "ohne Modell beantwortet" in text
+        assert [line for line in text.splitlines() if line.startswith("  /") and len(line) >= 80] == []
         assert await say(hob, "/stop") == "Hier läuft gerade nichts."
         assert "(aus dem Cache)" in await say(hob, "/context")
 

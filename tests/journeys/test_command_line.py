@@ -1,6 +1,7 @@
 """The commands as scripts and people see them: statuses, streams, files."""
 
 import json
+import socket
 import stat
 from typing import Any
 
@@ -208,3 +209,42 @@ async def test_wrong_requests_are_told_apart(world: World) -> None:
         as_query = await daemon.client.post("/chat", params={"message": "hello", "session": "a"})
         assert (as_query.status_code, as_query.json()["reply"]) == (200, "You said: hello")
         assert as_query.json().keys() >= {"id", "session", "trace_id", "state", "reply", "usage"}
+
+
+async def test_what_may_be_free_later_has_status_1_so_that_a_service_tries_again(world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = await world.hob("serve", HOB_GATEWAY_PORT=str(taken.getsockname()[1]))
+    assert (said.status, said.out) == (1, "")
+    assert "cannot listen" in said.err
+    missing = str(world.home / "not" / "mounted.pem")
+    said = await world.hob("serve", HOB_GATEWAY_TLS_CERT=missing, HOB_GATEWAY_TLS_KEY=missing)
+    assert (said.status, said.out) == (1, "")
+    assert "tls_cert" in said.err
+    assert "Traceback" not in said.err
+
+
+async def test_a_one_shot_writes_the_log_too(world: World) -> None:
+    assert (await world.hob("ask", "hello")).status == 0
+    logged = (world.home / "logs" / "hob.log").read_text()
+    assert "accepted from local" in logged
+    assert "hello" not in logged
+    assert (await world.hob("logs")).out.count("\n") == logged.count("\n")
+
+
+async def test_a_damaged_database_is_told_once(world: World) -> None:
+    assert (await world.hob("ask", "hello")).status == 0
+    (world.home / "hob.db").write_bytes(b"no database at all, and long enough to be looked at" * 100)
+    said = await world.hob("ask", "hello")
+    assert said.status == 1
+    (line,) = said.err.splitlines()
+    assert line.startswith("hob: The database is damaged")
+    assert "hob restore" in line
+
+
+async def test_a_set_value_says_when_the_running_hob_takes_it_up(world: World) -> None:
+    assert (await world.hob("config", "set", "gateway.body_bytes", "2000000")).err == ""
+    async with world.serve():
+        said = await world.hob("config", "set", "gateway.body_bytes", "3000000")
+        assert (said.status, said.out) == (0, "")
+        assert "next started" in said.err
+        assert "hob secrets reload" in (await world.hob("config", "set", "logs.level", "debug")).err

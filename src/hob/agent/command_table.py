@@ -67,7 +67,7 @@ COMMANDS: tuple[Command, ...] = (
         Moment.LANE,
         "/undo [files [preview]]",
         "take the last turn back, or its changes of files",
-        "die letzte Runde zurücknehmen, oder was sie an Dateien geändert hat",
+        "die letzte Runde oder ihre Dateien zurücknehmen",
     ),
     Command(
         "model",
@@ -98,7 +98,7 @@ COMMANDS: tuple[Command, ...] = (
         Moment.LANE,
         "/autonomy [LEVEL|default]",
         "show or choose how much it does without asking",
-        "zeigen oder wählen, wie viel sie tut, ohne zu fragen",
+        "zeigen oder wählen, wie viel sie ungefragt tut",
         owner=True,
     ),
 )

@@ -27,6 +27,7 @@ from hob.core.turns import QueueMode
 
 DAY_SECONDS = 86_400.0
 _MOST_MODELS = 20  # `hob usage --by model` tells of all
+_USAGE = 24  # columns; the rest of 80 holds what a command does
 
 
 class Desk(Protocol):
@@ -146,12 +147,11 @@ class SlashCommands:
         return answer(Answer.UNKNOWN, self._language, name=f"/{name}", hint=hint)
 
     async def _help(self, call: Call) -> str:
-        width = max(len(command.usage) for command in COMMANDS)
         lines = (
             answer(
                 Answer.HELP_LINE,
                 call.language,
-                usage=command.usage.ljust(width),
+                usage=command.usage.ljust(_USAGE),
                 text=command.german if call.language == "de" else command.english,
             )
             for command in COMMANDS

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from hob.core.errors import HobError, HomeTaken, NotConfigured
+from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
 
 ABOUT = "A personal assistant that loses nothing. Without a command: chat."
 COMMANDS: tuple[tuple[str, str, str], ...] = (
@@ -64,10 +64,13 @@ def build() -> Any:
     """The commands, as a `cyclopts.App`; `hob` alone is a chat."""
     from cyclopts import App  # a tenth of a second that the list of commands does not need
 
+    from hob.app.help_page import HelpPage
+
     app = App(
         name="hob",
         help=ABOUT,
-        help_formatter="plain",
+        help_format="plaintext",
+        help_formatter=HelpPage(),
         version_flags=["--version", "-V"],
         result_action="return_value",
     )
@@ -88,7 +91,19 @@ def _perform(arguments: Sequence[str]) -> object:
     if (name in PLAIN and not rest) or (name == "ask" and len(rest) == 1 and not rest[0].startswith("-")):
         module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
         return getattr(import_module(f"hob.app.commands.{module}"), function)(*rest)
-    return build()(arguments)
+    return _parsed(arguments)
+
+
+def _parsed(arguments: Sequence[str]) -> object:
+    from cyclopts import CycloptsError
+
+    from hob.app.help_page import wrong_use
+
+    try:
+        return build()(arguments, print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        print(wrong_use(error), file=sys.stderr)
+        return 2
 
 
 def _lead_in() -> object:
@@ -123,11 +138,11 @@ def _innermost(error: BaseException) -> BaseException:
 def _explain(error: BaseException) -> int | None:
     """Tell people what is the matter; the exit status. None for what nobody expected."""
     match error:
-        case NotConfigured():
-            print(error, file=sys.stderr)
-            return 2
+        case NotConfigured() | InvalidRequest() if not isinstance(error, Unready):
+            print(f"hob: {error}", file=sys.stderr)
+            return 2  # a service that ends so is not started again, with a 1 it is
         case HomeTaken():
-            print(f"{error}; stop it first, or set HOB_HOME to another directory", file=sys.stderr)
+            print(f"hob: {error}; stop it first, or set HOB_HOME to another directory", file=sys.stderr)
             return 1
         case HobError():
             print(f"hob: {error}", file=sys.stderr)

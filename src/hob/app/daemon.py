@@ -118,5 +118,3 @@ def _renew(context: ssl.SSLContext, settings: GatewaySettings) -> None:
 def set_up_logging(level: int = logging.INFO) -> None:
     """Log to standard error, without the text of messages."""
     logging.basicConfig(stream=sys.stderr, level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for noisy in ("httpx2", "httpcore2", "uvicorn"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)

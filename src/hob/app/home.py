@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hob.core.errors import HomeTaken, NotConfigured, StoreFull
+from hob.core.errors import HomeTaken, StoreFull, Unready
 
 PARTS = ("blobs", "secrets", "logs", "backups")
 """The folders of a home."""
 
 
 def make_home(home: Path) -> None:
-    """Create the home (0700) where it is missing. Raises NotConfigured when it cannot be used."""
+    """Create the home (0700) where it is missing. Raises Unready when it cannot be used."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         for part in PARTS:
@@ -22,7 +22,7 @@ def make_home(home: Path) -> None:
         if home.stat().st_mode & 0o077:
             home.chmod(0o700)
     except OSError as error:
-        raise NotConfigured(f"cannot use {home}: {error.strerror}; set HOB_HOME to a directory of yours") from error
+        raise Unready(f"cannot use {home}: {error.strerror}; set HOB_HOME to a directory of yours") from error
 
 
 def socket_of(home: Path) -> Path:

@@ -11,6 +11,8 @@ from hob.app.client import ConnectionLost
 from hob.app.draining import drain, told_of_commands
 from hob.app.home import own, socket_of
 from hob.app.opening import App, open_app
+from hob.app.operating.log_file import log_file
+from hob.app.operating.settings import LogSettings
 from hob.app.sections import read_config
 from hob.bus import BusSettings
 from hob.core.ids import InboundId
@@ -32,10 +34,10 @@ async def one_shot(live: Life, show: Callable[[Event], None]) -> None:
     soon as the work in hand has ended, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
     resumes the turn. Raises HomeTaken, ConfigInvalid, StoreErrors.
     """
-    logging.basicConfig(level=logging.ERROR)
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
     config = read_config()
     handed_over = asyncio.Event()
-    with own(config.home, "ask"):
+    with own(config.home, "ask"), log_file(config.home, config[LogSettings]):
         async with (
             open_app(config.home, config, own_only=True, on_hand_over=handed_over.set) as app,
             on_demand(app),

@@ -13,6 +13,8 @@ from hob.app.daemon import listening
 from hob.app.draining import drain, told_of_commands
 from hob.app.home import own
 from hob.app.opening import open_app
+from hob.app.operating.log_file import log_file
+from hob.app.operating.settings import LogSettings
 from hob.app.sections import read_config
 
 
@@ -22,7 +24,7 @@ def resident(home: Path) -> Iterator[None]:
 
     Raises HomeTaken, ConfigInvalid, StoreErrors.
     """
-    logging.basicConfig(level=logging.ERROR)
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
     said: queue.SimpleQueue[_Stopper | Future[None]] = queue.SimpleQueue()
     with ThreadPoolExecutor(1, thread_name_prefix="hob") as pool:
         living = pool.submit(_live, home, said)
@@ -64,10 +66,12 @@ class _Stopper:
 
 
 def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> None:
+    config = read_config()
+
     async def live() -> None:
         stopper = _Stopper()
         async with (
-            open_app(home, read_config(), on_hand_over=stopper.asked.set) as app,
+            open_app(home, config, on_hand_over=stopper.asked.set) as app,
             listening(app, tcp=False),
         ):
             said.put(stopper)
@@ -76,5 +80,5 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
             if text := told_of_commands(app.hands.running):
                 print(text, file=sys.stderr)
 
-    with own(home, "chat"):
+    with own(home, "chat"), log_file(home, config[LogSettings]):
         asyncio.run(live())

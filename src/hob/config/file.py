@@ -88,7 +88,10 @@ def parse(path: Path, text: str) -> dict[str, Any]:
         if where is None:
             raise _invalid(path, message) from None
         line, column = (int(where[1]), int(where[2])) if where[1] else _position(text)
-        raise _invalid(path, message[: where.start()], line, column) from None
+        reason = message[: where.start()].strip()
+        if not where[1]:
+            reason += "; the file ends here: is a bracket or a quote still open?"
+        raise _invalid(path, reason, line, column) from None
 
 
 def _position(before: str) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hob.config.environment import expand_path
 from hob.config.substitution import Text, is_name
-from hob.core.errors import NotConfigured
+from hob.core.errors import NotConfigured, Unready
 from hob.core.settings import Secret
 
 COMMAND_SECONDS = 10.0
@@ -55,7 +55,7 @@ def _read_for(key: str, read: Read) -> str:
     try:
         value = read()
     except NotConfigured as error:
-        raise NotConfigured(f"{key}: {error}") from None
+        raise type(error)(f"{key}: {error}") from None
     if not value:
         raise NotConfigured(f"{key}: the reference leads to an empty secret")
     return value
@@ -81,7 +81,7 @@ def _of_file(name: str, around: Surroundings) -> tuple[Read, str]:
             with path.open("rb") as file:
                 return _decode(file.read(MAX_BYTES + 1), f"the file {path}")
         except OSError as error:
-            raise NotConfigured(f"the file {path} cannot be read: {error.strerror}") from None
+            raise Unready(f"the file {path} cannot be read: {error.strerror}") from None
 
     return read, f"file:{path}"
 
@@ -100,7 +100,7 @@ def _of_keyring(name: str, around: Surroundings) -> tuple[Read, str]:
         try:
             value = keyring.get_password(service, user)
         except errors.KeyringError as error:
-            raise NotConfigured(f"the keyring does not open ({type(error).__name__})") from None
+            raise Unready(f"the keyring does not open ({type(error).__name__})") from None
         if value is None:
             raise NotConfigured(f"the keyring has nothing for {service}/{user}")
         return str(value)
@@ -141,11 +141,11 @@ def _run(words: list[str], around: Surroundings) -> str:
         try:
             output, _ = child.communicate(timeout=COMMAND_SECONDS)
         except subprocess.TimeoutExpired:
-            raise NotConfigured(f"the command {name} gave no secret within {COMMAND_SECONDS:g} s") from None
+            raise Unready(f"the command {name} gave no secret within {COMMAND_SECONDS:g} s") from None
         finally:
             _end_group(child.pid)
     if child.returncode:
-        raise NotConfigured(f"the command {name} failed with exit status {child.returncode}")
+        raise Unready(f"the command {name} failed with exit status {child.returncode}")
     lines = _decode(output, f"the output of {name}").splitlines()
     return lines[0].strip() if lines else ""
 

@@ -20,6 +20,10 @@ class NotConfigured(HobError):
     """A setting is missing or wrong; see `hob config check`."""
 
 
+class Unready(NotConfigured):
+    """What a setting names cannot be had now; it may be there later."""
+
+
 class HomeTaken(HobError):
     """Another Hob owns this home."""
 

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from hob.core.errors import NotConfigured
+from hob.core.errors import NotConfigured, Unready
 from hob.gateway.failures import Failure
 from hob.gateway.reply import failure_response
 from hob.gateway.settings import GatewaySettings
@@ -105,7 +105,7 @@ def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None
             f"certificate with its key ({error.reason or error}); both are PEM files, the key without a passphrase"
         ) from error
     except OSError as error:
-        raise NotConfigured(f"gateway.tls_cert or gateway.tls_key cannot be read: {error}") from error
+        raise Unready(f"gateway.tls_cert or gateway.tls_key cannot be read: {error}") from error
 
 
 @asynccontextmanager

@@ -1,29 +1,37 @@
 """The sockets Hob listens on. Who only listens loads no HTTP server."""
 
+import errno
 import socket
 from pathlib import Path
 
-from hob.core.errors import NotConfigured
+from hob.core.errors import NotConfigured, Unready
+
+_MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
+"""Another program has it, or the network is not up yet."""
 
 
 def bind_tcp(host: str, port: int) -> socket.socket:
-    """A listening TCP socket. Raises NotConfigured when the address is taken or not ours."""
+    """A listening TCP socket. Raises Unready when the address is taken or not there yet, else NotConfigured."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, proto)
     except OSError as error:
-        raise NotConfigured(f"gateway.host {host!r}: {error}") from error
+        raise _kind(error)(f"gateway.host {host!r}: {error.strerror}") from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(512)
     except OSError as error:
         listener.close()
-        raise NotConfigured(
+        raise _kind(error)(
             f"cannot listen on {host}:{port}: {error.strerror}; choose another with `hob config set gateway.port N`"
         ) from error
     listener.setblocking(False)
     return listener
+
+
+def _kind(error: OSError) -> type[NotConfigured]:
+    return Unready if error.errno in _MAY_PASS else NotConfigured
 
 
 def bind_unix(path: Path) -> socket.socket:

@@ -1,6 +1,5 @@
 """The one SQLite file: opening it, and refusing it when it is damaged."""
 
-import logging
 import os
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,8 +19,6 @@ from hob.store.settings import StoreSettings
 NAME = "hob.db"
 _MAGIC = b"SQLite format 3\0"
 _STATEMENTS = 256  # prepared statements kept per connection: more than we have
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +149,6 @@ def _owed_check(connection: apsw.Connection, path: Path) -> str | None:
 def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:
     aside = move_database(path, path.with_name(f"{path.name}.damaged-{stamp(now)}"))
     check_note(path).unlink(missing_ok=True)
-    _log.error("the database was damaged (%s) and moved to %s", problem, aside)
     return StoreDamaged(f"The database is damaged ({problem}) and was moved to {aside}. {backup_hint(home)}")
 
 

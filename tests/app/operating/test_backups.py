@@ -42,15 +42,22 @@ async def test_it_is_due_once_a_day_from_its_hour_on_in_a_home_that_was_in_use(t
         assert await backups.due()
 
 
-async def test_one_of_the_future_does_not_keep_the_next_from_being_made(tmp_path: Path) -> None:
+async def test_one_of_the_future_neither_keeps_the_next_from_being_made_nor_drives_others_out(tmp_path: Path) -> None:
     clock = ManualClock(NOON)
     async with opened(tmp_path, clock) as backups:
         clock.set_wall(NOON + timedelta(days=900))
         await backups.make()
         clock.set_wall(NOON + timedelta(days=1))
-        assert await backups.due()
-        await backups.make()
-        assert len(backups.found()) == 2
+        for day in range(1, 10):
+            clock.set_wall(NOON + timedelta(days=day))
+            assert await backups.due()
+            await backups.make()
+            await clock.advance(3_600)
+            assert not await backups.due()  # once a day, not once an hour
+            assert backups.view()["at"] < clock.now().timestamp()
+        found = [backup.at for backup in backups.found()]
+        assert len(found) == BackupSettings().keep + 1
+        assert found[-2] - found[0] == timedelta(days=BackupSettings().keep - 1)
 
 
 async def test_the_newest_are_kept_and_each_can_be_restored(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from hob.store.audit import AuditRow, show_audit, verify_audit
 app = App(
     name="audit",
     help="What was decided, allowed and refused, and whether that log is whole.",
-    help_formatter="plain",
     result_action="return_value",
 )
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})

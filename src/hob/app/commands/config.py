@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -11,11 +11,14 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.auditing import tell_action
+from hob.app.home import holder_of
+from hob.app.operating.settings import AT_RUN_TIME
 from hob.app.sections import SECTIONS, read_config
 from hob.config import (
     Config,
     ConfigInvalid,
     Layer,
+    Source,
     find_home,
     load_config,
     process_environment,
@@ -31,13 +34,22 @@ NOT_SET = "(not set)"
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
-def show_settings(config: Config, *, origin: bool = False, as_json: bool = False) -> int:
-    """Print every setting, secrets hidden; with `origin` also the layer, file and line each came from."""
-    if as_json:
+def show_settings(config: Config, part: str = "", *, origin: bool = False, as_json: bool = False) -> int:
+    """Print settings, secrets hidden; with `origin` also the layer, file and line each came from.
+
+    `part` is how the keys begin of those to print.
+    """
+    if as_json and not part:
         print(json.dumps(_as_tree(config, origin=origin), indent=2, ensure_ascii=False))
         return 0
+    chosen = [item for item in config.items() if f"{item[0]}.".startswith(f"{part}." if part else "")]
+    if not chosen:
+        return _fail(NotConfigured(f"{part}: no setting begins so; `hob config show` prints them all"))
+    if as_json:
+        print(json.dumps(_as_list(chosen, origin=origin), indent=2, ensure_ascii=False))
+        return 0
     coloured = sys.stdout.isatty() and not process_environment().get("NO_COLOR")
-    for key, value, source in config.items():
+    for key, value, source in chosen:
         line = f"{key} = {as_text(value)}"
         note = f"  # {source}" if origin else ""
         if coloured:
@@ -78,6 +90,8 @@ def set_setting(key: str, text: str, *, sections: Mapping[str, type], home: Path
         return 0
     if source.layer is not Layer.FILE:
         print(f"{key} is set in {path}, but {source} outranks it", file=sys.stderr)
+    elif holder_of(home):
+        print(f"{key} is set; {_when(key)}", file=sys.stderr)
     return 0
 
 
@@ -143,9 +157,15 @@ def _plain(section: Any) -> dict[str, Any]:
 def _as_tree(config: Config, *, origin: bool) -> dict[str, Any]:
     if not origin:
         return {name: _as_json(config.section(name)) for name in config.sections}
+    return _as_list(config.items(), origin=True)
+
+
+def _as_list(items: Iterable[tuple[str, Any, Source]], *, origin: bool) -> dict[str, Any]:
     return {
         key: {"value": _as_json(value), "layer": source.layer.value, "place": str(source.place or "")}
-        for key, value, source in config.items()
+        if origin
+        else _as_json(value)
+        for key, value, source in items
     }
 
 
@@ -161,28 +181,36 @@ def _as_json(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
+def _when(key: str) -> str:
+    if key.partition(".")[0] in AT_RUN_TIME:
+        return "`hob secrets reload` has the Hob that runs take it up"
+    return "the Hob that runs takes it up when it is next started"
+
+
 def _fail(error: NotConfigured) -> int:
-    print(error, file=sys.stderr)
+    print(f"hob: {error}", file=sys.stderr)
     return 2
 
 
 # What the command line calls: the functions above on this process's home.
 
-app = App(name="config", help="Show, check and change settings.", help_formatter="plain", result_action="return_value")
+app = App(name="config", help="Show, check and change settings.", result_action="return_value")
 
 
 @app.command
-def show(*, origin: bool = False, json: bool = False) -> int:
+def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
     """Show every setting; secrets stay hidden.
 
     Parameters
     ----------
+    part
+        Only those whose keys begin so: gateway, or model.providers.
     origin
         Also show where each value came from.
     json
         Write JSON.
     """
-    return show_settings(read_config(), origin=origin, as_json=json)
+    return show_settings(read_config(), part, origin=origin, as_json=json)
 
 
 @app.command

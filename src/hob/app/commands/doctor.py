@@ -107,4 +107,4 @@ def _show_one(each: Finding) -> None:
     found = each.found
     where = f": {tame(found.where)}" if found.where else ""
     print(f"{paint(found.severity.value.ljust(8), COLOURS[found.severity])}  {paint(each.id, 'bold')}{where}")
-    print(f"          {tame(found.title)}; {tame(found.advice)}")
+    print(f"          {tame(found.title.rstrip('.'))}; {tame(found.advice)}")

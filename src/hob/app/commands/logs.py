@@ -51,7 +51,10 @@ def logs(
     show = _show_json if json else _show
     current = folder / "hob.log"
     if not current.exists() and not follow:
-        print(f"There is no log yet: {current} is written by `hob serve`.", file=sys.stderr)
+        print(
+            f"There is no log yet: {current} is written while Hob runs: by `hob serve`, a chat or `hob ask`.",
+            file=sys.stderr,
+        )
         return 0
     tail = _Tail(current)
     chosen = [line for line in _read([*_full(folder), *tail.lines()]) if wanted(line)]

@@ -16,7 +16,7 @@ from hob.config import Config, find_home, process_environment, set_value, unset_
 from hob.core.errors import InvalidRequest, NotFound
 
 app = App(
-    name="secrets", help="Keys and passwords: kept by reference, never shown.", help_formatter="plain",
+    name="secrets", help="Keys and passwords: kept by reference, never shown.",
     result_action="return_value",
 )  # fmt: skip
 

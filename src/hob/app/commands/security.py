@@ -16,7 +16,6 @@ from hob.guard.security_audit.settings import SecuritySettings
 app = App(
     name="security",
     help="What could be safer about this Hob.",
-    help_formatter="plain",
     result_action="return_value",
 )
 _COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "dim"}

@@ -25,7 +25,6 @@ from hob.core.errors import InvalidRequest, NotFound
 app = App(
     name="service",
     help="Hob as a service: started with the machine, and again when it fails.",
-    help_formatter="plain",
     result_action="return_value",
 )
 

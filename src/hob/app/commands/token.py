@@ -15,9 +15,7 @@ from hob.gateway.callers import Scope
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import OWNER, Token, TokenFile, ensure_token
 
-app = App(
-    name="token", help="Who may call the API, and what for.", help_formatter="plain", result_action="return_value"
-)
+app = App(name="token", help="Who may call the API, and what for.", result_action="return_value")
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 

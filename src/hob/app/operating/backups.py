@@ -60,8 +60,8 @@ class DailyBackups:
         """Whether one is wanted now: none was made since the hour of the day came, in a home that was in use before."""
         if not self.settings.daily:
             return False
-        hour, found = self.last_hour(), self.found()
-        if found and hour <= found[-1].at <= self._clock.now():  # one from the future was made by a wrong clock
+        hour, past = self.last_hour(), self._past()
+        if past and hour <= past[-1].at:
             return False
         return await self._store.began() < hour.timestamp()
 
@@ -91,7 +91,7 @@ class DailyBackups:
     def view(self) -> Mapping[str, Any]:
         """How it stands: the newest whole one, when the next is made, and what went wrong last."""
         found = self.found()
-        newest = found[-1] if found else None
+        newest = (self._past() or found)[-1] if found else None
         next_at = _next_hour(self._clock.now(), self.settings.hour).timestamp() if self.settings.daily else None
         return {
             "daily": self.settings.daily,
@@ -104,8 +104,13 @@ class DailyBackups:
         }
 
     def _let_go(self) -> None:
-        for backup in self.found()[: -self.settings.keep]:
+        for backup in self._past()[: -self.settings.keep]:
             backup.file.unlink(missing_ok=True)
+
+    def _past(self) -> list[Backup]:
+        """Those there are, but for those that a wrong clock put into the future: they are nobody's newest."""
+        now = self._clock.now()
+        return [backup for backup in self.found() if backup.at <= now]
 
 
 def last_hour(now: datetime, hour: int) -> datetime:

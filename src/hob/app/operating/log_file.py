@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -127,6 +128,8 @@ def full_files(folder: Path) -> list[Path]:
 @contextmanager
 def log_file(home: Path, settings: LogSettings) -> Iterator[None]:
     """Write what is logged into the home's log while the block is open; where that cannot be, Hob runs without."""
+    for chatty in ("httpx2", "httpcore2", "uvicorn"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     root = logging.getLogger()
     former, others = root.level, [each for each in root.handlers if each.level == logging.NOTSET]
     try:
@@ -160,15 +163,17 @@ def reopen_logs(settings: LogSettings) -> None:
 
 @contextmanager
 def told_end() -> Iterator[None]:
-    """Log why the block ended, if an error ended it."""
+    """Write into the log file why the block ended, if an error ended it. The command itself tells the terminal."""
     try:
         yield
     except Exception as error:
         told: BaseException = error
         while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # a block with tasks has wrapped it
             told = told.exceptions[0]
-        if isinstance(told, HobError):
-            log.critical("Hob ends: %s", told)
-        else:
-            log.critical("Hob ends by an error that nobody expected", exc_info=True)
+        text = f"Hob ends: {told}" if isinstance(told, HobError) else "Hob ends by an error that nobody expected"
+        trace = None if isinstance(told, HobError) else sys.exc_info()
+        record = log.makeRecord(log.name, logging.CRITICAL, __file__, 0, text, (), trace)
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, LogFile):
+                handler.handle(record)
         raise

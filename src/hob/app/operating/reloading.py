@@ -5,16 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hob.app.operating.log_file import reopen_logs
-from hob.app.operating.settings import LogSettings
+from hob.app.operating.settings import AT_RUN_TIME, LogSettings
 from hob.app.operating.upkeep import Upkeep
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
 from hob.guard.masking.known import KnownSecrets, values_at_hand
-
-AT_RUN_TIME = ("logs", "backups", "retention")
-"""The sections that may change while Hob runs; so may every secret, whatever its section."""
 
 log = logging.getLogger(__name__)
 

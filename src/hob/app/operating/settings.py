@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from hob.core.settings import setting
 
 LEVELS = ("debug", "info", "warning", "error")
+AT_RUN_TIME = ("logs", "backups", "retention")
+"""The sections that may change while Hob runs; so may every secret, whatever its section."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """What the daemon writes to `logs/hob.log` in its home. All of it may change at run time (SIGHUP)."""
+    """What Hob writes to `logs/hob.log` in its home. All of it may change at run time (SIGHUP)."""
 
     level: str = setting("info", "The least weight of what is written; no message's text from info up.", one_of=LEVELS)
     format: str = setting("text", "How a line is written.", one_of=("text", "json"))

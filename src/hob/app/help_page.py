@@ -1,0 +1,94 @@
+"""How the command line explains itself: what `--help` prints, and what is said to wrong use."""
+
+import io
+import textwrap
+from typing import Any
+
+from cyclopts import CycloptsError, MissingArgumentError, UnusedCliTokensError
+from cyclopts.help import HelpEntry, HelpPanel
+from rich.console import Console, ConsoleOptions
+
+_WIDEST = 100
+_MARGIN = "  "
+_LABELS = 24
+"""The columns of names; what is longer has a line for itself."""
+
+
+class HelpPage:
+    """A help formatter for cyclopts: names to the left, meanings wrapped at words to the right."""
+
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        """Print a list of commands or of options."""
+        if panel.entries:
+            title = "Options" if panel.format == "parameter" else "Commands"
+            lines = [line for entry in panel.entries for line in _entry(entry, _width(console))]
+            _print(console, "\n".join([f"{title}:", *lines]))
+
+    def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
+        """Print how the command is called."""
+        if usage:
+            _print(console, f"Usage: {_plain(usage)}")
+
+    def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
+        """Print what the command does, its paragraphs wrapped."""
+        paragraphs = _plain(description).split("\n\n") if description else []
+        if paragraphs:
+            _print(console, "\n\n".join(textwrap.fill(_joined(text), _width(console)) for text in paragraphs))
+
+
+def wrong_use(error: CycloptsError) -> str:
+    """What is said of a call that nobody understands, and where its manual is."""
+    match error:
+        case UnusedCliTokensError() if error.unused_tokens:
+            said = f"nothing is done with {' '.join(error.unused_tokens)!r}"
+        case MissingArgumentError(argument=argument) if argument is not None and argument.token_count()[0] == 1:
+            kind = argument.field_info
+            name = argument.name if kind.is_keyword_only else argument.name.lstrip("-").upper()
+            said = f"{name} is missing" if kind.is_positional else f"{name} needs a value"
+        case _:
+            said = str(error).partition(" Available commands")[0].strip()
+    chain = " ".join(("hob", *(error.command_chain or ())))
+    return f"hob: {said.rstrip('.')}{'' if said.endswith('?') else ';'} see `{chain} --help`"
+
+
+def _entry(entry: HelpEntry, width: int) -> list[str]:
+    shown = entry.copy(
+        metavar=None if entry.choices else entry.metavar,
+        negative_names=() if entry.default == "False" else entry.negative_names,
+    )
+    label = entry.positional_label or ", ".join(shown.display_labels_with_metavar)
+    notes = [_joined(_plain(entry.description))]
+    if choices := [choice for choice in entry.choices or () if choice]:
+        notes.append(f"[{', '.join(choices)}]")
+    if entry.default not in (None, "", '""', "False", "None"):
+        notes.append(f"[default: {entry.default}]")
+    if entry.required:
+        notes.append("[required]")
+    column = " " * (len(_MARGIN) + _LABELS)
+    text = textwrap.wrap(" ".join(filter(None, notes)), width, initial_indent=column, subsequent_indent=column)
+    head = f"{_MARGIN}{label}"
+    if text and len(label) < _LABELS:
+        return [head.ljust(len(column)) + text[0].lstrip(), *text[1:]]
+    return [head, *text]
+
+
+def _plain(text: Any) -> str:
+    """The words of what cyclopts made of a docstring."""
+    if text is None or isinstance(text, str):
+        return text or ""
+    console = Console(file=io.StringIO(), width=10_000, no_color=True)
+    with console.capture() as captured:
+        console.print(text, end="", highlight=False, markup=False)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip()
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _width(console: Console) -> int:
+    return min(console.width, _WIDEST) - 1
+
+
+def _print(console: Console, text: str) -> None:
+    console.print(f"{text}\n", highlight=False, markup=False, soft_wrap=True)

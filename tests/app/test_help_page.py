@@ -1,0 +1,54 @@
+"""What the command line says of itself, to people who ask and to those who are wrong."""
+
+import pytest
+
+from hob.app.cli import COMMANDS, run
+
+GROUPS = [name for name, where, _ in COMMANDS if where.endswith(":app")]
+SUBCOMMANDS = [("config", "show"), ("token", "new"), ("models", "test"), ("secrets", "set"), ("service", "install")]
+
+
+@pytest.mark.parametrize(
+    "words", [*((name,) for name, _, _ in COMMANDS), *SUBCOMMANDS], ids=lambda words: "-".join(words)
+)
+def test_every_page_fits_80_columns_and_shows_no_empty_choice(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*words, "--help"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith(f"Usage: hob {' '.join(words)}")
+    assert [line for line in page.splitlines() if len(line) > 80] == []
+    assert [line for line in page.splitlines() if line != line.rstrip()] == []
+    for ugly in ("object at", '[default: ""]', "[default: False]", ", ]", "--no-json"):
+        assert ugly not in page
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_lists_its_commands_with_what_they_do(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    _, _, listed = capsys.readouterr().out.partition("Commands:\n")
+    commands = [line.split(None, 1) for line in listed.partition("\n\n")[0].splitlines() if line[2:3].strip()]
+    assert commands
+    assert all(len(command) == 2 for command in commands)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("onbord", 'hob: Unknown command "onbord". Did you mean "onboard"? see `hob --help`'),
+        ("usage --dys 3", "hob: Unknown option: --dys. Did you mean --days? see `hob usage --help`"),
+        ("erase", "hob: PERSON is missing; see `hob erase --help`"),
+        ("usage --days", "hob: --days needs a value; see `hob usage --help`"),
+        ("config path now", "hob: nothing is done with 'now'; see `hob config path --help`"),
+        ("logs --since 99x", "hob: --since '99x' is no time; write 30min, 2h, 3d or 2026-05-01T08:30"),
+        ("config show nothing", "hob: nothing: no setting begins so; `hob config show` prints them all"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line_with_the_next_step(
+    words: str, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert run(words.split()) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.splitlines()) == ("", [told])
