@@ -1,5 +1,6 @@
 """Facts are kept as they were; spending adds up."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store import Store
+from hob.store.timeline import Followed
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -54,9 +56,29 @@ async def test_a_follower_reads_on_from_its_cursor(store: Store) -> None:
     events = [replace(full_event(), id=new_event_id()) for _ in range(5)]
     await store.timeline.add(events)
     first = await store.timeline.follow(0, 3)
-    rest = await store.timeline.follow(first[-1][0], 3)
-    assert [event for _, event in (*first, *rest)] == events
-    assert await store.timeline.follow(rest[-1][0], 3) == ()
+    rest = await store.timeline.follow(first.upto, 3)
+    assert [event for _, event in (*first.events, *rest.events)] == events
+    assert await store.timeline.follow(rest.upto, 3) == Followed((), rest.upto)
+    assert rest.upto == await store.timeline.newest()
+
+
+async def test_a_follower_of_some_events_goes_past_the_others(store: Store) -> None:
+    mine, other = SessionKey("api:mine"), SessionKey("api:other")
+    kinds = [EventKind.TOOL, EventKind.MODEL, EventKind.TOOL]
+    await store.timeline.add([replace(full_event(), id=new_event_id(), session=mine, kind=kind) for kind in kinds])
+    await store.timeline.add([replace(full_event(), id=new_event_id(), session=other) for _ in range(4)])
+    found = await store.timeline.follow(0, 10, sessions=[mine], kinds=["tool"])
+    assert [(place, event.kind) for place, event in found.events] == [(1, EventKind.TOOL), (3, EventKind.TOOL)]
+    assert found.upto == 7
+    assert (await store.timeline.follow(0, 1, kinds=["tool"])).upto == 1
+
+
+async def test_a_follower_is_told_of_each_commit(store: Store) -> None:
+    with store.timeline.news() as news:
+        assert not news.is_set()
+        await store.timeline.add([full_event()])
+        await asyncio.wait_for(news.wait(), 5)
+        assert len((await store.timeline.follow(0, 10)).events) == 1
 
 
 @pytest.mark.parametrize("sql", ["UPDATE timeline SET status = 'x'", "DELETE FROM timeline"])

@@ -88,7 +88,8 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
     tcp_socket = bind_tcp(settings.host, settings.port) if tcp and settings.port >= 0 else None
     unix_socket = bind_unix(path)
     try:
-        async with serve(build_api(app.api, local=True), [unix_socket], grace=GRACE_SECONDS):
+        most = settings.body_bytes
+        async with serve(build_api(app.api, local=True), [unix_socket], grace=GRACE_SECONDS, message_bytes=most):
             if tcp_socket is None:
                 yield ""
                 return
@@ -102,6 +103,7 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
                 grace=GRACE_SECONDS,
                 tls=secured,
                 proxies=settings.trusted_proxies,
+                message_bytes=most,
             ):
                 yield f"http{'s' if secured else ''}://{f'[{host}]' if ':' in host else host}:{port}"
     finally:

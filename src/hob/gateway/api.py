@@ -10,6 +10,7 @@ from hob.core.clock import Clock
 from hob.core.ports.accept import Accept
 from hob.gateway.approvals import Leaves
 from hob.gateway.exposition import Metric
+from hob.gateway.live.connected import Connected
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import Keyring
@@ -49,6 +50,10 @@ class Operations(Protocol):
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         """Bring back what failed or was set aside. Raises NotFound."""
+        ...
+
+    async def cancel(self, id: str, reason: str) -> bool:
+        """End what works on a message, or take it out of its queue; False if nothing was left to end."""
         ...
 
     async def status(self) -> Mapping[str, Any]:
@@ -119,3 +124,5 @@ class Api:
     """Told where a call without the right token came from."""
     reception: Reception = field(default_factory=Reception)
     """Of the webhooks that come in."""
+    connected: Connected = field(default_factory=Connected)
+    """The WebSockets that are open."""

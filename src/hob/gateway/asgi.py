@@ -7,6 +7,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hob.gateway.api import Api
@@ -23,11 +24,24 @@ _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
 def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]] = ENDPOINTS) -> ASGIApp:
     """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP."""
-    routes = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
+    routes: list[BaseRoute] = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
+    routes.append(WebSocketRoute("/ws", _Live(api)))
     app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
     app.router.redirect_slashes = False
     masked = MaskedAnswers(app, api.mask)
     return _Local(masked) if local else Door(masked, api)
+
+
+class _Live:
+    """What answers at `/ws`."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from hob.gateway.live.entrance import enter  # costs CPU and memory that who never connects does not pay
+
+        await enter(self._api, scope, receive, send)
 
 
 class _Local:

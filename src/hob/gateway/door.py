@@ -26,7 +26,6 @@ _PREFLIGHT = {
 }
 _EXPOSED = "location, retry-after"
 _HTTP_OF = {"ws": "http", "wss": "https"}
-_POLICY_VIOLATION = 1008  # https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
 
 
 class Door:
@@ -48,7 +47,7 @@ class Door:
             if refusal is None:
                 await self._app(scope, receive, send)
             else:
-                await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": refusal.message})
+                await failure_response(refusal)(scope, receive, send)
             return
         adorned = _Adorned(send, origin if origin in api.settings.cors_origins else "")
         if refusal is not None:

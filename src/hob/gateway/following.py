@@ -13,8 +13,10 @@ from hob.core.ports.accept import Accepted
 from hob.core.states import TurnState
 from hob.gateway.api import Api
 from hob.gateway.approvals import approval_view
+from hob.gateway.callers import Caller
 from hob.gateway.events import Event
 from hob.gateway.failures import failure_of
+from hob.gateway.inbound import is_own
 from hob.gateway.views import FINAL, chat_view
 
 
@@ -136,6 +138,14 @@ async def find_accepted(api: Api, id: InboundId) -> Accepted:
     if result is None:
         raise NotFound(f"no message is called {id}; `hob tasks --all` lists them")
     return Accepted(result.id, result.trace, result.session, duplicate=True)
+
+
+async def find_own(api: Api, id: InboundId, caller: Caller) -> Accepted:
+    """The same for a caller: others than the owner have conversations of their own alone. Raises NotFound."""
+    accepted = await find_accepted(api, id)
+    if not is_own(caller, accepted.session):
+        raise NotFound("no message of yours has this id")
+    return accepted
 
 
 def _event(item: Notice | dict[str, Any]) -> Event:

@@ -30,8 +30,8 @@ class HandedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """A message, and how it is to be answered."""
+class ChatMessage:
+    """A message."""
 
     message: str = field("the text; required", default="")
     session: str | None = field(
@@ -47,6 +47,12 @@ class ChatRequest:
         "api",
         one_of=sorted(FETCHED_CHANNELS),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest(ChatMessage):
+    """A message, and how long its answer is waited for."""
+
     wait: float | None = field(
         "how long to wait for the answer; at most and by default `gateway.wait_seconds`",
         None,
@@ -65,7 +71,7 @@ def own_chat(caller: Caller, session: str | None = None) -> str:
     return f"@{caller.name}/{session}" if session else f"@{caller.name}"
 
 
-async def attached(asked: ChatRequest, blobs: Blobs) -> tuple[Attachment, ...]:
+async def attached(asked: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
     """The files of the message, their kinds told by their bytes. Raises InvalidRequest."""
     files = []
     for file in asked.attachments:
@@ -84,7 +90,7 @@ def is_own(caller: Caller, session: SessionKey) -> bool:
 
 
 def inbound_of(
-    asked: ChatRequest, key: str | None, clock: Clock, caller: Caller, files: tuple[Attachment, ...] = ()
+    asked: ChatMessage, key: str | None, clock: Clock, caller: Caller, files: tuple[Attachment, ...] = ()
 ) -> Inbound:
     """The message of this caller. `key` is the idempotency key; without one the message is new.
 

@@ -20,6 +20,8 @@ from hob.gateway.settings import GatewaySettings
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 1_000
+PING_SECONDS = 20.0
+"""Between two pings to a WebSocket, and how long each is waited for."""
 READ_BYTES = 256 * 1024
 """What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
 
@@ -67,6 +69,13 @@ async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
     response = failure_response(Failure("too_many_connections", "too many connections are open; try again soon", 2))
     response.headers["connection"] = "close"
     await response(scope, receive, send)
+
+
+def _frames(**arguments: Any) -> asyncio.Protocol:
+    """The protocol of a connection that becomes a WebSocket."""
+    from hob.gateway.live.frames import LimitedFrames  # loads a library that who never connects does not need
+
+    return LimitedFrames(**arguments)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -117,10 +126,12 @@ async def serve(
     tls: ssl.SSLContext | None = None,
     proxies: Sequence[str] = (),
     most_connections: int = MOST_CONNECTIONS,
+    message_bytes: int = 1_000_000,
 ) -> AsyncIterator[None]:
     """Serve while the block is open; then stop listening and give open requests `grace` seconds to end.
 
     Who comes beyond `most_connections` is told to come again. What `proxies` say of the callers' addresses is believed.
+    `message_bytes` is the largest message of a WebSocket, which ends with 1012 when the block does.
     """
     config = uvicorn.Config(
         app,
@@ -129,7 +140,11 @@ async def serve(
         lifespan="off",
         server_header=False,
         date_header=False,
-        ws="none",
+        ws=_frames,  # type: ignore[arg-type]  # a function that makes one is as good as the class
+        ws_max_size=message_bytes,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False,  # memory for each client, and lengths that tell of secrets beside chosen text
         timeout_graceful_shutdown=max(1, round(grace)),
         http=Limited,
         limit_concurrency=most_connections,

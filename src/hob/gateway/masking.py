@@ -29,6 +29,8 @@ class MaskedAnswers:
                     await send(_resized(head, len(body)))
                     head = None
                 message = {**message, "body": body}
+            elif message["type"] == "websocket.send":
+                message = {**message, "text": self._mask(message["text"])}
             await send(message)
 
         await self._app(scope, receive, masked)

@@ -1,6 +1,9 @@
 """What happened, append-only."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -12,7 +15,7 @@ from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.codec import load_label
 from hob.store.content import Keep
 from hob.store.readers import Readers
-from hob.store.rows import all_rows
+from hob.store.rows import all_rows, marks
 from hob.store.writer import Writer
 
 VERSION = 1
@@ -28,6 +31,16 @@ _SELECT = (
     " sender_name, classification, authorized, origin, trust, c.text, media, seconds, input_tokens, output_tokens,"
     " cache_read, cache_write, reasoning, cost FROM timeline t LEFT JOIN content c ON c.id = t.content"
 )
+
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM timeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Events, each with its place, and the place up to which there is no other."""
+
+    events: tuple[tuple[int, TimelineEvent], ...]
+    upto: int
 
 
 def write_events(
@@ -103,8 +116,33 @@ class Timeline:
         rows = await self._readers.read(lambda c: all_rows(c, sql, values))
         return tuple(_load(row) for row in reversed(rows))
 
-    async def follow(self, after: int, limit: int) -> tuple[tuple[int, TimelineEvent], ...]:
-        """The events after a place in the order, each with its place; for followers that keep a cursor."""
-        sql = f"{_SELECT} WHERE t.seq > ? ORDER BY t.seq LIMIT ?"
-        rows = await self._readers.read(lambda c: all_rows(c, sql, (after, limit)))
-        return tuple((row[0], _load(row)) for row in rows)
+    async def newest(self) -> int:
+        """The place of the last event; 0 where there is none."""
+        rows: Sequence[tuple[int]] = await self._readers.read(lambda c: all_rows(c, _NEWEST))
+        return rows[0][0]
+
+    async def follow(
+        self, after: int, limit: int, *, sessions: Sequence[str] = (), kinds: Sequence[str] = ()
+    ) -> "Followed":
+        """The next events after a place in the order, of these sessions and kinds if given."""
+        where, values = "t.seq > ?", (after, *sessions, *kinds, limit)
+        if sessions:
+            where += f" AND session IN ({marks(sessions)})"
+        if kinds:
+            where += f" AND kind IN ({marks(kinds)})"
+        sql = f"{_SELECT} WHERE {where} ORDER BY t.seq LIMIT ?"
+
+        def read(connection: apsw.Connection) -> tuple[list[Any], int]:
+            (newest,) = all_rows(connection, _NEWEST)[0]  # the same snapshot: nothing can lie between the two
+            return all_rows(connection, sql, values), newest
+
+        rows, newest = await self._readers.read(read)
+        events = tuple((row[0], _load(row)) for row in rows)
+        return Followed(events, events[-1][0] if len(events) == limit else max(after, newest))
+
+    @contextmanager
+    def news(self) -> Iterator[asyncio.Event]:
+        """An event that is set whenever something was committed: then `follow` may find more."""
+        committed = asyncio.Event()
+        with self._writer.watched(committed.set):
+            yield committed

@@ -8,7 +8,8 @@ import asyncio
 import logging
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -42,6 +43,7 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="hob-store-writer", daemon=True)
         self._refusal: str | None = None
         self._closed = False
+        self._watchers: set[Callable[[], None]] = set()
         self.commits = 0
         self.last_error: str | None = None
 
@@ -77,6 +79,15 @@ class Writer:
             queued.dropped = True
             raise
         return result
+
+    @contextmanager
+    def watched(self, told: Callable[[], None]) -> Iterator[None]:
+        """While the block is open, `told` is called in the event loop after each commit."""
+        self._watchers.add(told)
+        try:
+            yield
+        finally:
+            self._watchers.discard(told)
 
     async def stop(self) -> None:
         """Perform what is queued, then end the thread."""
@@ -142,16 +153,17 @@ class Writer:
 
     def _deliver(self, jobs: Sequence[_Queued], results: Sequence[Any]) -> None:
         try:
-            self._loop.call_soon_threadsafe(_settle, jobs, results)
+            self._loop.call_soon_threadsafe(self._settle, jobs, results)
         except RuntimeError:  # the loop is closed: nobody waits any more
             _log.warning("%d writes were done for callers that are gone", len(jobs))
 
-
-def _settle(jobs: Sequence[_Queued], results: Sequence[Any]) -> None:
-    for queued, result in zip(jobs, results, strict=True):
-        if queued.future.done():
-            continue
-        if isinstance(result, Failed):
-            queued.future.set_exception(result.error)
-        else:
-            queued.future.set_result(result)
+    def _settle(self, jobs: Sequence[_Queued], results: Sequence[Any]) -> None:
+        for queued, result in zip(jobs, results, strict=True):
+            if queued.future.done():
+                continue
+            if isinstance(result, Failed):
+                queued.future.set_exception(result.error)
+            else:
+                queued.future.set_result(result)
+        for told in tuple(self._watchers):
+            told()

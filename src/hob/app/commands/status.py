@@ -58,6 +58,8 @@ def status(*, json: bool = False) -> int:
     for follower in seen["followers"]:
         lag = paint(f"{age(follower['lag_seconds'])} behind", _colour(follower["lag_seconds"], 60, LATE))
         print(f"follower  {follower['name']}: {lag}")
+    for guest in seen.get("connected", ()):  # only who runs for a while has guests
+        print(f"live      {guest['who']} {guest['address']} for {age(time.time() - guest['since'])}")
     _show_backups(seen["backups"])
     return 0
 

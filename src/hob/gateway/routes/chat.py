@@ -8,16 +8,13 @@ from typing import Any
 from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
 
-from hob.core.errors import NotFound
 from hob.core.ids import InboundId
 from hob.core.labels import SenderClass
-from hob.gateway.api import Api
-from hob.gateway.callers import Caller
 from hob.gateway.endpoint import EVENTS, Call
 from hob.gateway.events import Event
 from hob.gateway.fields import field
-from hob.gateway.following import find_accepted, follow, follow_again, outcome, pick_up
-from hob.gateway.inbound import ChatRequest, attached, inbound_of, is_own
+from hob.gateway.following import find_accepted, find_own, follow, follow_again, outcome, pick_up
+from hob.gateway.inbound import ChatRequest, attached, inbound_of
 from hob.gateway.reply import json_response
 from hob.gateway.views import chat_status
 
@@ -54,7 +51,7 @@ async def get(call: Call[Patience]) -> Response:
     """
     api, id = call.api, InboundId(call.id)
     if call.caller.cls is not SenderClass.OWNER:
-        await _check_own(api, id, call.caller)
+        await find_own(api, id, call.caller)
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
     wait = min(api.settings.wait_seconds, call.asked.wait)
@@ -66,13 +63,6 @@ def _told(api: Api, view: dict[str, Any]) -> Response:
     status, id = chat_status(view), InboundId(view["id"])
     headers = {"location": f"/chat/{id}"} if status == 202 else None
     return json_response(view, status, headers, after=BackgroundTask(pick_up, api, id))
-
-
-async def _check_own(api: Api, id: InboundId, caller: Caller) -> None:
-    """Others than the owner see their own conversations alone. Raises NotFound."""
-    accepted = await find_accepted(api, id)
-    if not is_own(caller, accepted.session):
-        raise NotFound("no message of yours has this id")
 
 
 async def _event_stream(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:

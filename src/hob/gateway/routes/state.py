@@ -98,7 +98,7 @@ async def health(call: Call[Nothing]) -> Response:
 
 async def status(call: Call[Nothing]) -> Response:
     """What is waiting, running, owed and spent."""
-    return json_response(await call.api.operations.status())
+    return json_response({**await call.api.operations.status(), "connected": call.api.connected.view()})
 
 
 async def metrics(call: Call[Nothing]) -> Response:

@@ -1,0 +1,49 @@
+"""Who is connected, and how many may be."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hob.gateway.callers import Caller
+from hob.gateway.failures import Refusal
+
+MOST_CONNECTED = 256
+MOST_UNKNOWN = 64
+"""Of those, who have not shown a token yet."""
+
+
+@dataclass(slots=True)
+class Guest:
+    """One connection. `since` is in Unix seconds."""
+
+    address: str
+    since: float
+    caller: Caller | None = None
+
+    def view(self) -> dict[str, Any]:
+        """What is told of it."""
+        return {"who": self.caller.by if self.caller else "", "address": self.address, "since": self.since}
+
+
+class Connected:
+    """The connections that are open now."""
+
+    def __init__(self) -> None:
+        self._guests: list[Guest] = []
+
+    @contextmanager
+    def enter(self, guest: Guest) -> Iterator[None]:
+        """Connected while the block is open. Raises Refusal where there are too many."""
+        unknown = sum(each.caller is None for each in self._guests)
+        if len(self._guests) >= MOST_CONNECTED or (guest.caller is None and unknown >= MOST_UNKNOWN):
+            raise Refusal("busy_total", "too many WebSockets are open; close some, or come again", 10)
+        self._guests.append(guest)
+        try:
+            yield
+        finally:
+            self._guests = [each for each in self._guests if each is not guest]
+
+    def view(self) -> list[dict[str, Any]]:
+        """Those who have said who they are, oldest first."""
+        return [each.view() for each in self._guests if each.caller is not None]

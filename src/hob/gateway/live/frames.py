@@ -1,0 +1,137 @@
+"""The wire: uvicorn's WebSocket, with limits to what somebody may make it keep, and an end to every connection.
+
+What it adds: little is read before somebody is known; a client that does not read is not read from, so that pings
+cannot fill the memory with pongs; an end that the other side does not acknowledge is final after a few seconds; and no
+bytes that come make it log a traceback.
+"""
+
+from collections.abc import MutableMapping
+from typing import Any, cast
+
+from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+from websockets.http11 import Request
+from websockets.protocol import OPEN
+
+UNKNOWN_BYTES = 4_096
+"""The largest message of somebody who has not shown a token."""
+MOST_PIECES = 1_000
+CLOSING_SECONDS = 5.0
+
+_KNOWN = "hob.known"
+
+
+class LimitedFrames(WebSocketsSansIOProtocol):
+    """One WebSocket."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.close_timeout = CLOSING_SECONDS
+        self.conn.max_message_size = UNKNOWN_BYTES
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.handshake_initiated:  # headers that the HTTP parser takes and this one does not
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            self.transport.close()
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if not self.close_sent:
+            cast(MutableMapping[str, Any], self.scope["extensions"])[_KNOWN] = self._known
+
+    def _known(self) -> None:
+        self.conn.max_message_size = self.config.ws_max_size
+
+    def handle_cont(self, event: Frame) -> None:
+        """Pieces may be empty, so their number is counted beside their bytes."""
+        if len(self.frames) >= MOST_PIECES:
+            self._fail(1008, "a message in too many pieces")
+        else:
+            super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """A text that is none is no news for the log."""
+        if self.curr_msg_data_type == "text":
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self._fail(1007, "a text message must be UTF-8")
+                return
+        super().send_receive_event_to_app()
+
+    def _fail(self, code: int, reason: str) -> None:
+        self.frames = []
+        self.conn.fail(code, reason)
+        self.handle_parser_exception()
+
+    def handle_parser_exception(self) -> None:
+        """Bytes that are no frames. Before the handshake is answered there is nobody to tell."""
+        if self.conn.close_sent is None:
+            self.transport.abort()
+        else:
+            super().handle_parser_exception()
+            self._abort_later()
+
+    def keepalive_timeout(self) -> None:
+        """Who does not answer a ping does not read what is left either."""
+        super().keepalive_timeout()
+        self._abort_later()
+
+    def pause_writing(self) -> None:
+        """Who does not read is not read from."""
+        super().pause_writing()
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        super().resume_writing()
+        if not self.read_paused:
+            self.transport.resume_reading()
+
+    async def receive(self) -> ASGIReceiveEvent:
+        """The next message or the end."""
+        message = await super().receive()
+        if not self.writable.is_set():
+            self.transport.pause_reading()
+        return message
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Raises ClientDisconnected. The end is told at once, behind whatever waits to be read."""
+        ends = message["type"] == "websocket.close"
+        if not ends:
+            await self.writable.wait()
+        else:
+            self.writable.set()
+        if self.close_sent and message["type"] in {"websocket.send", "websocket.close"}:
+            raise ClientDisconnected
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            self.handshake_complete = True  # refused, and answered: nothing is missing
+        if ends and self.close_timer is not None:
+            self.close_timer.cancel()
+            self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
+
+    def shutdown(self) -> None:
+        """The server ends: clients come again and go on where they were."""
+        if not self.handshake_complete:
+            super().shutdown()
+            return
+        self.stop_keepalive()
+        if self.conn.state is OPEN:
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": 1012})
+            self.conn.send_close(1012, "Hob ends or starts anew; connect again and go on")
+            self.transport.write(b"".join(self.conn.data_to_send()))
+        self.transport.close()
+        self._abort_later()
+
+    def _abort_later(self) -> None:
+        self.loop.call_later(self.close_timeout, self.transport.abort)
+
+
+def known_to(scope: MutableMapping[str, Any]) -> None:
+    """Whoever is at the other end has shown a token: messages may be as large as the settings say."""
+    if (known := scope.get("extensions", {}).get(_KNOWN)) is not None:
+        known()

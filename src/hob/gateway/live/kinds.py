@@ -1,0 +1,57 @@
+"""One line of the table of what clients may say, and what its handler is given."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from hob.gateway.api import Api
+from hob.gateway.callers import Caller, Scope
+
+T = TypeVar("T")
+
+
+class Say(Protocol):
+    """Says something to the client that asked, with the `ref` that it gave."""
+
+    async def __call__(self, type_: str, /, **fields: Any) -> None:
+        """Returns when the message is on its way; a client that is slow to read makes it wait. Raises Ended."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Said(Generic[T]):
+    """One message of a client, let in, read and checked."""
+
+    api: Api
+    caller: Caller
+    asked: T
+    say: Say
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """What a client may say under this name. Its manual is the handler's docstring.
+
+    `scope` is what the caller must be allowed. What it takes, a frozen dataclass made with `fields.field`, is read from
+    the message. `answers` are the messages that may come of it, `errors` the codes of `failures.STATUS` that an `error`
+    may hold beyond those of every kind. What `lasts` goes on beside what is said next; what is `single` ends an earlier
+    one of its kind.
+    """
+
+    name: str
+    handler: Callable[[Said[T]], Awaitable[None]]
+    scope: Scope | None
+    takes: type[T]
+    answers: tuple[str, ...]
+    errors: tuple[str, ...] = ()
+    lasts: bool = False
+    single: bool = False
+
+
+class Ended(Exception):
+    """The connection is over; with a code of `table.CLOSES` the client is told so."""
+
+    def __init__(self, code: int | None = None, reason: str = "") -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
