@@ -19,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
+from live_page import live
 from markdown import cell, doc, fenced, field_table, signature
 from openapi import openapi
 from tool_page import known_tools, tools
@@ -74,6 +75,7 @@ def pages() -> dict[str, str]:
         "testing.md": testing,
         "providers.md": providers,
         "tools.md": tools,
+        "websocket.md": lambda: live(_told, _answer_table, _words),
     }
     return {name: _with_note(write()) for name, write in made.items()}
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+from hob.core.timeline import EventKind
 from hob.testing.model_server import ModelServer
 
 from .pages import page
@@ -115,9 +116,16 @@ async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
     assert note.read_text("utf-8") == "milk\ntea\n"
 
 
-async def test_the_client_of_the_page_gets_its_answers(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "answers"),
+    [
+        ("talk-to-the-api", ["You said: hello", "done You said: take your time", "done"]),
+        ("follow-hob-live", ["You said: hello"]),
+    ],
+)
+async def test_the_client_of_a_page_gets_its_answers(root: Path, page: str, answers: list[str]) -> None:
     source = root / "client.py"
-    source.write_text(program("docs/how-to/talk-to-the-api.md"), "utf-8")
+    source.write_text(program(f"docs/how-to/{page}.md"), "utf-8")
     async with ModelServer() as server:
         environ = surroundings(root, server)
         async with running(environ, sys.executable, "-m", "hob", "serve") as daemon:
@@ -128,4 +136,4 @@ async def test_the_client_of_the_page_gets_its_answers(root: Path) -> None:
                 sys.executable, str(source), env=environ | {"HOB_URL": url, "HOB_TOKEN": TOKEN}, stdout=subprocess.PIPE
             )
             out, _ = await asyncio.wait_for(client.communicate(), 30)
-    assert out.decode().splitlines() == ["You said: hello", "done You said: take your time", "done"]
+    assert [line for line in out.decode().splitlines() if line not in set(EventKind)] == answers

@@ -101,7 +101,7 @@ def test_every_file_that_is_named_exists(each: Page) -> None:
 
 @each_page
 def test_every_slash_command_that_is_named_exists(each: Page) -> None:
-    routes = {endpoint.path.split("/")[1] for endpoint in ENDPOINTS}
+    routes = {"ws"} | {endpoint.path.split("/")[1] for endpoint in ENDPOINTS}
     known = {command.name for command in COMMANDS} | routes
     named = [parsed[0] for code in each.inline() if (parsed := parse(code))]
     assert [name for name in named if name not in known and name != "word"] == []

@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from hob.gateway.asgi import build_api
 from hob.gateway.listener import serve
+from hob.gateway.live.answers import MESSAGES
 from hob.gateway.sockets import bind_tcp
 from tests.gateway.conftest import TOKEN, Machine
 
@@ -28,9 +29,11 @@ class Client:
         await self.wire.send(json.dumps({"type": type_, **fields}))
 
     async def next(self) -> dict[str, Any]:
-        """The next message. Raises ConnectionClosed."""
+        """The next message, which holds what the table says. Raises ConnectionClosed."""
         async with asyncio.timeout(10):
             found: dict[str, Any] = json.loads(await self.wire.recv())
+        declared, told = MESSAGES[found["type"]][0], found.keys() - {"type", "ref"}
+        assert declared.__required_keys__ <= told <= declared.__required_keys__ | declared.__optional_keys__, found
         return found
 
     async def until(self, *types: str) -> list[dict[str, Any]]:

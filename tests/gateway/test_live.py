@@ -40,7 +40,7 @@ async def test_a_token_is_shown_in_the_header_or_in_the_first_message(hob: Machi
             welcome = await client.next()
         async with at.raw() as client:
             assert await client.ask("hello", "welcome", token=TOKEN) == welcome
-    assert (welcome["who"], welcome["class"]) == ("api:owner", "owner")
+    assert (welcome["who"], welcome["sender_class"]) == ("api:owner", "owner")
     assert welcome["scopes"] == ["admin", "approve", "chat", "read"]
 
 
@@ -325,7 +325,7 @@ async def test_too_many_connections_are_told_to_come_again(hob: Machine, monkeyp
         assert (await at.refused())[0] == 503  # strangers cannot keep out who shows a token at once
         async with at.client():
             status, body = await at.refused(BEARER)
-            assert (status, body["error"]["code"]) == (503, "busy_total")
+            assert (status, body["error"]["code"]) == (503, "too_many_connections")
 
 
 async def test_the_owner_sees_who_is_connected(hob: Machine) -> None:

@@ -37,7 +37,7 @@ class Connected:
         """Connected while the block is open. Raises Refusal where there are too many."""
         unknown = sum(each.caller is None for each in self._guests)
         if len(self._guests) >= MOST_CONNECTED or (guest.caller is None and unknown >= MOST_UNKNOWN):
-            raise Refusal("busy_total", "too many WebSockets are open; close some, or come again", 10)
+            raise Refusal("too_many_connections", "too many WebSockets are open; close some, or come again", 10)
         self._guests.append(guest)
         try:
             yield

@@ -89,7 +89,7 @@ class Connection:
         return {
             "version": __version__,
             "who": caller.by,
-            "class": caller.cls.value,
+            "sender_class": caller.cls.value,
             "scopes": sorted(caller.scopes),
         }
 

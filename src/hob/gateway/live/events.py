@@ -19,7 +19,7 @@ class Subscribing:
     after: int | None = field("the cursor of the last event you have seen, 0 for all; without it those to come", None,
                               at_least=0)  # fmt: skip
     sessions: tuple[str, ...] = field("these sessions alone, by whole keys such as `api:main`", ())
-    kinds: tuple[EventKind, ...] = field("these kinds alone", ())
+    kinds: tuple[EventKind, ...] = field("these [kinds](timeline.md#kinds) alone", ())
 
 
 async def subscribe(said: Said[Subscribing]) -> None:

@@ -44,8 +44,8 @@ NOT_TEXT, TOO_FAST, SLOW, UNKNOWN, NO_HELLO, RESTART = 1003, 4429, 4000, 4401, 4
 
 CLOSES: Mapping[int, str] = {
     1000: "you have closed it",
-    NOT_TEXT: "a binary message came; messages are text",
     1002: "bytes came that are no WebSocket frames",
+    NOT_TEXT: "a binary message came; messages are text",
     1007: "a text message was no UTF-8",
     1008: "a message came in more than a thousand pieces",
     1009: "a message was too large",
