@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from hob.core.ids import InboundId
 from hob.core.labels import SenderClass
+from hob.gateway.api import Api
 from hob.gateway.endpoint import EVENTS, Call
 from hob.gateway.events import Event
 from hob.gateway.fields import field
