@@ -65,6 +65,13 @@ class HandedInAnswer(TypedDict):
     size: Annotated[int, "bytes"]
 
 
+class ImportedAnswer(TypedDict):
+    """What became of past messages."""
+
+    new: Annotated[int, "messages that are kept from now on"]
+    there: Annotated[int, "messages that were there already"]
+
+
 class HealthAnswer(TypedDict):
     """How Hob is, for machines."""
 

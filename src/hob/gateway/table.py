@@ -9,8 +9,10 @@ from hob.gateway.endpoint import EVENTS, JSON, LINES, Endpoint
 from hob.gateway.exposition import PLAIN
 from hob.gateway.failures import BUSY, status_of_fault
 from hob.gateway.fields import Nothing
+from hob.gateway.imports import MOST_BYTES as MOST_IMPORTED
+from hob.gateway.imports import Importing
 from hob.gateway.inbound import ChatRequest
-from hob.gateway.routes import approvals, attachments, chat, people, sessions, state, webhooks
+from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, APPROVE, ADMIN = Scope
@@ -142,6 +144,16 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/pairing", people.pairing, ADMIN, Nothing, local=True),
     Endpoint("POST", "/pairing/approve", people.approve, ADMIN, people.LettingIn, errors=("not_found",), local=True),
     Endpoint("POST", "/pairing/deny", people.deny, ADMIN, people.ACode, errors=("not_found",), local=True),
+    Endpoint(
+        "POST",
+        "/import",
+        imports.take_over,
+        ADMIN,
+        Importing,
+        answers=((200, answers.ImportedAnswer),),
+        most_bytes=MOST_IMPORTED,
+        local=True,
+    ),
     Endpoint("POST", "/models/test", state.try_model, ADMIN, state.TryingModel, local=True),
     Endpoint(
         "POST",

@@ -212,6 +212,9 @@ class _Fold:
         if event.name == "created":
             self._sessions[key] = _Session(event.value, event.content, event.at, event.at)
             return
+        if event.name == "imported":
+            self._import(event, key)
+            return
         if event.name == "switched":
             self._chats[event.value] = key
         session = self._sessions.get(key)
@@ -230,6 +233,11 @@ class _Fold:
                 session.paused = event.value == "yes"
             case "archived":
                 session.archived = event.value == "yes"
+
+    def _import(self, event: Event, key: str) -> None:
+        begun, last = map(float, event.value.split())
+        session = self._sessions.setdefault(key, _Session("", event.content, begun, last))
+        session.updated = max(session.updated, last)
 
     def rows(self) -> dict[str, list[Row]]:
         usage = [call for call in (*self._calls(), *self._calls_outside) if not call.turned_away]

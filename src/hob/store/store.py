@@ -27,6 +27,7 @@ from hob.store.disk import SIDES, free_bytes
 from hob.store.erasure import Erasure
 from hob.store.export import Export
 from hob.store.faults import close_quietly
+from hob.store.imports import Imports
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
@@ -104,6 +105,7 @@ class Store:
         self.retention = Retention(writer, readers, home)
         self._backing_up = asyncio.Lock()
         self.belongings = StoredBelongings(readers)
+        self.imports = Imports(writer, clock)
         self._export = Export(readers, clock)
 
     @property

@@ -57,13 +57,27 @@ def write_entries(
     if not entries:
         return
     for n, entry in enumerate(entries, next_entries(connection, keep, session, len(entries), at)):
-        connection.execute(
-            _INSERT,
-            (
-                session, n, ENTRY_VERSION, entry.role, entry.turn, entry.at, entry.label.origin.value,
-                entry.label.trust.value, keep(entry.text), keep.maybe(dump_extra(entry)), hidden,
-            ),
-        )  # fmt: skip
+        insert_entry(connection, keep, session, n, entry.turn, entry, hidden=hidden)
+
+
+def insert_entry(
+    connection: apsw.Connection,
+    keep: Keep,
+    session: SessionKey,
+    n: int,
+    turn: str,
+    entry: Entry,
+    *,
+    hidden: bool = False,
+) -> None:
+    """Put the entry at this place, as part of this turn."""
+    connection.execute(
+        _INSERT,
+        (
+            session, n, ENTRY_VERSION, entry.role, turn, entry.at, entry.label.origin.value,
+            entry.label.trust.value, keep(entry.text), keep.maybe(dump_extra(entry)), hidden,
+        ),
+    )  # fmt: skip
 
 
 def _load_summary(row: Sequence[Any] | None) -> Summary | None:

@@ -1,0 +1,111 @@
+"""What was said elsewhere before: transcripts of other assistants, kept as past messages.
+
+They are there to be read and exported. No inbox, turn, task or outbox row comes of them, so that nothing is answered,
+run or sent. Of each message is remembered that it was taken over, also after it was erased: it does not come back.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest
+from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id, new_turn_id
+from hob.core.models import Entry
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store.codec import title_of
+from hob.store.content import Keep
+from hob.store.rows import all_rows, find_row
+from hob.store.timeline import write_events
+from hob.store.transcript import insert_entry
+from hob.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class PastEntry:
+    """One message and its key: what it is called at its source, unique in the session. Its `n` and `turn` are given."""
+
+    key: str
+    entry: Entry
+
+
+class Imports:
+    """Takes over past messages. The same message twice is one; what came later is appended."""
+
+    def __init__(self, writer: Writer, clock: Clock) -> None:
+        self._writer = writer
+        self._clock = clock
+
+    async def add(self, session: SessionKey, title: str, past: Sequence[PastEntry], *, preview: bool = False) -> int:
+        """Append those that are new, in this order, with their own times; how many that are. All of them or none.
+
+        With `preview` nothing is written. Raises InvalidRequest for a session that did not begin this way.
+        """
+        now = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> int:
+            _refuse_own(connection, session)
+            if preview:
+                return len(_only_new(connection, session, past))
+            new = [each for each in _only_new(connection, session, past) if _remember(connection, session, each)]
+            if new:
+                _append(connection, session, title, [each.entry for each in new], now)
+            return len(new)
+
+        return await self._writer.write(job)
+
+
+def _refuse_own(connection: apsw.Connection, session: SessionKey) -> None:
+    own = "SELECT 1 FROM sessions WHERE key = ? AND NOT EXISTS (SELECT 1 FROM imports WHERE session = ?)"
+    if find_row(connection, own, (session, session)) is not None:
+        raise InvalidRequest(f"{session} is a conversation of Hob's own; nothing is put into it")
+
+
+def _only_new(connection: apsw.Connection, session: SessionKey, past: Sequence[PastEntry]) -> list[PastEntry]:
+    hashes = {_hash(each): each for each in reversed(past)}  # of one key twice the first counts
+    sql = "SELECT key FROM imports WHERE session = ? AND key IN (SELECT unhex(value) FROM json_each(?))"
+    known = {row[0] for row in all_rows(connection, sql, (session, json.dumps([each.hex() for each in hashes])))}
+    return [each for hash_, each in reversed(hashes.items()) if hash_ not in known]
+
+
+def _remember(connection: apsw.Connection, session: SessionKey, past: PastEntry) -> bool:
+    sql = "INSERT INTO imports (session, key) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    connection.execute(sql, (session, _hash(past)))
+    return connection.changes() > 0
+
+
+def _hash(past: PastEntry) -> bytes:
+    return hashlib.sha256(past.key.encode("utf-8", "replace")).digest()[:16]
+
+
+def _append(connection: apsw.Connection, session: SessionKey, title: str, entries: Sequence[Entry], now: float) -> None:
+    keep = Keep(connection)
+    begun, last = min(entry.at for entry in entries), max(entry.at for entry in entries)
+    row = find_row(connection, "SELECT entries FROM sessions WHERE key = ?", (session,))
+    shown = "" if row is not None else title_of(title)
+    event = TimelineEvent(
+        new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SESSION, "imported",
+        session=session, classification=f"{begun!r} {last!r}", text=shown,
+    )  # fmt: skip
+    if row is None:
+        sql = "INSERT INTO sessions (key, chat, title, entries, created, updated) VALUES (?, '', ?, ?, ?, ?)"
+        connection.execute(sql, (session, keep.maybe(shown), len(entries), begun, last))
+    else:
+        sql = "UPDATE sessions SET entries = entries + ?, updated = max(updated, ?) WHERE key = ?"
+        connection.execute(sql, (len(entries), last, session))
+    write_events(connection, keep, (event,))
+    turn = _last_turn(connection, session)
+    for n, entry in enumerate(entries, 1 + (0 if row is None else row[0])):
+        if entry.role == "user" or turn is None:
+            turn = new_turn_id()
+        insert_entry(connection, keep, session, n, turn, entry)
+
+
+def _last_turn(connection: apsw.Connection, session: SessionKey) -> TurnId | None:
+    """Whose turn the answer belongs to with which a further piece may begin."""
+    last = "SELECT turn FROM transcript WHERE session = ? ORDER BY n DESC LIMIT 1"
+    row = find_row(connection, f"SELECT turn FROM ({last}) WHERE turn NOT IN (SELECT id FROM turns)", (session,))  # noqa: S608
+    return None if row is None else TurnId(row[0])
