@@ -23,10 +23,10 @@ EXPORTS = {
     """,
     "hob.store": """
         Approval Approvals AuditEntry AuditLog AuditRow Bound Checked Compared Decisions Division Erasure FileBlobs
-        Grant Health IllegalMove Imports Inbox InboxCounts InboxLimits Outbox OutboxAge OutboxCounts OutboxRow PastEntry
-        PolicyDecision Rebuilt Recovered Result Store StoreSettings StoredChannelState StoredJournal StoredLedger StoredPeople
-        StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts TurnRow TurnRows Waiting Whose
-        check_projections open_store rebuild_projections restore
+        ForeignFile Grant Health IllegalMove Imports Inbox InboxCounts InboxLimits Outbox OutboxAge OutboxCounts
+        OutboxRow PastEntry PolicyDecision Rebuilt Recovered Result Store StoreSettings StoredChannelState StoredJournal
+        StoredLedger StoredPeople StoredSessions StoredSettings StoredTranscript TaskRow Tasks Timeline TurnCounts
+        TurnRow TurnRows Waiting Whose check_projections open_foreign open_store rebuild_projections restore
     """,
     "hob.testing": """
         AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from hob.app.importing.contents import Source
 from hob.core.timeline import EventKind
 from hob.testing.model_server import ModelServer
 
@@ -45,6 +46,20 @@ async def test_what_the_page_checks_holds(name: str) -> None:
     assert checks
     for check in checks:
         await check()
+
+
+def test_an_assistant_of_ones_own_is_taken_over_from(tmp_path: Path) -> None:
+    parrot = load("docs/how-to/move-to-hob.md").PARROT
+    folder = tmp_path.resolve() / ".parrot"
+    folder.mkdir()
+    (folder / "rules.md").write_text("- repeat\n")
+    (folder / "talk.jsonl").write_text('{"words": "hello", "when": 1760000000}\nno line\n')
+    assert parrot.knows(folder)
+    with ExitStack() as stack:
+        contents = parrot.read(Source(folder, True, {}, stack))
+        (talk,) = contents.conversations
+        said, passed = talk.read()
+    assert (said.text, said.at, passed.why) == ("hello", 1_760_000_000, "lines that cannot be read")
 
 
 @pytest.fixture

@@ -42,6 +42,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("token", "token:app", "Who may call the API, and what for."),
     ("webhooks", "webhooks:app", "What machines may send to Hob."),
     ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
+    ("import", "importing:import_", "Take over what another assistant has: files, conversations, settings."),
     ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),

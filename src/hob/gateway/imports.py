@@ -11,7 +11,7 @@ from hob.core.tools import ToolCall
 from hob.gateway.fields import field
 from hob.store import PastEntry, Store
 
-MOST_BYTES = 16_000_000
+MOST_BYTES = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and word
     from hob.store.decisions import PolicyDecision as PolicyDecision
     from hob.store.erasure import Erasure as Erasure
     from hob.store.erasure import Whose as Whose
+    from hob.store.foreign import ForeignFile as ForeignFile
+    from hob.store.foreign import open_foreign as open_foreign
     from hob.store.imports import Imports as Imports
     from hob.store.imports import PastEntry as PastEntry
     from hob.store.inbox import Inbox as Inbox
@@ -63,6 +65,7 @@ _HOMES = {
     "channel_state": ("StoredChannelState",),
     "decisions": ("Decisions", "PolicyDecision"),
     "erasure": ("Erasure", "Whose"),
+    "foreign": ("ForeignFile", "open_foreign"),
     "imports": ("Imports", "PastEntry"),
     "inbox": ("Inbox", "InboxCounts", "InboxLimits", "Result", "Waiting"),
     "journal": ("StoredJournal",),

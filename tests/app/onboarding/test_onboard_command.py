@@ -44,6 +44,18 @@ def test_programs_get_json_and_no_key_is_anywhere_in_it(machine: Machine) -> Non
     assert machine.server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
+def test_another_assistant_is_told_of_with_the_command_to_take_it_over(machine: Machine) -> None:
+    folder = Path(os.environ["HOME"]) / ".openclaw"
+    folder.mkdir()
+    (folder / "openclaw.json").write_text("{}")
+    begin = ("onboard", "--base-url", machine.server.url, "--model", "small-1")
+    done = run(machine, *begin, "--non-interactive")
+    assert "OpenClaw is here, too" in done.stdout
+    assert "hob import openclaw" in done.stdout
+    (found,) = json.loads(run(machine, *begin, "--json").stdout)["assistants"]
+    assert found["assistant"] == "openclaw"
+
+
 def test_a_failed_step_is_status_1_with_what_to_do_next(machine: Machine) -> None:
     done = run(machine, "onboard", "--json", "--base-url", machine.server.url, "--model", "locked")
     assert done.returncode == 1

@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hob.app.commands.output import line, paint, print_json
+from hob.app.importing.assistants import find_here
+from hob.app.importing.contents import Assistant
 from hob.app.onboarding.asking import Terminal, is_there
 from hob.app.onboarding.course import set_up
 from hob.app.onboarding.finding import Found, find_all
 from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes
 from hob.app.sections import read_config
+from hob.config import process_environment
 from hob.core.errors import InvalidRequest
 
 _MARKS = {
@@ -112,10 +115,18 @@ def _run(wishes: Wishes, asks: Asks | None, *, as_json: bool) -> int:
     if as_json:
         outcomes = [outcome.as_json() for outcome in report.outcomes]
         there = [_as_json(each) for each in found]
-        print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes})
+        others = [{"assistant": each.id, "folder": str(folder)} for each, folder in _others()]
+        print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes, "assistants": others})
     else:
+        for each, folder in _others():
+            print(f"  {each.title} is here, too ({line(str(folder), 100)}). To take it over: hob import {each.id}")
         _show_end(home, ok=report.ok)
     return 0 if report.ok else 1
+
+
+def _others() -> list[tuple[Assistant, Path]]:
+    """Other assistants that Hob can take over from."""
+    return list(find_here(process_environment(), Path.home()))
 
 
 def _be_silent(_: Outcome) -> None:

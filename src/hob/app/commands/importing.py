@@ -1,0 +1,223 @@
+"""`hob import`: take over what another assistant has."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from hob.app.client import ConnectionLost, NobodyThere, call
+from hob.app.commands.output import line, paint, print_json
+from hob.app.home import socket_of
+from hob.app.importing.assistants import find_assistant, find_here
+from hob.app.importing.contents import Assistant
+from hob.app.importing.course import carry_out, look_closer, make_plan
+from hob.app.importing.plan import Item, Kind, Plan, Status
+from hob.config import find_home, process_environment
+from hob.core.errors import InvalidRequest, NotFound
+from hob.workspace.bootstrap import NAMES
+
+_SHOWN = 12
+_KINDS: Mapping[Kind, str] = {
+    Kind.FILE: "files",
+    Kind.SETTING: "settings",
+    Kind.SECRET: "keys",
+    Kind.CONVERSATION: "conversations",
+    Kind.OTHER: "other",
+}
+_MARKS: Mapping[Status, tuple[str, str]] = {
+    Status.NEW: ("+", "green"),
+    Status.REPLACES: ("+", "green"),
+    Status.DONE: ("✓", "green"),
+    Status.THERE: ("=", "dim"),
+    Status.CONFLICT: ("!", "yellow"),
+    Status.NOT_TAKEN: ("-", "dim"),
+    Status.FAILED: ("✗", "red"),
+}
+_COLUMNS: Sequence[tuple[str, tuple[Status, ...]]] = (
+    ("to take", (Status.NEW, Status.REPLACES)),
+    ("taken", (Status.DONE,)),
+    ("already here", (Status.THERE,)),
+    ("conflicts", (Status.CONFLICT,)),
+    ("not taken", (Status.NOT_TAKEN,)),
+    ("failed", (Status.FAILED,)),
+)
+
+
+def import_(
+    assistant: str = "",
+    path: Path | None = None,
+    /,
+    *,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Take over files, conversations and settings of another assistant; without a name, look which one is here.
+
+    Nothing here is overwritten, and doing it again takes what came since. Exit status 0: done, or nothing to do;
+    1: something failed, nothing was found, or you said no; 2: wrong use or wrong settings.
+
+    Parameters
+    ----------
+    assistant:
+        openclaw or nanobot.
+    path:
+        Its folder, or a copy of it; without, where it usually is.
+    dry_run:
+        Show what would be taken; change nothing.
+    yes:
+        Do not ask.
+    json:
+        Print JSON; without --yes only what would be taken.
+    """
+    if not assistant:
+        return _offer(as_json=json)
+    chosen = find_assistant(assistant)
+    home = find_home(process_environment())
+    with ExitStack() as stack:
+        plan = make_plan(chosen, path or _usual_place(chosen), process_environment(), Path.home(), stack)
+        progress = _Progress()
+        only_look = dry_run or (json and not yes)
+        if only_look:
+            plan = look_closer(plan, home, progress.show)
+        progress.end()
+        if not json:
+            _show_plan(plan)
+        if not only_look:
+            if not yes and not _agreed(plan):
+                return 1
+            plan = carry_out(plan, home, progress.show)
+            progress.end()
+            _reload(home, plan, as_json=json)
+    if json:
+        print_json({"dry_run": only_look, **plan.as_json()})
+    else:
+        _show_end(plan, only_look=only_look)
+    return 1 if any(item.status is Status.FAILED for item in plan.items) else 0
+
+
+def _offer(*, as_json: bool) -> int:
+    found = list(find_here(process_environment(), Path.home()))
+    if as_json:
+        print_json({"found": [{"assistant": each.id, "title": each.title, "folder": str(at)} for each, at in found]})
+        return 0 if found else 1
+    if not found:
+        raise NotFound("no other assistant was found here; `hob import openclaw PATH` reads a folder elsewhere")
+    for each, folder in found:
+        print(f"{paint(each.title, 'bold')} in {line(str(folder), 200)}; to take it over: hob import {each.id}")
+    return 0
+
+
+def _usual_place(chosen: Assistant) -> Path:
+    places = chosen.places(process_environment(), Path.home())
+    for place in places:
+        if place.is_dir() and chosen.knows(place):
+            return place
+    names = ", ".join(map(str, places))
+    raise NotFound(f"there is no {chosen.title} in {names}; `hob import {chosen.id} PATH` reads a folder elsewhere")
+
+
+def _agreed(plan: Plan) -> bool:
+    if not plan.open:
+        return True
+    if not sys.stdin.isatty():
+        raise InvalidRequest("nobody is there to be asked; --yes takes it without asking, --dry-run only shows it")
+    if input("Take this over? [y/N] ").strip().lower() in ("y", "yes"):
+        return True
+    print("Nothing was changed.")
+    return False
+
+
+def _reload(home: Path, plan: Plan, *, as_json: bool) -> None:
+    """Let a running Hob know of new settings."""
+    if not any(item.status is Status.DONE for item in plan.of(Kind.SETTING, Kind.SECRET)):
+        return
+    try:
+        problem = call(socket_of(home), "POST", "/reload", timeout=30).body.get("problem")
+    except (NobodyThere, ConnectionLost):
+        return
+    if problem:
+        print(f"hob: the running Hob keeps its former settings: {problem}", file=sys.stderr)
+    elif not as_json:
+        print("The running Hob has read settings and secrets anew.")
+
+
+class _Progress:
+    """One line on standard error, where somebody looks."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def show(self, total: int, done: int, messages: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\033[Kconversations {done}/{total}, {messages:,} messages", end="", file=sys.stderr, flush=True)
+            self._shown = True
+
+    def end(self) -> None:
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            self._shown = False
+
+
+def _show_plan(plan: Plan) -> None:
+    print(f"{paint(plan.title, 'bold')} in {line(plan.folder, 200)}")
+    for kind in (Kind.FILE, Kind.SETTING, Kind.SECRET, Kind.OTHER):
+        for status in Status:
+            _show_some([item for item in plan.of(kind) if item.status is status])
+    if conversations := plan.of(Kind.CONVERSATION):
+        size = sum(getattr(item.what, "size", 0) for item in conversations)
+        print(
+            f"{paint('+', 'green')} {len(conversations)} conversations, {size / 1_000_000:,.1f} MB, as history to read"
+        )
+    print()
+
+
+def _show_some(items: Sequence[Item]) -> None:
+    for item in items[:_SHOWN]:
+        mark, colour = _MARKS[item.status]
+        name = f"{line(item.target, 90)} (from {line(item.source, 60)})" if item.target else line(item.source, 120)
+        text = f"{name}: {line(item.why, 160)}" if item.why else name
+        print(f"{paint(mark, colour)} {text}")
+    if len(items) > _SHOWN:
+        print(f"  … and {len(items) - _SHOWN} more; --json tells all")
+
+
+def _show_end(plan: Plan, *, only_look: bool) -> None:
+    for item in plan.items:
+        if item.status is Status.FAILED or (item.kind is Kind.CONVERSATION and item.passed):
+            told = [item.why] if item.why else []
+            told += [f"{count} {why}" for why, count in item.passed.items()]
+            mark, colour = _MARKS[item.status]
+            print(f"{paint(mark, colour)} {line(item.source, 100)}: {line('; '.join(told), 200)}")
+    _show_table(plan)
+    new = sum(item.new for item in plan.items)
+    there = sum(item.there for item in plan.items)
+    if plan.of(Kind.CONVERSATION):
+        print(f"{new:,} messages {'are new' if only_look else 'taken'}, {there:,} were here already.")
+    if only_look:
+        print(f"Nothing was changed. To take it over: hob import {plan.assistant}")
+        return
+    done = [item for item in plan.items if item.status is Status.DONE]
+    if any(item.kind is Kind.FILE and item.target in NAMES for item in done):
+        print("Hob does not obey what these files say before you have read and accepted them: hob accept")
+    if any(item.kind is Kind.CONVERSATION for item in done):
+        print("The conversations are in `hob sessions`, and in `hob export --all`.")
+
+
+def _show_table(plan: Plan) -> None:
+    counts: dict[str, dict[str, int]] = {
+        name: {title: sum(item.status in statuses for item in plan.of(kind)) for title, statuses in _COLUMNS}
+        for kind, name in _KINDS.items()
+    }
+    titles = [title for title, _ in _COLUMNS if any(row[title] for row in counts.values())]
+    if not titles:
+        print("There is nothing in it.")
+        return
+    print(" " * 14 + "".join(title.rjust(14) for title in titles))
+    for name, row in counts.items():
+        if any(row.values()):
+            print(name.ljust(14) + "".join((str(row[title]) if row[title] else "").rjust(14) for title in titles))
+    print()

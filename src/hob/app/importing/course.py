@@ -1,0 +1,91 @@
+"""The whole of it: look, plan, and do. Each thing is done whole or not at all, so that whoever is stopped goes on."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from hob.app.auditing import tell_action
+from hob.app.home import make_home
+from hob.app.identity import open_files
+from hob.app.importing.contents import Assistant, Left, Source
+from hob.app.importing.conversations import Progress, hand_over, plan_conversations
+from hob.app.importing.files import plan_files, put_file
+from hob.app.importing.plan import OPEN, Item, Kind, Plan, Status
+from hob.app.importing.reading import Unreadable
+from hob.app.importing.settings import plan_settings, put_setting
+from hob.app.sections import read_config
+from hob.core.clock import SystemClock
+from hob.core.errors import NotFound
+from hob.store.disk import stamp
+from hob.workspace import WorkspaceSettings
+
+
+def make_plan(assistant: Assistant, folder: Path, environ: Mapping[str, str], home: Path, stack: ExitStack) -> Plan:
+    """What would be done with what is in this folder. Changes nothing. Raises NotFound, ConfigInvalid.
+
+    What stays open until the conversations were read goes onto the stack. `home` is the user's.
+    """
+    config = read_config()
+    try:
+        root = folder.expanduser().resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise NotFound(f"there is no folder {folder}") from error
+    if not root.is_dir():
+        raise NotFound(f"{folder} is no folder; unpack it first if it is an archive")
+    usual = root in {place.resolve() for place in assistant.places(environ, home)}
+    try:
+        found = assistant.read(Source(root, usual, environ, stack))
+    except Unreadable as error:
+        raise NotFound(str(error)) from error
+    workspace = config[WorkspaceSettings].path.expanduser()
+    items = (
+        *plan_files(found.files, workspace),
+        *plan_settings((*found.keys, *found.settings), config),
+        *plan_conversations(found.conversations),
+        *(_left(each) for each in found.left),
+    )
+    return Plan(assistant.id, assistant.title, str(root), items)
+
+
+def _left(each: Left) -> Item:
+    return Item(Kind.OTHER, each.what, "", Status.NOT_TAKEN, each.why)
+
+
+def look_closer(plan: Plan, home: Path, progress: Progress) -> Plan:
+    """The same with the number of new messages: every conversation is read, and nothing is kept."""
+    return _with_conversations(plan, hand_over(home, _open(plan, Kind.CONVERSATION), progress, preview=True))
+
+
+def carry_out(plan: Plan, home: Path, progress: Progress) -> Plan:
+    """Do what was planned, conversations first: where somebody else holds the home, nothing is done at all.
+
+    Templates that are replaced are kept below `backups`. Raises NotConfigured, HomeTaken, ConnectionLost, StoreErrors.
+    """
+    make_home(home)
+    plan = _with_conversations(plan, hand_over(home, _open(plan, Kind.CONVERSATION), progress, preview=False))
+    config = read_config()
+    settings = config[WorkspaceSettings]
+    open_files(home, settings, may_seed=True)  # what is accepted is settled before anything is put there
+    workspace, aside = settings.path.expanduser(), home / "backups" / f"workspace-{stamp(SystemClock().now())}"
+    items: list[Item] = []
+    for item in plan.items:
+        done = item
+        if item.status in OPEN and item.kind is Kind.FILE:
+            done = put_file(item, workspace, aside)
+        elif item.status in OPEN and item.kind in (Kind.SETTING, Kind.SECRET):
+            done = put_setting(item, config)
+        items.append(done)
+    if any(item.status is Status.DONE for item in items):
+        tell_action(home, "import", f"{plan.assistant}: {plan.folder}")
+    return replace(plan, items=items)
+
+
+def _open(plan: Plan, kind: Kind) -> list[Item]:
+    return [item for item in plan.of(kind) if item.status in OPEN]
+
+
+def _with_conversations(plan: Plan, ended: list[Item]) -> Plan:
+    rest = iter(ended)
+    items = [next(rest) if each.kind is Kind.CONVERSATION and each.status in OPEN else each for each in plan.items]
+    return replace(plan, items=items)

@@ -1,0 +1,285 @@
+"""nanobot: https://github.com/HKUDS/nanobot. Its folder is `~/.nanobot`: `config.json`, and a workspace.
+
+A session is a file of JSON lines in `sessions/` of the workspace (earlier releases: of the folder), or rows of
+`sessions.sqlite3` there. Names in the configuration are written in camelCase or snake_case.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hob.app.importing.contents import Assistant, Contents, Conversation, Left, Passed, Said, Source, SourceCall
+from hob.app.importing.folders import Layout, take_workspace
+from hob.app.importing.reading import (
+    MOST_ARGUMENTS,
+    MOST_CALLS,
+    Object,
+    Unreadable,
+    inner,
+    object_at,
+    parse,
+    read_lines,
+    read_object,
+    text_of,
+    time_of,
+)
+from hob.app.importing.wishes import Wishes, leave_rest
+from hob.core.errors import InvalidRequest
+from hob.store import ForeignFile, open_foreign
+
+_IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md")
+_LAYOUT = Layout(
+    files={**{name: name for name in _IDENTITY}, "memory/MEMORY.md": "MEMORY.md"},
+    folders={"memory": "memory", "skills": "skills"},
+    not_taken={"cron": "scheduled jobs: Hob has no such part yet", "BOOTSTRAP.md": "it is nanobot's first talk"},
+    silent=frozenset({"sessions"}),
+)
+_DATABASE = "sessions.sqlite3"
+_NAME = re.compile(r"[^A-Za-z0-9_.@+:-]")
+_PROVIDERS: Mapping[str, str] = {"openai_codex": "openai-codex", "github_copilot": "github-copilot", "x_ai": "xai"}
+_REASONS: Mapping[str, str] = {
+    "tools": "what tools may do is never taken over; see `hob policy`",
+    "gateway": "Hob's own gateway has settings of its own; see `hob config show`",
+    "audio": "see `hob config show` for model.speech and model.transcription",
+}
+_TAKEN = ("agents.defaults", "providers", "channels")
+_OF_AGENTS = frozenset({"workspace", "model", "provider", "reasoning_effort"})
+_NO_CHANNEL = "the connection itself is not taken: Hob has no such channel yet"
+
+
+def _places(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+    return (home / ".nanobot",)
+
+
+def _knows(folder: Path) -> bool:
+    config = (folder / "config.json").is_file() and (folder.name == ".nanobot" or (folder / "workspace").is_dir())
+    return config or (folder / "sessions").is_dir() or _is_workspace(folder)
+
+
+def _is_workspace(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _IDENTITY)
+
+
+def _read(source: Source) -> Contents:
+    root, path = source.root, source.root / "config.json"
+    if not _knows(root) and not path.is_file():
+        raise Unreadable(f"{root} is no folder of nanobot's: there is neither config.json nor sessions/ nor AGENTS.md")
+    left: list[Left] = []
+    config: Object = {}
+    if path.exists():
+        try:
+            config = _snake(read_object(path, root))
+        except Unreadable as error:
+            left.append(Left(str(path), str(error)))
+    workspace = _workspace(source, config, left)
+    files, told = take_workspace(workspace, _LAYOUT) if workspace is not None else ([], [])
+    owners = _owners(config)
+    conversations: list[Conversation] = []
+    for folder in dict.fromkeys(each / "sessions" for each in (root, workspace) if each is not None):
+        conversations += _conversations(folder, source, owners, left)
+    if (root / "cron").exists():
+        left.append(Left(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
+    wishes = _settings(config, source)
+    return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *told, *wishes.left))
+
+
+def _snake(value: Any, depth: int = 0) -> Any:
+    """The same with every name of the schema in snake_case, however it was written."""
+    if not isinstance(value, Mapping) or depth > 3:
+        return value
+    return {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", str(k)).lower(): _snake(v, depth + 1) for k, v in value.items()}
+
+
+def _workspace(source: Source, config: Object, left: list[Left]) -> Path | None:
+    root = source.root
+    if _is_workspace(root):
+        return root
+    written = object_at(config, "agents", "defaults").get("workspace")
+    if isinstance(written, str) and written and "\0" not in written:
+        try:
+            found = Path(written).expanduser().resolve()
+        except (OSError, RuntimeError):
+            found = root / "workspace"
+        if found.is_dir() and (source.usual or found.is_relative_to(root)):
+            return found
+    if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
+        return root / "workspace"
+    left.append(Left("the workspace", "there is none in this folder; its own folder as PATH is taken, too"))
+    return None
+
+
+def _owners(config: Object) -> frozenset[str]:
+    """The sessions whose other side is the owner: the terminal's, and chats with the only one who may write."""
+    found = {"cli:direct"}
+    for name, channel in object_at(config, "channels").items():
+        allowed = inner(channel, "allow_from")
+        if isinstance(allowed, list) and len(allowed) == 1 and str(allowed[0]).strip("*"):
+            found.add(f"{name}:{str(allowed[0]).partition('|')[0]}")
+    return frozenset(found)
+
+
+# Sessions
+
+
+def _conversations(folder: Path, source: Source, owners: frozenset[str], left: list[Left]) -> Iterator[Conversation]:
+    if not folder.is_dir() or folder.resolve() != folder:
+        return
+    for path in sorted(folder.iterdir()):
+        if path.suffix != ".jsonl":
+            continue
+        if path.is_symlink() or not path.is_file():
+            left.append(Left(str(path), "it is a link or no plain file"))
+            continue
+        key = _key_of(path, folder)
+        status = path.stat()
+        read = partial(_read_file, path, folder, status.st_mtime, owner=key in owners)
+        yield Conversation(f"nanobot:{_NAME.sub('_', key)[:200]}", str(path), read, size=status.st_size)
+    database = folder / _DATABASE
+    if database.exists():
+        yield from _of_database(database, source, owners, left)
+
+
+def _key_of(path: Path, root: Path) -> str:
+    """The session's key as its first line tells it, else made of its name: `telegram_1` is `telegram:1`."""
+    try:
+        first = parse(next(read_lines(path, root), None) or b"") or {}
+    except Unreadable:
+        first = {}
+    key = first.get("key") if first.get("_type") == "metadata" else None
+    return text_of(key, 200) or path.stem.replace("_", ":", 1)
+
+
+def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[Said | Passed]:
+    entries = (None if line is None else parse(line) for line in read_lines(path, root))
+    yield from _read_entries(entries, since, owner=owner)
+
+
+def _of_database(path: Path, source: Source, owners: frozenset[str], left: list[Left]) -> Iterator[Conversation]:
+    if path.resolve() != path:
+        left.append(Left(str(path), "it lies behind a link; links are not followed"))
+        return
+    try:
+        file = source.stack.enter_context(open_foreign(path))
+        known = {"session_key", "position", "record"} <= file.columns("messages")
+        if not known or not {"key", "title"} <= file.columns("sessions"):
+            left.append(Left(str(path), "its tables are none that Hob knows"))
+            return
+        rows = list(file.rows("sessions", ("key", "title"), "key"))
+    except (InvalidRequest, OSError) as error:
+        left.append(Left(str(path), f"{error}; stop nanobot and try again"))
+        return
+    since = path.stat().st_mtime
+    for key, title in rows:
+        read = partial(_read_rows, file, str(key), since, owner=str(key) in owners)
+        session = f"nanobot:{_NAME.sub('_', str(key))[:200]}"
+        yield Conversation(session, f"{path}: {text_of(key, 200)}", read, text_of(title, 200))
+
+
+def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[Said | Passed]:
+    rows = file.rows("messages", ("record",), "position", (("session_key", key),))
+    yield from _read_entries(
+        (parse(text) if isinstance(text, str | bytes) else None for (text,) in rows), since, owner=owner
+    )
+
+
+def _read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[Said | Passed]:
+    at = since
+    moment: object = None
+    roles: Counter[str] = Counter()
+    for n, entry in enumerate(entries):
+        if entry is None:
+            yield Passed("lines that cannot be read")
+            continue
+        if "_type" in entry:
+            continue
+        role, stamp = text_of(entry.get("role"), 40), entry.get("timestamp")
+        at = time_of(stamp) or at
+        if stamp != moment:
+            moment = stamp
+            roles.clear()
+        # messages have no ids: what names one is who spoke when, and how often they had spoken then
+        nth = roles[role] = roles[role] + 1
+        timed = isinstance(stamp, str) and len(stamp) <= 40 and stamp.isprintable()
+        key = f"{role} {stamp} {nth}" if timed else f"line:{n}"
+        yield _said(key, entry, at, owner=owner)
+
+
+def _said(key: str, entry: Object, at: float, *, owner: bool) -> Said | Passed:
+    text = _text(entry.get("content"))
+    match entry.get("role"):
+        case "user":
+            said = Said(key, "user", text, at, owner)
+        case "assistant":
+            said = Said(key, "assistant", text, at, calls=tuple(_calls(entry.get("tool_calls"))))
+        case "tool":
+            return Said(key, "tool", text, at, call=text_of(entry.get("tool_call_id"), 200))
+        case _:
+            return Passed("messages of another kind")
+    return said if said.text or said.calls else Passed("messages without a word")
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        pieces = (text_of(inner(part, "text")) or f"[{text_of(inner(part, 'type'), 40)}]" for part in content)
+        return text_of("\n".join(pieces))
+    return text_of(content)
+
+
+def _calls(calls: object) -> Iterator[SourceCall]:
+    for call in calls[:MOST_CALLS] if isinstance(calls, list) else ():
+        name, arguments = inner(call, "function", "name"), inner(call, "function", "arguments")
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+        yield SourceCall(text_of(inner(call, "id"), 200), text_of(name, 200), text_of(written, MOST_ARGUMENTS))
+
+
+# Settings
+
+
+def _settings(config: Object, source: Source) -> Wishes:
+    wishes = Wishes(source.environ, source.usual)
+    providers = object_at(config, "providers")
+    for name, provider in providers.items():
+        key, address = inner(provider, "api_key"), inner(provider, "api_base")
+        if not key and not address:
+            continue
+        wire = "" if name in ("anthropic", "gemini") else "openai"
+        wishes.provider(_PROVIDERS.get(name, name), f"providers.{name}", base_url=address, wire=wire, key=key)
+        if inner(provider, "extra_headers"):
+            wishes.leave(f"providers.{name}.extraHeaders", "a header may be a secret; set it yourself")
+    defaults = object_at(config, "agents", "defaults")
+    wishes.model(_reference(defaults, providers), "agents.defaults.model")
+    wishes.thinking(defaults.get("reasoning_effort"), "agents.defaults.reasoningEffort")
+    for name in sorted(set(map(str, defaults)) - _OF_AGENTS):
+        wishes.leave(f"config.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
+    for name, channel in object_at(config, "channels").items():
+        if isinstance(channel, Mapping) and (channel.get("enabled") or channel.get("allow_from")):
+            wishes.allow(name, channel.get("allow_from"), f"channels.{name}.allowFrom")
+            wishes.groups(name, channel.get("group_allow_from"), f"channels.{name}.groupAllowFrom")
+            wishes.policy(name, "group_policy", channel.get("group_policy"), f"channels.{name}.groupPolicy")
+            wishes.leave(f"channels.{name}", _NO_CHANNEL)
+        elif not isinstance(channel, Mapping):
+            wishes.leave(f"config.json: channels.{name}", "Hob has settings of its own for what channels show")
+    wishes.finish()
+    leave_rest(wishes, config, _TAKEN, _REASONS, "config.json")
+    return wishes
+
+
+def _reference(defaults: Object, providers: Object) -> str | None:
+    """The model with the provider through which nanobot asks it: the named one, its own, a gateway that has a key."""
+    model, named = defaults.get("model"), defaults.get("provider")
+    if not isinstance(model, str) or not model:
+        return None
+    if isinstance(named, str) and named not in ("", "auto"):
+        return model if model.startswith(f"{named}/") else f"{_PROVIDERS.get(named, named)}/{model}"
+    own = model.partition("/")[0].replace("-", "_")
+    if "/" in model and inner(providers, own, "api_key"):
+        return model
+    gateway = next((each for each in ("openrouter", "custom", "vllm") if inner(providers, each, "api_key")), None)
+    return f"{gateway}/{model}" if gateway and not model.startswith(f"{gateway}/") else model
+
+
+ASSISTANT = Assistant("nanobot", "nanobot", _places, _knows, _read)

@@ -1,0 +1,132 @@
+"""OpenClaw: https://docs.openclaw.ai. Its folder is `~/.openclaw`; earlier releases had other names for it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from hob.app.importing.contents import Assistant, Contents, Left, Source, SourceFile
+from hob.app.importing.folders import Layout, take_folder, take_workspace
+from hob.app.importing.openclaw.sessions import conversations_of
+from hob.app.importing.openclaw.settings import read_settings
+from hob.app.importing.reading import Object, Unreadable, inner, object_at, read_object
+
+_CONFIGS = ("openclaw.json", "moltbot.json", "clawdbot.json")
+_FOLDERS = (".openclaw", ".moltbot", ".clawdbot")
+_MARKS = ("AGENTS.md", "SOUL.md", "IDENTITY.md")
+_LAYOUT = Layout(
+    files={
+        "AGENTS.md": "AGENTS.md",
+        "SOUL.md": "SOUL.md",
+        "USER.md": "USER.md",
+        "TOOLS.md": "TOOLS.md",
+        "IDENTITY.md": "IDENTITY.md",
+        "MEMORY.md": "MEMORY.md",
+        "memory.md": "MEMORY.md",
+        "HEARTBEAT.md": "HEARTBEAT.md",
+    },
+    folders={"memory": "memory", "skills": "skills"},
+    not_taken={
+        "BOOTSTRAP.md": "it is OpenClaw's first talk with its owner; `hob onboard` is Hob's",
+        "BOOT.md": "it is what OpenClaw does when it starts; Hob does nothing by itself then",
+    },
+)
+_PARTS: Mapping[str, str] = {
+    "cron": "scheduled jobs: Hob has no such part yet",
+    "credentials": "logins of channels: Hob makes its own",
+    "devices": "paired devices: Hob has no such part",
+    "hooks": "programs of OpenClaw; Hob does not run them",
+    "extensions": "programs of OpenClaw; Hob does not run them",
+    "plugins": "programs of OpenClaw; Hob does not run them",
+    "identity": "keys of OpenClaw's own",
+    "media": "files of conversations; only texts are taken",
+    "state": "OpenClaw's own state",
+}
+
+
+def _places(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+    named = [Path(environ["OPENCLAW_STATE_DIR"])] if environ.get("OPENCLAW_STATE_DIR") else []
+    return (*named, *(Path(environ.get("OPENCLAW_HOME") or home) / name for name in _FOLDERS))
+
+
+def _knows(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _CONFIGS) or (folder / "agents").is_dir() or _is_workspace(folder)
+
+
+def _is_workspace(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _MARKS)
+
+
+def _read(source: Source) -> Contents:
+    root = source.root
+    if not _knows(root):
+        raise Unreadable(f"{root} is no folder of OpenClaw's: there is neither openclaw.json nor agents/ nor AGENTS.md")
+    config, left = _config(source)
+    workspace, told = _workspace(source, config)
+    left += told
+    files: list[SourceFile] = []
+    if workspace is not None:
+        files, told = take_workspace(workspace, _LAYOUT)
+        left += told
+    if (root / "skills").is_dir() and workspace != root and not (root / "skills").is_symlink():
+        take_folder(root / "skills", PurePosixPath("skills"), files, left)
+    conversations, told = conversations_of(source)
+    left += told
+    wishes = read_settings(config, source, root / "agents" / _default_agent(config))
+    left += [
+        Left(str(root / name), why) for name, why in _PARTS.items() if (root / name).exists() and workspace != root
+    ]
+    return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *wishes.left))
+
+
+def _config(source: Source) -> tuple[Object, list[Left]]:
+    path = next((source.root / name for name in _CONFIGS if (source.root / name).exists()), None)
+    if path is None:
+        return {}, []
+    try:
+        config = read_object(path, source.root)
+    except Unreadable as error:
+        return {}, [Left(str(path), str(error))]
+    if "$include" in config:
+        return config, [Left(f"{path}: $include", "further files are not read")]
+    return config, []
+
+
+def _default_agent(config: Object) -> str:
+    agents = inner(config, "agents", "list")
+    chosen = [each for each in agents if inner(each, "default") is True] if isinstance(agents, list) else []
+    name = inner(chosen[0], "id") if chosen else "main"
+    return (
+        name
+        if isinstance(name, str) and name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+        else "main"
+    )
+
+
+def _workspace(source: Source, config: Object) -> tuple[Path | None, list[Left]]:
+    """The workspace: the one that is configured if it lies in the folder or the folder is the owner's own."""
+    root = source.root
+    if _is_workspace(root):
+        return root, []
+    left = _further(config)
+    written = object_at(config, "agents", "defaults").get("workspace") or inner(config, "agent", "workspace")
+    if isinstance(written, str) and written and "\0" not in written:
+        try:
+            found = Path(written).expanduser().resolve()
+        except (OSError, RuntimeError):
+            found = root / "workspace"
+        if found.is_dir() and (source.usual or found.is_relative_to(root)):
+            return found, left
+        if found.is_dir() and not (root / "workspace").is_dir():
+            told = "it lies outside of the folder; `hob import openclaw` with that folder as PATH takes it"
+            return None, [*left, Left(f"the workspace {found}", told)]
+    if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
+        return root / "workspace", left
+    return None, [*left, Left("the workspace", "there is none in this folder")]
+
+
+def _further(config: Object) -> list[Left]:
+    agents = inner(config, "agents", "list")
+    named = [each for each in agents if inner(each, "workspace")] if isinstance(agents, list) else []
+    return [Left(f"the workspace of the agent {inner(each, 'id')}", "Hob has one workspace") for each in named]
+
+
+ASSISTANT = Assistant("openclaw", "OpenClaw", _places, _knows, _read)

@@ -1,0 +1,147 @@
+"""Reading what somebody else wrote: plain files below one folder, never through a link, never more than is sane."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hob.core.errors import HobError
+
+MOST_JSON = 16_000_000
+MOST_JSON5 = 1_000_000
+"""JSON5 is read at a tenth of a megabyte a second: an assistant's settings are far smaller."""
+MOST_LINE = 16_000_000
+MOST_CHARS = 400_000
+"""Of one message."""
+MOST_ARGUMENTS = 20_000
+"""Characters of the arguments of one call."""
+MOST_CALLS = 50
+"""Of one message."""
+
+_PIECE = 1_000_000
+_NEWEST = 4_102_444_800.0  # the year 2100
+_CUT = "\n[… cut when it was imported]"
+
+Object = Mapping[str, Any]
+
+
+class Unreadable(HobError):
+    """It cannot be read."""
+
+
+def open_plain(path: Path, root: Path) -> int:
+    """A descriptor of a plain file below the (real) root. Raises Unreadable: of links, pipes, and what is not there."""
+    try:
+        if path.resolve(strict=True) != path or not path.is_relative_to(root):
+            raise Unreadable("it is a link, or lies behind one; links are not followed")
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise Unreadable("it is no plain file")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise Unreadable(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return descriptor
+
+
+def read_bytes(path: Path, root: Path, most: int) -> bytes:
+    """All of a file. Raises Unreadable, also if it has more bytes than this."""
+    with os.fdopen(open_plain(path, root), "rb") as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise Unreadable(f"it cannot be read: {error.strerror}") from error
+    if len(data) > most:
+        raise Unreadable(f"it is larger than {most:,} bytes")
+    return data
+
+
+def read_object(path: Path, root: Path) -> Object:
+    """The object in a JSON or JSON5 file. Raises Unreadable."""
+    try:
+        text = read_bytes(path, root, MOST_JSON).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable("it is not UTF-8 text") from error
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = _read_json5(text)
+    if not isinstance(found, dict):
+        raise Unreadable("it holds no JSON object")
+    return found
+
+
+def _read_json5(text: str) -> Any:
+    if len(text) > MOST_JSON5:
+        raise Unreadable(f"it is no JSON, and too large to be read as JSON5 (more than {MOST_JSON5:,} characters)")
+    import json5  # for files that are no plain JSON; nobody else needs it
+
+    try:
+        return json5.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("it is neither JSON nor JSON5") from error
+
+
+def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
+    """The lines of a file of any size, one after the other; None for one that is too long. Raises Unreadable."""
+    with os.fdopen(open_plain(path, root), "rb") as file:
+        try:
+            while line := file.readline(MOST_LINE):
+                if len(line) == MOST_LINE and not line.endswith(b"\n"):
+                    while (rest := file.readline(_PIECE)) and not rest.endswith(b"\n"):
+                        pass
+                    yield None
+                elif line.strip():
+                    yield line
+        except OSError as error:
+            raise Unreadable(f"it cannot be read to its end: {error.strerror}") from error
+
+
+def parse(line: str | bytes) -> Object | None:
+    """The object of a line, or None."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def text_of(value: object, most: int = MOST_CHARS) -> str:
+    """A text as it can be kept: valid Unicode, and not longer than this. Empty for what is no text."""
+    if not isinstance(value, str):
+        return ""
+    text = value if len(value) <= most else value[: most - len(_CUT)] + _CUT
+    return text.encode("utf-8", "replace").decode()
+
+
+def time_of(value: object) -> float | None:
+    """Unix seconds of what other programs write: milliseconds, or ISO 8601 (local where it names no zone)."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        seconds = value / 1000 if value > _NEWEST else float(value)
+        return seconds if 0 < seconds < _NEWEST else None
+    if isinstance(value, str) and len(value) <= 40:
+        try:
+            seconds = datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return None
+        return seconds if 0 < seconds < _NEWEST else None
+    return None
+
+
+def inner(value: object, *path: str) -> Any:
+    """What stands at this path of nested objects; None where there is nothing."""
+    for name in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
+
+
+def object_at(value: object, *path: str) -> Object:
+    """The object at this path; an empty one where there is none."""
+    found = inner(value, *path)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,135 @@
+"""`hob import`: what it changes, what it leaves, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hob.app.home import own
+from tests.app.importing import folders
+from tests.app.importing.conftest import User, reasons, statuses
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    return {str(each): each.read_bytes() for each in sorted(folder.rglob("*")) if each.is_file()}
+
+
+def test_a_dry_run_counts_what_is_new_and_changes_nothing(user: User) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    before = listing(user.home)
+    view = user.imports("openclaw", "--dry-run", "--yes")
+    assert (view["dry_run"], view["messages"], view["counts"]["new"]) == (True, {"new": 5, "there": 0}, 19)
+    assert listing(user.home) == before
+    assert user.imports("openclaw")["counts"] == view["counts"]
+    assert listing(user.home) == before
+
+
+def test_again_it_finds_all_of_it_here(user: User) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    user.takes("openclaw")
+    settings = (user.state / "config.toml").read_bytes()
+    again = user.takes("openclaw")
+    assert {each["status"] for each in again["items"] if each["kind"] != "other"} == {"there"}
+    assert again["messages"] == {"new": 0, "there": 5}
+    assert (user.state / "config.toml").read_bytes() == settings
+    assert user.imports("openclaw", "--dry-run")["messages"] == {"new": 0, "there": 5}
+
+
+def test_what_came_since_is_taken_and_what_was_changed_here_stays(user: User) -> None:
+    root = folders.openclaw(user.home / ".openclaw")
+    user.takes("openclaw")
+    (user.workspace / "SOUL.md").write_text("mine\n")
+    later = folders.claw_message("m9", "user", folders.said("And milk?"), folders.AT + 60)
+    folders.write_lines(root / "agents/main/sessions/s-1.jsonl", (*folders.CLAW_TALK, later))
+    folders.write(root / "workspace/memory/2026-01-03.md", "Milk.\n")
+    view = user.takes("openclaw")
+    assert view["messages"]["new"] == 1
+    assert statuses(view, "file")["memory/2026-01-03.md"] == "done"
+    assert statuses(view, "file")["SOUL.md"] == "conflict"
+    assert (user.workspace / "SOUL.md").read_text() == "mine\n"
+
+
+def test_nothing_that_is_set_is_overwritten(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    own_settings = '[model]\nname = "ollama/mine"\n[admission]\nallow = ["telegram:1"]\n'
+    folders.write(user.state / "config.toml", own_settings)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "another-key")
+    view = user.takes("openclaw")
+    told = reasons(view, "conflict")
+    assert "model.name = anthropic/claude-opus-5: it is ollama/mine here; that stays" in told
+    assert "model.providers.anthropic.api_key: there is another key" in told
+    settings = (user.state / "config.toml").read_text()
+    assert 'name = "ollama/mine"' in settings
+    assert 'allow = ["telegram:1", "telegram:tg1", "telegram:12345", "whatsapp:+43 660 1234567"]' in settings
+
+
+def test_a_template_that_was_changed_is_no_template(user: User) -> None:
+    folders.write(user.workspace / "SOUL.md", "changed\n")
+    folders.openclaw(user.home / ".openclaw")
+    view = user.takes("openclaw")
+    assert statuses(view, "file")["SOUL.md"] == "conflict"
+    assert not list((user.state / "backups").glob("workspace-*/SOUL.md"))
+
+
+def test_what_a_killed_import_left_half_written_is_no_hindrance(user: User) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    folders.write(user.workspace / ".HEARTBEAT.md.importing", "- lo")
+    user.takes("openclaw")
+    assert (user.workspace / "HEARTBEAT.md").read_text() == "- look at the mail\n"
+    assert not list(user.workspace.rglob("*.importing"))
+
+
+def test_without_a_name_it_tells_what_is_here(user: User) -> None:
+    assert user.hob("import")[0] == 1
+    folders.openclaw(user.home / ".openclaw")
+    folders.nanobot(user.home / ".nanobot")
+    status, out, _ = user.hob("import")
+    assert status == 0
+    assert "hob import openclaw" in out
+    assert "hob import nanobot" in out
+    _, listed, _ = user.hob("import", "--json")
+    assert [each["assistant"] for each in json.loads(listed)["found"]] == ["openclaw", "nanobot"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["openclaw"], "there is no OpenClaw in"),
+        (["clippy"], "it can from nanobot, openclaw"),
+        (["openclaw", "/nowhere/at/all"], "there is no folder"),
+        (["openclaw", "."], "is no folder of OpenClaw's"),
+        (["nanobot", "{home}/file.tar"], "unpack it first"),
+    ],
+)
+def test_wrong_use_is_told_with_what_to_do(
+    user: User, arguments: list[str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders.write(user.home / "file.tar", "x")
+    (user.home / "empty").mkdir()
+    monkeypatch.chdir(user.home / "empty")
+    status, _, err = user.hob("import", *(each.format(home=user.home) for each in arguments))
+    assert (status, words in err) == (1, True), err
+
+
+def test_nobody_there_to_be_asked_is_no_yes(user: User) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    status, _, err = user.hob("import", "openclaw")
+    assert status == 1
+    assert "--yes" in err
+    assert not user.workspace.exists()
+
+
+def test_where_somebody_else_holds_the_home_nothing_is_done(user: User) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    with own(user.state, "restore"):
+        status, _, err = user.hob("import", "openclaw", "--yes")
+    assert status == 1
+    assert "is in use by hob restore" in err
+    assert not user.workspace.exists()
+    assert not (user.state / "config.toml").exists()
+
+
+def test_it_is_in_the_audit_log(user: User) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    user.takes("openclaw")
+    assert "import" in user.hob("audit", "show")[1]
