@@ -114,7 +114,7 @@ def test_wrong_use_is_told_with_what_to_do(
 def test_nobody_there_to_be_asked_is_no_yes(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     status, _, err = user.hob("import", "openclaw")
-    assert status == 1
+    assert status == 2
     assert "--yes" in err
     assert not user.workspace.exists()
 
