@@ -5,10 +5,10 @@ import json
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import json5
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +47,7 @@ def near(shape: Any) -> st.SearchStrategy[Any]:
     return st.one_of(like, like, like, like, values)
 
 
-CLAW = json5.loads(folders.CLAW_CONFIG)
+CLAW = import_module("json5").loads(folders.CLAW_CONFIG)
 PROFILES = {"version": 1, "profiles": {"a": {"type": "api_key", "provider": "anthropic", "key": "k"}}}
 INDEX = {"agent:main:main": {"sessionId": "s-1", "displayName": "x"}}
 claw_entries = st.one_of(*map(near, folders.CLAW_TALK), values)

@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,9 @@ def read_object(path: Path, root: Path) -> Object:
 def _read_json5(text: str) -> Any:
     if len(text) > MOST_JSON5:
         raise Unreadable(f"it is no JSON, and too large to be read as JSON5 (more than {MOST_JSON5:,} characters)")
-    import json5  # for files that are no plain JSON; nobody else needs it
-
+    loads = import_module("json5").loads  # only files that are no plain JSON cost it
     try:
-        return json5.loads(text)
+        return loads(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable("it is neither JSON nor JSON5") from error
 
