@@ -5,7 +5,8 @@ from importlib import import_module
 
 import pytest
 
-from hob.app.cli import COMMANDS, PLAIN, overview, run
+from hob import __version__
+from hob.app.cli import COMMANDS, HEADINGS, PLAIN, overview, run
 
 
 def test_the_overview_names_every_command() -> None:
@@ -25,6 +26,21 @@ def test_wrong_use_has_status_2_with_and_without_parsing(
 ) -> None:
     assert run(arguments) == 2
     assert capsys.readouterr().out == ""
+
+
+def test_every_command_stands_under_a_heading() -> None:
+    assert next(iter(HEADINGS)) == COMMANDS[0][0]
+    assert set(HEADINGS) <= {name for name, _, _ in COMMANDS}
+    assert [line for line in overview().splitlines() if len(line) > 80] == []
+
+
+def test_help_and_version_are_commands_for_those_who_type_them_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help"]) == 0
+    assert capsys.readouterr().out == f"{overview()}\n"
+    assert run(["help", "ask"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: hob ask")
+    assert run(["version"]) == 0
+    assert capsys.readouterr().out == f"{__version__}\n"
 
 
 def test_a_text_that_looks_like_an_option_is_parsed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -45,10 +46,10 @@ CHANGELOG = """\
     ("file", "origin", "kind", "command"),
     [
         ("hob-image", {}, "a container", "docker compose build --pull"),
-        ("uv-receipt.toml", {}, "a tool of uv", "uv tool upgrade hob"),
-        ("pipx_metadata.json", {}, "an application of pipx", "pipx upgrade hob"),
-        ("archive-v0/x/pyvenv.cfg", {}, "a passing run of uvx", "uv tool install hob"),
-        ("pyvenv.cfg", {}, "a package", "--upgrade hob"),
+        ("uv-receipt.toml", {}, "a tool of uv", "from where you had this one"),
+        ("pipx_metadata.json", {}, "an application of pipx", "from where you had this one"),
+        ("archive-v0/x/pyvenv.cfg", {}, "a passing run of uvx", "from where you had this one"),
+        ("pyvenv.cfg", {}, "a package", "from where you had this one"),
         (
             "pyvenv.cfg",
             {"url": "https://example.org/hob.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
@@ -79,6 +80,19 @@ def test_a_checkout_is_pulled_and_installed_as_it_was(tmp_path: Path, editable: 
     installed = find_installation(checkout / venv, "/bin/python", "0.1.0", origin)
     assert installed.upgrade[0] == f"git -C '{checkout}' pull"
     assert command in installed.upgrade[1]
+
+
+def test_nobody_is_told_to_install_the_strangers_package_of_this_name() -> None:
+    """On the public index `hob` is somebody else's program."""
+    bare = re.compile(r"(install|upgrade|uvx|pipx)(?: -\S+)*\s+'?\"?hob(?![\w./ -]*@ )(\[|['\"`=@\s]|$)")
+    places = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    told = [
+        f"{place.relative_to(ROOT)}: {line.strip()}"
+        for place in places
+        for line in place.read_text().splitlines()
+        if bare.search(line) and "hob service" not in line
+    ]
+    assert told == []
 
 
 @pytest.mark.parametrize(

@@ -248,3 +248,17 @@ async def test_a_set_value_says_when_the_running_hob_takes_it_up(world: World) -
         assert (said.status, said.out) == (0, "")
         assert "next started" in said.err
         assert "hob secrets reload" in (await world.hob("config", "set", "logs.level", "debug")).err
+
+
+async def test_a_terminal_that_cannot_show_a_sign_shows_the_rest(world: World) -> None:
+    said = await world.hob("ask", "grüße→漢", LC_ALL="C", PYTHONIOENCODING="ascii")
+    assert (said.status, said.err) == (0, "")
+    assert "You said" in said.out
+    assert (await world.hob("timeline", LC_ALL="C", PYTHONIOENCODING="ascii")).status == 0
+
+
+async def test_a_question_is_read_as_utf_8_whatever_the_locale(world: World) -> None:
+    said = await world.hob(
+        "ask", "grüße", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="utf-8"
+    )
+    assert (said.status, said.out.strip()) == (0, "You said: grüße")

@@ -101,3 +101,16 @@ async def test_killed_on_a_full_disk_it_goes_on_when_there_is_space(small: World
         assert (await daemon.get(slow, wait=3))["reply"] == "You said: slow"
         for id in acknowledged:
             assert (await daemon.get(id, wait=3))["state"] == "done"
+
+
+async def test_without_a_daemon_the_commands_name_the_full_disk_and_the_next_step(small: World) -> None:
+    assert (await small.hob("ask", "hello")).status == 0
+    ballast = fill(small.home)
+    for command in (("ask", "again"), ("status",)):
+        said = await small.hob(*command)
+        assert said.status == 1
+        assert str(small.home) in said.err
+        assert "room" in said.err or "space" in said.err
+        assert "Traceback" not in said.err
+    ballast.unlink()
+    assert (await small.hob("ask", "again")).status == 0

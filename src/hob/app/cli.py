@@ -11,6 +11,16 @@ from typing import Any
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
 
 ABOUT = "A personal assistant that loses nothing. Without a command: chat."
+HEADINGS = {
+    "chat": "Talk",
+    "status": "See what it does",
+    "retry": "Put right",
+    "models": "Set up",
+    "approvals": "Trust",
+    "doctor": "Keep it running",
+    "backup": "Keep what it knows",
+}
+"""Above which command each heading stands."""
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("chat", "chat:chat", "Talk; the same as no command at all."),
     ("ask", "ask:ask", "Ask one question; the answer goes to stdout."),
@@ -22,31 +32,30 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("tasks", "tasks:tasks", "What is being done and what was."),
     ("timeline", "timeline:timeline", "What happened, by trace."),
     ("logs", "logs:logs", "What Hob did, from its log; --follow goes on."),
+    ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
     ("retry", "retry:retry", "Bring back what failed or was set aside."),
     ("undo", "undo:undo", "Put back what a turn changed in files."),
-    ("prompt", "prompt:prompt", "What the next request to the model holds, by section."),
     ("models", "models:app", "What there is to ask, and which model is asked."),
+    ("config", "config:app", "Show, check and change settings."),
+    ("secrets", "secrets:app", "Keys and passwords: kept by reference, never shown."),
+    ("token", "token:app", "Who may call the API, and what for."),
+    ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("approvals", "approvals:app", "What waits for your leave, and your answers."),
     ("accept", "accept:accept", "Let changed identity files be obeyed again."),
-    ("config", "config:app", "Show, check and change settings."),
     ("people", "people:app", "Who may talk to Hob, and where they write from."),
-    ("erase", "erase:erase", "Forget a person: what they said and what is said of them."),
     ("pairing", "pairing:app", "Who asks to be let in."),
     ("policy", "policy:app", "What may be done, and which rule says so."),
     ("security", "security:app", "What could be safer about this Hob."),
     ("audit", "audit:app", "What was decided, allowed and refused, and whether that log is whole."),
+    ("erase", "erase:erase", "Forget a person: what they said and what is said of them."),
     ("doctor", "doctor:doctor", "What is wrong here, and what to do about it."),
-    ("upgrade", "upgrade:upgrade", "How this Hob is upgraded, and what changed."),
     ("service", "service:app", "Hob as a service: started with the machine, and again when it fails."),
-    ("secrets", "secrets:app", "Keys and passwords: kept by reference, never shown."),
-    ("token", "token:app", "Who may call the API, and what for."),
-    ("webhooks", "webhooks:app", "What machines may send to Hob."),
-    ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
-    ("import", "importing:import_", "Take over what another assistant has: files, conversations, settings."),
+    ("upgrade", "upgrade:upgrade", "How this Hob is upgraded, and what changed."),
     ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
     ("rebuild", "rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),
+    ("webhooks", "webhooks:app", "What machines may send to Hob."),
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
@@ -56,9 +65,13 @@ PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "log
 
 def overview() -> str:
     """What `hob --help` says, made without loading anything."""
-    lines = [f"  {name:10} {text}" for name, _, text in COMMANDS]
+    lines: list[str] = []
+    for name, _, text in COMMANDS:
+        if name in HEADINGS:
+            lines += ["", f"{HEADINGS[name]}:"]
+        lines.append(f"  {name:10} {text}")
     options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Which Hob this is."
-    return "\n".join((f"Usage: hob [COMMAND]\n\n{ABOUT}\n\nCommands:", *lines, "\nOptions:", options))
+    return "\n".join((f"Usage: hob [COMMAND]\n\n{ABOUT}", *lines, "\nOptions:", options))
 
 
 def build() -> Any:
@@ -82,7 +95,8 @@ def build() -> Any:
 
 def _perform(arguments: Sequence[str]) -> object:
     """The command's status. The commonest ways to call Hob do without the command line library, half of their cost."""
-    if list(arguments) in (["--help"], ["-h"]):
+    arguments = _as_options(arguments)
+    if arguments in (["--help"], ["-h"]):
         return print(overview())
     if not arguments and (status := _lead_in()):
         return status
@@ -93,6 +107,17 @@ def _perform(arguments: Sequence[str]) -> object:
         module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
         return getattr(import_module(f"hob.app.commands.{module}"), function)(*rest)
     return _parsed(arguments)
+
+
+def _as_options(arguments: Sequence[str]) -> list[str]:
+    """`hob help ask` is `hob ask --help`, and `hob version` is `hob --version`."""
+    match list(arguments):
+        case ["help", *rest]:
+            return [*rest, "--help"]
+        case ["version"]:
+            return ["--version"]
+        case rest:
+            return rest
 
 
 def _parsed(arguments: Sequence[str]) -> object:
@@ -118,8 +143,11 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command; its exit status. 2 means wrong use or wrong configuration, 1 that it failed."""
     if sys.stdout is None:  # closed by the caller
         sys.stdout = io.StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")  # a sign that this terminal cannot show is no failure
     try:
-        status = _perform(arguments)
+        status = _perform([_as_text(word) for word in arguments])
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except BaseException as error:
@@ -127,6 +155,16 @@ def run(arguments: Sequence[str]) -> int:
         if told is None:
             raise
         return told
+
+
+def _as_text(word: str) -> str:
+    """An argument that a locale without umlauts left undecoded, as the UTF-8 that it is."""
+    if word.isascii() or word.isprintable():
+        return word
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
 
 
 def _innermost(error: BaseException) -> BaseException:
@@ -153,7 +191,7 @@ def _explain(error: BaseException) -> int | None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO):
-            print(f"hob: {error.strerror}: {error.filename or 'standard output'}", file=sys.stderr)
+            print(f"hob: {error.strerror}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
             return 1
         case KeyboardInterrupt():
             return 130

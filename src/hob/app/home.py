@@ -47,7 +47,10 @@ def own(home: Path, role: str) -> Iterator[None]:
         except BlockingIOError:
             holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
             raise HomeTaken(f"{home} is in use by {holder}", holder=holder) from None
-        _write_holder(descriptor, role)
+        try:
+            _write_holder(descriptor, role)
+        except OSError as error:
+            raise StoreFull(f"{home} cannot be written: {error.strerror}; make room or make it writable") from error
         yield
         os.ftruncate(descriptor, 0)
     finally:

@@ -15,6 +15,10 @@ from urllib.parse import unquote, urlsplit
 CHANGELOG = "CHANGELOG.md"
 IMAGE_MARK = "hob-image"
 """The file beside the libraries that says that they are a container's."""
+_MADE_BY = {"uv-receipt.toml": "a tool of uv", "pipx_metadata.json": "an application of pipx"}
+_SAME_WAY = "install the newer one from where you had this one"
+_OF_FORMER = "the same with version {version}"
+_NOT_OURS = "Name where it comes from (a checkout, a wheel): what package indexes call hob is another program."
 _SECTION = re.compile(r"^## \[?([^\]\s]+)\]?", re.MULTILINE)
 
 
@@ -40,21 +44,17 @@ def find_installation(prefix: Path, python: str, version: str, origin: Mapping[s
         return Installation("a container", again, "build the former image", note="Run these where compose.yaml lies.")
     if url.startswith("file:") and (checkout := Path(unquote(urlsplit(url).path))).is_dir():
         return _of_checkout(checkout, prefix, python, editable=bool(origin.get("dir_info", {}).get("editable")))
-    if (prefix / "uv-receipt.toml").exists():
-        return Installation("a tool of uv", ("uv tool upgrade hob",), f"uv tool install hob=={version}")
-    if (prefix / "pipx_metadata.json").exists():
-        back = f"pipx install --force hob=={version}"
-        return Installation("an application of pipx", ("pipx upgrade hob",), back)
     if any(part.startswith("archive-v") for part in prefix.parts):
         note = "It lies in a cache that is emptied at times: no service can be made of it."
-        return Installation("a passing run of uvx", ("uv tool install hob",), f"uvx hob@{version}", note=note)
+        return Installation("a passing run of uvx", (_SAME_WAY,), _OF_FORMER.format(version=version), note=note)
     pip = _pip(python)
     if control := origin.get("vcs_info"):
         source = f"hob @ {control['vcs']}+{url}"
         back = shlex.quote(f"{source}@{control.get('commit_id', '')}")
         upgrade = f"{pip} --force-reinstall {shlex.quote(source)}"
         return Installation(f"a package from {url}", (upgrade,), f"{pip} --force-reinstall {back}")
-    return Installation("a package", (f"{pip} --upgrade hob",), f"{pip} hob=={version}")
+    kind = next((kind for mark, kind in _MADE_BY.items() if (prefix / mark).exists()), "a package")
+    return Installation(kind, (_SAME_WAY,), _OF_FORMER.format(version=version), note=_NOT_OURS)
 
 
 def _of_checkout(checkout: Path, prefix: Path, python: str, *, editable: bool) -> Installation:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hob.config.environment import expand_path
 from hob.config.substitution import Text, is_name
 from hob.core.errors import NotConfigured, Unready
+from hob.core.libraries import install_command
 from hob.core.settings import Secret
 
 COMMAND_SECONDS = 10.0
@@ -96,7 +97,7 @@ def _of_keyring(name: str, around: Surroundings) -> tuple[Read, str]:
             keyring = import_module("keyring")
             errors = import_module("keyring.errors")
         except ImportError:
-            raise NotConfigured("keyring references need the extra: pip install 'hob[keyring]'") from None
+            raise NotConfigured(f"keyring references need a library: {install_command('keyring')}") from None
         try:
             value = keyring.get_password(service, user)
         except errors.KeyringError as error:

@@ -1,7 +1,7 @@
 """The text of a PDF, Word or OpenDocument file: a program of its own, since whoever wrote the file wrote our input.
 
 It reads the file from its standard input and writes plain text, with limits on memory and time that it cannot lift. So
-a document that makes a parser loop or swell costs an error and nothing else. PDF needs pypdf (`pip install hob[docs]`).
+a document that makes a parser loop or swell costs an error and nothing else. PDF needs pypdf.
 """
 
 import contextlib

@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from hob.core.errors import ToolFailed
+from hob.core.libraries import install_command
 from hob.tools.document_text import MISSING, SECONDS
 from hob.tools.kinds import DOCUMENTS
 
@@ -28,7 +29,7 @@ async def document_text(data: bytes, kind: str) -> str:
             await process.wait()
     if process.returncode == MISSING:
         raise ToolFailed(
-            f"to read a {DOCUMENTS[kind]} document, a library is missing; the owner can: pip install 'hob[docs]'"
+            f"to read a {DOCUMENTS[kind]} document a library is missing; the owner can: {install_command('pypdf')}"
         )
     if process.returncode != 0:
         why = said.decode("utf-8", "replace")[-200:].strip() or f"gave up after {SECONDS} s or for want of memory"

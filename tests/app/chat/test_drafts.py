@@ -1,10 +1,11 @@
 """Marks in a message that is being written, and what they stand for."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from hob.app.chat.drafts import Draft, dropped_files
+from hob.app.chat.drafts import MOST_BYTES, Draft, dropped_files
 
 LONG = "\n".join(f"line {n}" for n in range(214))
 
@@ -88,3 +89,18 @@ def test_spaces_in_dropped_paths_may_be_escaped_or_encoded(tmp_path: Path) -> No
 )
 def test_other_texts_are_no_dropped_files(text: str) -> None:
     assert dropped_files(text) == ()
+
+
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(OSError, match="regular file|directory"):
+            Draft().attach(path)
+
+
+def test_a_file_that_is_too_large_is_refused_when_it_is_named(tmp_path: Path) -> None:
+    large = tmp_path / "film.mkv"
+    with large.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    with pytest.raises(OSError, match="too large"):
+        Draft().attach(large)

@@ -67,10 +67,43 @@ def test_a_line_bears_the_trace_of_the_work_that_wrote_it(folder: Path) -> None:
     assert [line and line.trace for line in found] == ["tr-2", ""]
 
 
+def fill(handler: LogFile, numbers: range) -> None:
+    for number in numbers:
+        handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "%04d " + "x" * 150, (number,), None))
+
+
+def test_a_file_that_was_taken_away_costs_no_other_and_no_later_line(folder: Path) -> None:
+    handler = LogFile(folder, LogSettings(file_bytes=1_000, files=3))
+    fill(handler, range(12))
+    before = [file.read_text() for file in full_files(folder)]
+    (folder / "hob.log").unlink()
+    fill(handler, range(12, 20))
+    handler.close()
+    after = [file.read_text() for file in full_files(folder)]
+    assert after[-len(before) :] == before
+    assert "0019" in (folder / "hob.log").read_text()
+
+
+def test_a_file_that_was_taken_away_is_noticed_in_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.app.operating.log_file.LOOK_SECONDS", 0.0)
+    handler = LogFile(folder, LogSettings())
+    fill(handler, range(3))
+    (folder / "hob.log").rename(folder / "mine.log")
+    fill(handler, range(3, 5))
+    handler.close()
+    assert (len((folder / "mine.log").read_text().splitlines()), len(lines(folder))) == (3, 2)
+
+
+def test_a_log_that_others_could_read_is_made_private(folder: Path) -> None:
+    (folder / "hob.log").touch(0o644)
+    (folder / "hob.log").chmod(0o644)
+    LogFile(folder, LogSettings()).close()
+    assert stat.S_IMODE((folder / "hob.log").stat().st_mode) == 0o600
+
+
 def test_full_files_are_kept_as_many_as_are_wanted_the_newest_first(folder: Path) -> None:
     handler = LogFile(folder, LogSettings(file_bytes=1_000, files=2))
-    for number in range(100):
-        handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "%04d " + "x" * 150, (number,), None))
+    fill(handler, range(100))
     handler.close()
     assert [file.name for file in full_files(folder)] == ["hob.log.1", "hob.log.2"]
     names = ("hob.log.2", "hob.log.1", "hob.log")

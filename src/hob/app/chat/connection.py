@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from hob.app.chat.drafts import one_line
+from hob.app.chat.drafts import one_line, read_file
 from hob.app.client import ConnectionLost, NobodyThere, call, stream_again, stream_chat, upload
 from hob.app.commands.output import tame
 from hob.app.home import socket_of
 from hob.app.reaching import error_of
-from hob.core.errors import HobError, HomeTaken
+from hob.core.errors import HomeTaken
 from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.events import Event
 
 REJOIN_SECONDS = 30.0
-MOST_BYTES = 25_000_000
-"""Of one file."""
 
 
 class Connection:
@@ -76,9 +74,7 @@ class Connection:
         """Texts go along as data, other files are handed in."""
         texts, handed_in = [], []
         for file in files:
-            if file.stat().st_size > MOST_BYTES:
-                raise HobError(f"{file} is too large; at most {MOST_BYTES:,} bytes can be sent")
-            data = file.read_bytes()
+            data = read_file(file)
             if media_type_of(data[:HEAD]).startswith("text/"):
                 texts.append(f"{one_line(file.name)}:\n{data.decode('utf-8', 'replace')}")
             else:

@@ -1,6 +1,9 @@
 """What stands for more than it shows in a message that is being written: long pasted texts, and files."""
 
+import errno
+import os
 import shlex
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +13,8 @@ from hob.app.chat.sentences import Sentence, say
 from hob.app.commands.output import tame
 from hob.core.screening.media import HEAD, media_type_of
 
+MOST_BYTES = 25_000_000
+"""Of one file."""
 LONG_LINES, LONG_CHARACTERS = 5, 2_000
 """From more than so much on a pasted text is shown shortened."""
 
@@ -40,9 +45,8 @@ class Draft:
         return text
 
     def attach(self, path: Path) -> str:
-        """The mark for a file. Raises OSError where it cannot be read, or is none."""
-        with path.open("rb") as file:
-            picture = media_type_of(file.read(HEAD)).startswith("image/")
+        """The mark for a file. Raises OSError where it cannot be sent."""
+        picture = media_type_of(read_file(path, HEAD)).startswith("image/")
         name = one_line(path.name)
         return self._mark(say(Sentence.PICTURE if picture else Sentence.FILE, self.language, name=name), path)
 
@@ -109,6 +113,21 @@ def path_of(word: str) -> Path:
         return Path(word).expanduser()
     except RuntimeError:  # nobody's home
         return Path(word)
+
+
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+    """How a file begins, or all of it. Raises OSError where it cannot be read, is too large, or is no regular file."""
+    # nothing is waited for: a named pipe or a device would not let the chat go on
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        if status.st_size > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"it is too large; at most {MOST_BYTES:,} bytes can be sent")
+        return file.read(most)
 
 
 def _is_file(path: Path) -> bool:

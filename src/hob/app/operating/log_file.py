@@ -15,6 +15,8 @@ from hob.core.tracing import TRACE
 
 NAME = "hob.log"
 FOLDER = "logs"
+LOOK_SECONDS = 5.0
+"""How often it is looked whether the file is still the one that is written to, at most."""
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class LogFile(logging.Handler):
         self._path = folder / NAME
         self._handle = -1
         self._size = 0
+        self._looked = 0.0
         self._lines = LineFormatter(settings.format)
         self.setFormatter(self._lines)  # others may put a mask around it, so it is never replaced
         self.reopen(settings)
@@ -79,6 +82,7 @@ class LogFile(logging.Handler):
         """Write one line."""
         try:
             line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+            self._look()
             if self._size and self._size + len(line) > self._settings.file_bytes:
                 self._begin_anew()
             self._size += os.write(self._handle, line)
@@ -109,11 +113,25 @@ class LogFile(logging.Handler):
         for number in range(min(len(full), self._settings.files - 1), 0, -1):
             with suppress(FileNotFoundError):
                 self._numbered(number).rename(self._numbered(number + 1))
-        if self._settings.files:
-            self._path.rename(self._numbered(1))
-        else:
-            self._path.unlink()
+        with suppress(FileNotFoundError):
+            if self._settings.files:
+                self._path.rename(self._numbered(1))
+            else:
+                self._path.unlink()
         self._open()
+
+    def _look(self) -> None:
+        """Now and then: go on in a new file if somebody took the old one away."""
+        now = time.monotonic()
+        if now < self._looked + LOOK_SECONDS:
+            return
+        self._looked = now
+        try:
+            there = self._path.stat().st_ino
+        except FileNotFoundError:
+            there = 0
+        if there != os.fstat(self._handle).st_ino:
+            self._open()
 
     def _numbered(self, number: int) -> Path:
         return self._path.with_name(f"{NAME}.{number}")

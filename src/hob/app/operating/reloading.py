@@ -25,6 +25,7 @@ class Reloading:
         self._upkeep = upkeep
         self._clock = clock
         self._at: float | None = None
+        self._waiting: list[str] = []
         self._problem = ""
         self._listeners: list[Callable[[], None]] = []
         known.watch(config.secrets())
@@ -43,7 +44,7 @@ class Reloading:
             return self.view()
         self._problem, self._at = "", self._clock.now().timestamp()
         renewed = self._renew_secrets(new)
-        self._config = new
+        self._config, self._waiting = new, _differing(self._began, new)
         try:
             reopen_logs(new[LogSettings])
         except OSError as error:
@@ -58,8 +59,7 @@ class Reloading:
 
     def waiting(self) -> list[str]:
         """The keys whose values are other than those this Hob runs with, and hold from the next start on."""
-        now, then = (_plain(config) for config in (self._config, self._began))
-        return sorted(key for key in now if now[key] != then[key])
+        return self._waiting
 
     def view(self) -> Mapping[str, Any]:
         """When it was last read, what waits for a start, and what was wrong with it."""
@@ -72,6 +72,11 @@ class Reloading:
         self._known.watch(held.items())
         self._known.learn(values_at_hand(others.items()))
         return len(held.keys() & others.keys())
+
+
+def _differing(began: Config, config: Config) -> list[str]:
+    now, then = _plain(config), _plain(began)
+    return sorted(key for key in now if now[key] != then[key])
 
 
 def _plain(config: Config) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hob.config import Config
 from hob.core.errors import NotConfigured
+from hob.core.libraries import install_command
 from hob.core.settings import Secret
 
 FOLDER = "secrets"
@@ -74,7 +75,7 @@ def put_in_keyring(user: str, value: str, service: str = _SERVICE) -> str:
     try:
         keyring, errors = import_module("keyring"), import_module("keyring.errors")
     except ImportError:
-        raise NotConfigured("the keyring needs the extra: pip install 'hob[keyring]'") from None
+        raise NotConfigured(f"the keyring needs a library: {install_command('keyring')}") from None
     try:
         keyring.set_password(service, user, value)
     except errors.KeyringError as error:
