@@ -399,6 +399,16 @@ async def test_a_simple_terminal_gets_the_plain_chat(world: World, environ: dict
         assert b"\x1b[2m" not in terminal.raw
 
 
+@pytest.mark.parametrize(("answer", "told"), [("y", "Allowed: exec"), ("n", "Not allowed: exec")])
+async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: str, told: str) -> None:
+    async with world.serve(), chat(world, TERM="dumb") as terminal:
+        await terminal.see("Hob listens.")
+        terminal.type(RUN, ENTER)
+        await terminal.see("yes or no?")
+        terminal.type(answer, ENTER)
+        await terminal.see(told)
+
+
 async def test_the_chat_speaks_german_where_hob_does(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
         await terminal.see_now("Hob hört zu.", "· bereit")

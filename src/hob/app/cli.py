@@ -39,6 +39,8 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("config", "config:app", "Show, check and change settings."),
     ("secrets", "secrets:app", "Keys and passwords: kept by reference, never shown."),
     ("token", "token:app", "Who may call the API, and what for."),
+    ("webhooks", "webhooks:app", "What machines may send to Hob."),
+    ("import", "importing:import_", "Take over what another assistant has: files, conversations, settings."),
     ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("approvals", "approvals:app", "What waits for your leave, and your answers."),
     ("accept", "accept:accept", "Let changed identity files be obeyed again."),
@@ -55,7 +57,6 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
     ("rebuild", "rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),
-    ("webhooks", "webhooks:app", "What machines may send to Hob."),
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})

@@ -94,7 +94,7 @@ def test_other_texts_are_no_dropped_files(text: str) -> None:
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        with pytest.raises(OSError, match="regular file|directory"):
+        with pytest.raises(OSError, match=r"regular file|directory"):
             Draft().attach(path)
 
 

@@ -119,7 +119,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     """How a file begins, or all of it. Raises OSError where it cannot be read, is too large, or is no regular file."""
     # nothing is waited for: a named pipe or a device would not let the chat go on
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - it is open already
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

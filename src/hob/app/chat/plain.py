@@ -11,6 +11,9 @@ from hob.app.commands.output import LiveOutput, paint, shows_colours, tame
 from hob.app.commands.questions import show_question
 from hob.gateway.events import Event
 
+_WORDS = {"y": "yes", "j": "ja", "n": "no"}
+"""What is typed at a prompt for the words that answer a question."""
+
 
 def talk(connection: Connection, body: dict[str, Any]) -> int:
     """Read lines and show what comes of each; the command's exit status."""
@@ -35,6 +38,8 @@ def _talk(connection: Connection, body: dict[str, Any]) -> int:
             print()
             continue
         if text.strip():
+            if waiting:
+                text = _WORDS.get(text.strip().lower(), text)
             shown = _see(connection, connection.send(body | {"message": text}), body)
             failed = not shown.ok
             waiting.discard(shown.first)

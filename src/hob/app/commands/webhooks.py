@@ -18,7 +18,7 @@ from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.gateway.webhooks.samples import signed
 from hob.gateway.webhooks.settings import Webhooks, WebhookSettings
 
-app = App(name="webhooks", help="What machines may send to Hob.", help_formatter="plain", result_action="return_value")
+app = App(name="webhooks", help="What machines may send to Hob.", result_action="return_value")
 
 _SAMPLE = '{{"test": "{id}", "text": "A delivery to try this webhook out; `hob webhooks test` made it."}}'
 
