@@ -40,7 +40,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("secrets", "secrets:app", "Keys and passwords: kept by reference, never shown."),
     ("token", "token:app", "Who may call the API, and what for."),
     ("webhooks", "webhooks:app", "What machines may send to Hob."),
-    ("import", "importing:import_", "Take over what another assistant has: files, conversations, settings."),
+    ("import", "importing:import_", "Take over what another assistant has: files, talks, settings."),
     ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("approvals", "approvals:app", "What waits for your leave, and your answers."),
     ("accept", "accept:accept", "Let changed identity files be obeyed again."),
