@@ -9,6 +9,7 @@ from hob.core.errors import (
     BusyScope,
     HobError,
     InvalidRequest,
+    KeyReused,
     ModelFault,
     NotAllowed,
     NotConfigured,
@@ -26,6 +27,7 @@ STATUS: Mapping[str, int] = {
     "wrong_origin": 403,
     "not_found": 404,
     "method_not_allowed": 405,
+    "key_reused": 409,
     "too_large": 413,
     "not_json": 415,
     "wrong_host": 421,
@@ -100,6 +102,8 @@ def failure_of(error: HobError) -> Failure:
             return Failure("store", text, 30)
         case InvalidRequest():
             return Failure("invalid_request", text)
+        case KeyReused():
+            return Failure("key_reused", text)
         case NotAllowed():
             return Failure("not_allowed", text)
         case NotFound():
