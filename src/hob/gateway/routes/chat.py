@@ -14,7 +14,7 @@ from hob.gateway.api import Api
 from hob.gateway.endpoint import EVENTS, Call
 from hob.gateway.events import Event
 from hob.gateway.fields import field
-from hob.gateway.following import find_accepted, find_own, follow, follow_again, outcome, pick_up
+from hob.gateway.following import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
 from hob.gateway.inbound import ChatRequest, attached, inbound_of
 from hob.gateway.reply import json_response
 from hob.gateway.views import chat_status
@@ -40,7 +40,7 @@ async def post(call: Call[ChatRequest]) -> Response:
     wait = most if asked.wait is None else min(most, asked.wait)
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
-    accepted = await api.accept(inbound)
+    accepted = await accept(api, inbound)
     return _told(api, await outcome(api, accepted, wait))
 
 
@@ -60,10 +60,11 @@ async def get(call: Call[Patience]) -> Response:
 
 
 def _told(api: Api, view: dict[str, Any]) -> Response:
-    """The outcome as it stands; whoever got it has fetched it."""
+    """What the view tells; whoever got an outcome has fetched it."""
     status, id = chat_status(view), InboundId(view["id"])
-    headers = {"location": f"/chat/{id}"} if status == 202 else None
-    return json_response(view, status, headers, after=BackgroundTask(pick_up, api, id))
+    if status == 202:  # it may end before this is sent, and nobody has seen the end
+        return json_response(view, status, {"location": f"/chat/{id}"})
+    return json_response(view, status, after=BackgroundTask(pick_up, api, id))
 
 
 async def _event_stream(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
