@@ -42,7 +42,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("token", "token:app", "Who may call the API, and what for."),
     ("webhooks", "webhooks:app", "What machines may send to Hob."),
     ("completion", "completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
-    ("backup", "backup:backup", "Write a consistent copy of the database and its blobs to one file."),
+    ("backup", "backup:backup", "Write a consistent copy of all that was said and is remembered to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
     ("rebuild", "rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),
