@@ -51,6 +51,10 @@ class Operations(Protocol):
         """Bring back what failed or was set aside. Raises NotFound."""
         ...
 
+    async def retry_all(self, reason: str) -> Mapping[str, Any]:
+        """Bring back every turn that failed for this reason, which is a code of an error."""
+        ...
+
     async def status(self) -> Mapping[str, Any]:
         """How Hob is."""
         ...
