@@ -14,6 +14,7 @@ from hob.app.hands_when_needed import HandsWhenNeeded
 from hob.app.operating.figures import figures
 from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.reloading import Reloading
+from hob.app.operating.remembered import CARRIED
 from hob.app.operating.sessions import Conversations
 from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
@@ -72,7 +73,8 @@ class Desk:
         """The bus needs the commands and the commands need the bus: this is the knot."""
         self._followers = followers
         self._bus, self._upkeep, self._reloading, self._forgetting = bus, upkeep, reloading, forgetting
-        reloading.add_listener(self._models.failover.forget_failures)
+        reloading.watch_models(self._models.become)
+        reloading.add_listener(self._models.look_again)
 
     @property
     def bus(self) -> Bus:
@@ -183,11 +185,16 @@ class Desk:
         await self.bus.lanes.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}
 
+    async def retry_all(self, reason: str) -> Mapping[str, Any]:
+        """Every turn that failed for this reason and was not brought back, the oldest first."""
+        turns = await self._store.turns.failed_for(reason)
+        return {"retried": [await self.retry(turn) for turn in turns]}
+
     async def backup(self, file: Path) -> Mapping[str, Any]:
         if not file.parent.is_dir():
             # made here, it would hide that a disk for backups is not mounted
             raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
-        await self._store.backup(file)
+        await self._store.backup(file, carried=CARRIED)
         return {"file": str(file), "bytes": file.stat().st_size}
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
