@@ -15,6 +15,7 @@ from hob.core.media import Embeddings
 from hob.core.models import ModelRequest, Thinking
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.providers import Choice, Media, ModelSettings
+from hob.providers.catalogue import SERVER
 
 EMBEDDING: Final = "embedding"
 _SESSION = SessionKey("api:embeddings")
@@ -38,10 +39,10 @@ class Offering:
         """Raises NotFound unless it is configured, or a model of a provider that is connected."""
         try:
             ref = self._choice.resolve(name)
-            head = name.partition("/")[0]
             if str(ref) in self.names() or name in self._choice.aliases:
                 return
-            if "/" in name and self._choice.resolve(f"{head}/").provider == ref.provider:
+            # a server takes every name for one of its models, so it is asked for others only where it is named
+            if "/" in name and (ref.provider != SERVER or name.partition("/")[0] == SERVER):
                 self._choice.connect(ref.provider)
                 return
             why = f"no model is called {name}"

@@ -40,6 +40,9 @@ class RetentionSettings:
     details_days: int = setting(
         0, "Steps of turns that ended well: what models and tools were asked and gave.", at_least=0
     )
+    once_days: int = setting(
+        7, "What programs said without naming a conversation, and what they were answered.", at_least=0
+    )
     blobs_days: int = setting(0, "Files of messages, and outputs too long for a conversation.", at_least=0)
     logs_days: int = setting(30, "Full files of the log.", at_least=0)
     snapshots_days: int = setting(

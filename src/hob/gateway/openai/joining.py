@@ -28,7 +28,7 @@ _USUAL_TIMEOUT = 600.0
 """Seconds that OpenAI's clients wait for an answer unless they are told otherwise."""
 _PAUSE = 60.0
 """Seconds: the longest between two attempts, for they wait as long as `Retry-After` says."""
-_SURELY_SEEN = 60.0
+SURELY_SEEN = 60.0
 """Seconds after which an answer that was handed over is not asked for again: clients repeat within ten."""
 
 
@@ -121,7 +121,7 @@ class Joining:
                 over = result.ended is not None and result.picked_up
                 if self._attempts.get(result.id, 0) >= attempt.number:
                     continue
-                if over and now - (result.ended or 0) >= _SURELY_SEEN:
+                if over and now - (result.ended or 0) >= SURELY_SEEN:
                     continue
                 rank = 2 if over else 1 if self.is_awaited(result.id) else 0
                 if best is None or rank < best[0]:

@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Iterable
 from contextlib import aclosing
+from itertools import chain
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -97,12 +98,12 @@ class Stream(Response):
             return
         self.headers.update(ended.headers)
         await self._piece(sending, telling.finish(ended.text))
-        await sending.send(*writer.end(ended))
+        await sending.send(writer.end(ended))
         await sending.close()
 
     async def _piece(self, sending: "_Sending", text: str) -> None:
         if text:
-            await sending.send(*self._writer.piece(text))
+            await sending.send(self._writer.piece(text))
 
     def begin(self) -> Iterable[bytes]:
         """What stands before everything."""
@@ -123,13 +124,14 @@ class _Sending:
         self._last = asyncio.get_running_loop().time()
         self._turn = asyncio.Lock()
 
-    async def send(self, *events: bytes) -> None:
+    async def send(self, events: Iterable[bytes]) -> None:
+        """What begins the stream is made before these events are: they may be numbered."""
         async with self._turn:
             if not self._begun:
                 self._begun = True
                 head = {"type": "http.response.start", "status": 200, "headers": self._stream.raw_headers}
                 await self._send(head)
-                events = (*self._stream.begin(), *events)
+                events = chain(self._stream.begin(), events)
             self._last = asyncio.get_running_loop().time()
             await self._send({"type": "http.response.body", "body": b"".join(events), "more_body": True})
 
@@ -140,7 +142,7 @@ class _Sending:
         if not begun:
             await problem.response()(self._scope, self._receive, self._send)
             return
-        await self.send(*self._stream.fail(problem))
+        await self.send(self._stream.fail(problem))
         await self.close()
 
     async def close(self) -> None:
@@ -152,6 +154,6 @@ class _Sending:
         while True:
             quiet = loop.time() - self._last
             if quiet >= QUIET:
-                await self.send(_HEARTBEAT)
+                await self.send((_HEARTBEAT,))
                 quiet = 0.0
             await asyncio.sleep(QUIET - quiet)
