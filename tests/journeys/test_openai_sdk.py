@@ -166,7 +166,7 @@ async def test_what_waits_for_leave_is_told_and_goes_on_once_it_is_given(world: 
         assert answer.hob["state"] == "parked"
         assert answer.hob["approvals"] == [id]
         assert f"deny:{id}" in answer.choices[0].message.content
-        denied = await daemon.client.post(f"/approvals/{id}", json={"allow": False})
+        denied = await daemon.client.post(f"/approvals/{id}", json={"allowed": False})
         assert denied.status_code == 200
         await daemon.client.get(raw.headers["location"], params={"wait": 30})
         again = await client.chat.completions.create(
