@@ -62,9 +62,8 @@ async def test_each_request_is_a_conversation_of_its_own_and_listed_nowhere(hob:
 
 @pytest.mark.parametrize("by", ["header", "user"])
 async def test_a_named_conversation_is_remembered(hob: Machine, by: str) -> None:
-    headers = {"X_Hob_Session": "tea"} if by == "header" else {}
+    client = client_of(hob, X_Hob_Session="tea") if by == "header" else client_of(hob)
     more = {"user": "tea"} if by == "user" else {}
-    client = client_of(hob, **headers)
     await ask(client, "green tea, please", **more)
     answer = await ask(client, {"role": "system", "content": "never sent"}, user("nor this"), "which tea?", **more)
     told = "".join(message.text for message in hob.model.requests[1].messages)

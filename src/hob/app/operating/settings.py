@@ -34,7 +34,7 @@ class BackupSettings:
 class RetentionSettings:
     """For how many days is kept what is only looked back at; 0 is for ever. All of it may change at run time (SIGHUP).
 
-    What was said, what it cost and what was decided is always kept; `hob erase` forgets that.
+    What was said in conversations, what it cost and what was decided is always kept; `hob erase` forgets that.
     """
 
     details_days: int = setting(
