@@ -12,9 +12,8 @@ from hob.gateway.fields import Nothing
 from hob.gateway.imports import MOST_BYTES as MOST_IMPORTED
 from hob.gateway.imports import Importing
 from hob.gateway.inbound import ChatRequest
-from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
 from hob.gateway.openai.table import ENDPOINTS as OPENAI
-from hob.gateway.routes import approvals, attachments, chat, people, sessions, state, webhooks
+from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, APPROVE, ADMIN = Scope
