@@ -3,9 +3,12 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
@@ -153,3 +156,29 @@ async def test_the_client_of_a_page_gets_its_answers(root: Path, page: str, answ
             )
             out, _ = await asyncio.wait_for(client.communicate(), 30)
     assert [line for line in out.decode().splitlines() if line not in set(EventKind)] == answers
+
+
+async def test_the_receiver_of_the_page_takes_what_hob_tells_and_nothing_else(root: Path) -> None:
+    source = root / "receiver.py"
+    source.write_text(program("docs/how-to/send-webhooks.md"), "utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+    url = f"http://127.0.0.1:{port}/"
+    receiver = {"HOB_WEBHOOK_SECRET": secret, "PORT": str(port), "PATH": os.environ["PATH"]}
+    settings = f'{{ here = {{ url = "{url}", secret = "env:HOB_WEBHOOK_SECRET", allow_private = true }} }}'
+    async with ModelServer() as server, running(receiver, sys.executable, str(source)) as receiving:
+        environ = surroundings(root, server) | {"HOB_WEBHOOKS_OUT": settings, "HOB_WEBHOOK_SECRET": secret}
+        async with running(environ, sys.executable, "-m", "hob", "serve"):
+            await appear(root, "home/hob.sock")
+            asking = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "hob", "ask", "hi", env=environ, stdout=subprocess.DEVNULL
+            )
+            await asyncio.wait_for(asking.wait(), 20)
+            assert receiving.stdout is not None
+            line = await asyncio.wait_for(receiving.stdout.readline(), 20)
+        assert b"'type': 'turn.done'" in line
+        headers = {"webhook-id": "a", "webhook-timestamp": "1", "webhook-signature": "v1,"}
+        forged = urllib.request.Request(url, b"{}", headers)
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            await asyncio.to_thread(urllib.request.urlopen, forged)

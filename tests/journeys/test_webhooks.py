@@ -1,11 +1,15 @@
 """Webhooks with a real daemon that is killed in the middle."""
 
+import asyncio
 import contextlib
 import hashlib
 import hmac
 import json
 
 import pytest
+
+from tests.channels.receiving import HANG, Receiver, receiving
+from tests.channels.receiving import SECRET as KEY
 
 from .test_boundaries import PLAIN
 from .world import LOST, World
@@ -46,3 +50,54 @@ async def test_a_webhook_is_tried_out_by_command(world: World, scheme: str) -> N
         wrong = hooks.replace("0123", "9999")
         assert (await world.hob("webhooks", "test", "it", HOB_WEBHOOKS=wrong)).status == 2
         assert "signature is another one" in daemon.errors or "token is another one" in daemon.errors
+
+
+def telling(receiver: Receiver, event: str = "turn.done") -> dict[str, str]:
+    """The environment of a daemon that tells this receiver."""
+    to = f'{{ url = "{receiver.url}", secret = "{KEY}", allow_private = true, events = ["{event}"] }}'
+    return {"HOB_WEBHOOKS_OUT": f"{{ desk = {to} }}", "HOB_BUS_SEND_PAUSE_SECONDS": "0.05"}
+
+
+@pytest.mark.parametrize("boundary", ["finished", "outbox_written", "sending:1"])
+async def test_what_is_to_be_told_outlives_the_daemon(world: World, boundary: str) -> None:
+    async with receiving() as receiver:
+        async with world.harness(boundary, **telling(receiver)) as daemon:
+            with contextlib.suppress(*LOST):
+                await daemon.post("hi", key="k")
+            if not boundary.startswith("sending"):
+                assert await daemon.gone() == -9
+            else:
+                await receiver.until(1)
+                daemon.kill()
+        async with world.harness(**telling(receiver)) as daemon:
+            view = (await daemon.post("hi", key="k")).json()
+            told = await receiver.until(1)
+            await daemon.post("again", key="k2")  # comes after whatever else is to be told
+            async with asyncio.timeout(10):
+                while told[-1].json["data"]["trace"] == view["trace_id"]:
+                    told = await receiver.until(len(told) + 1)
+        assert len({each.id for each in told if each.json["data"]["trace"] == view["trace_id"]}) == 1
+        assert all(each.proven for each in told)
+
+
+async def test_who_was_being_told_at_a_kill_is_told_again_under_the_same_id(world: World) -> None:
+    async with receiving(HANG) as receiver:
+        async with world.serve(**telling(receiver)) as daemon:
+            await daemon.post("hi")
+            await receiver.until(1)
+            daemon.kill()
+            await daemon.gone()
+        async with world.serve(**telling(receiver)):
+            first, second = await receiver.until(2)
+    assert (first.id, first.body) == (second.id, second.body)
+    assert second.proven
+
+
+async def test_that_leave_is_asked_for_is_told_without_what_for(world: World) -> None:
+    async with receiving() as receiver, world.serve(**telling(receiver, "approval.asked")) as daemon:
+        view = (await daemon.post('CALL exec {"command": "rm -rf junk"}')).json()
+        (told,) = await receiver.until(1)
+    assert told.json["type"] == "approval.asked"
+    assert told.json["data"]["approvals"] == view["approvals"]
+    assert told.json["data"]["tool"] == "exec"
+    assert b"junk" not in told.body

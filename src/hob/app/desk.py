@@ -21,7 +21,7 @@ from hob.bus import Bus
 from hob.core.chunks import first_words
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
-from hob.core.ids import SessionKey, TurnId, new_event_id
+from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
 from hob.gateway.exposition import Metric
 from hob.providers import Routing
@@ -59,9 +59,18 @@ class Desk:
         self._upkeep: Upkeep | None = None
         self._reloading: Reloading | None = None
         self._forgetting: Forgetting | None = None
+        self._followers: Callable[[], Sequence[Mapping[str, Any]]] = tuple
 
-    def bind(self, bus: Bus, upkeep: Upkeep, reloading: Reloading, forgetting: Forgetting) -> None:
+    def bind(
+        self,
+        bus: Bus,
+        upkeep: Upkeep,
+        reloading: Reloading,
+        forgetting: Forgetting,
+        followers: Callable[[], Sequence[Mapping[str, Any]]],
+    ) -> None:
         """The bus needs the commands and the commands need the bus: this is the knot."""
+        self._followers = followers
         self._bus, self._upkeep, self._reloading, self._forgetting = bus, upkeep, reloading, forgetting
         reloading.add_listener(self._models.failover.forget_failures)
 
@@ -98,7 +107,7 @@ class Desk:
             "oldest_owed_seconds": outbox.oldest_age,
             "oldest_waiting_seconds": self._age(inbox.oldest),
             "writer_queue": health.queue,
-            "followers": [],  # nothing is derived from the timeline later yet: all is written with it
+            "followers": list(self._followers()),
             **(self._upkeep.view() if self._upkeep is not None else {}),
             "settings": self._reloading.view() if self._reloading is not None else {},
             "model": self._models.choice.line(),
@@ -164,6 +173,10 @@ class Desk:
         return await self.undo_files(named_key("local", session), id, f"call:{new_event_id()}", preview=preview)
 
     async def retry(self, id: str) -> Mapping[str, Any]:
+        if await self._store.outbox.revive(OutboxId(id)):
+            self.bus.courier.owed()
+            row = await self._store.outbox.find(OutboxId(id))
+            return {"id": id, "turn": row.outbound.turn if row is not None else None, "state": "ready"}
         turn = await self._store.turns.retry(id)
         if turn is None:
             raise NotFound(f"nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything")

@@ -46,7 +46,7 @@ from hob.app.routing import ChatRouting
 from hob.app.sections import choose_models, read_config
 from hob.app.telling import Telling
 from hob.app.trials import Trials
-from hob.app.webhooks import AnswerChannel
+from hob.app.webhooks import WebhookParts
 from hob.bus import Bus, BusSettings, Hub, open_bus
 from hob.config import Config, process_environment
 from hob.core.clock import Clock, SystemClock
@@ -140,15 +140,16 @@ class _Base:
     registrar: Registrar
     telling: Telling
     alarm: OutboxAlarm
+    webhooks: WebhookParts
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """Those that are sent to; of a one-shot owner without Hob's own."""
+        return self.extras.channels if self.own_only else (*self.extras.channels, *self.webhooks.channels)
 
     @property
     def clock(self) -> Clock:
         return self.extras.clock
-
-    @property
-    def answering(self) -> tuple[Channel, ...]:
-        """Hob's own channels, of the daemon alone."""
-        return () if self.own_only else (AnswerChannel(self.config[Webhooks], self.telling),)
 
     @property
     def routing(self) -> ChatRouting:
@@ -219,14 +220,17 @@ async def open_app(
         bus = await _open_bus(stack, base, trust, peers, door)
         upkeep = open_upkeep(config, store, trust.hands, base.alarm, extras.clock)
         reloading = Reloading(config, known, upkeep, extras.clock)
-        peers.desk.bind(bus, upkeep, reloading, Forgetting(store, base.registrar, trust.hands, home))
+        forgetting = Forgetting(store, base.registrar, trust.hands, home)
+        peers.desk.bind(bus, upkeep, reloading, forgetting, base.webhooks.followers)
         base.telling.bind(bus.courier.owed)
+        base.webhooks.bind(bus)
         trust.guard.bind(bus)
         attempts = Attempts(store.audit, extras.clock)
         if not own_only:
-            await _watch(stack, base, trust.guard.watch(), attempts.run(), upkeep.run(), base.alarm.run())
+            announcing = base.webhooks.announcer.run()
+            await _watch(stack, base, trust.guard.watch(), attempts.run(), upkeep.run(), base.alarm.run(), announcing)
         accept = extras.wrap_accept(Entrance(bus.accept, door))
-        for channel in extras.channels:
+        for channel in base.channels:
             await stack.enter_async_context(channel.run(accept))
         api = _make_api(base, accept, peers, trust, attempts)
         reloading.add_listener(api.keyring.forget)
@@ -250,9 +254,12 @@ async def _open_base(
     files = open_files(config.home, config[WorkspaceSettings], may_seed=not own_only)
     alarm = OutboxAlarm(store, extras.clock, telling.tell_late, config[AgentSettings].language)
     choice = choose_models(config)
+    hub, clock, language = Hub(), extras.clock, config[AgentSettings].language
+    webhooks = WebhookParts(config, store, clock, telling, language)
     return _Base(
-        config, choice, store, Hub(), extras, token, own_only, on_hand_over, files, known, registrar, telling, alarm
-    )
+        config, choice, store, hub, extras, token, own_only, on_hand_over, files, known, registrar, telling, alarm,
+        webhooks,
+    )  # fmt: skip
 
 
 async def _open_trust(stack: AsyncExitStack, base: _Base) -> _Trust:
@@ -389,7 +396,7 @@ async def _open_bus(stack: AsyncExitStack, base: _Base, trust: _Trust, peers: _P
             commands=peers.commands,
             routing=base.routing,
             admission=MaskedAdmission(extras.admission or door, base.known),
-            channels=(*extras.channels, *base.answering),
+            channels=base.channels,
             settings=config[BusSettings],
             clock=base.clock,
             hub=base.hub,

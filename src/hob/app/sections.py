@@ -6,6 +6,7 @@ from hob.agent.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
 from hob.app.operating.settings import BackupSettings, LogSettings, RetentionSettings
 from hob.bus.settings import BusSettings
+from hob.channels.webhooks.settings import WebhooksOut
 from hob.config import Config, find_home, load_config, process_environment
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.webhooks.settings import Webhooks
@@ -30,6 +31,7 @@ SECTIONS: Mapping[str, type] = {
     "workspace": WorkspaceSettings,
     "gateway": GatewaySettings,
     "webhooks": Webhooks,
+    "webhooks_out": WebhooksOut,
     "bus": BusSettings,
     "store": StoreSettings,
     "policy": PolicySettings,

@@ -1,13 +1,43 @@
-"""Where the answers to webhooks go."""
+"""Webhooks in both directions, joined: where answers to them go, and who is told of what."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib import import_module
+from typing import Any
 
+from hob.app.announcing import Announcer
 from hob.app.telling import Telling
-from hob.core.messages import WEBHOOK_CHANNEL, Outbound
+from hob.bus import Bus
+from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
+from hob.config import Config
+from hob.core.clock import Clock
+from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
-from hob.core.ports.channel import Delivered, Repeats
-from hob.gateway.webhooks.settings import AnswerTo, WebhookSettings
+from hob.core.ports.channel import Channel, Delivered, Repeats
+from hob.gateway.webhooks.settings import AnswerTo, Webhooks, WebhookSettings
+from hob.store import Store
+
+
+class WebhookParts:
+    """What a daemon has for webhooks."""
+
+    def __init__(self, config: Config, store: Store, clock: Clock, telling: Telling, language: str) -> None:
+        receivers = config[WebhooksOut]
+        self.channels: tuple[Channel, ...] = (
+            AnswerChannel(config[Webhooks], telling),
+            LazyOutgoingWebhooks(receivers, clock),
+        )
+        self.announcer = Announcer(receivers, store, clock, telling, language)
+
+    def followers(self) -> Sequence[Mapping[str, Any]]:
+        """How far behind the timeline it is."""
+        lag = self.announcer.lag
+        return [] if lag is None else [{"name": "webhooks", "lag_seconds": lag}]
+
+    def bind(self, bus: Bus) -> None:
+        """What is told goes out by this bus."""
+        self.announcer.bind(bus.courier.owed)
 
 
 class AnswerChannel:
@@ -27,11 +57,7 @@ class AnswerChannel:
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
         """Nothing is received here: deliveries come in over HTTP."""
-        return self._run(accept)
-
-    @asynccontextmanager
-    async def _run(self, _: Accept) -> AsyncIterator[None]:
-        yield
+        return _nothing(accept)
 
     async def send(self, message: Outbound) -> Delivered:
         """Durable at the owner's when it returns, where the webhook's settings say so. Raises StoreErrors."""
@@ -39,3 +65,43 @@ class AnswerChannel:
         if settings is None or settings.answer is not AnswerTo.OWNER:
             return Delivered("kept")
         return Delivered(await self._telling.forward(message, f"[{message.to.chat}] {message.text}"))
+
+
+class LazyOutgoingWebhooks:
+    """Implements `Channel` by `OutgoingWebhooks`, which brings an HTTP library along: loaded when something is sent."""
+
+    name = WEBHOOK_OUT_CHANNEL
+    account = ""
+    repeats = Repeats.SHOWN_ONCE
+    text_limit = 10_000_000
+
+    def __init__(self, receivers: Mapping[str, WebhookOutSettings], clock: Clock) -> None:
+        self._receivers = receivers
+        self._clock = clock
+        self._loading = asyncio.Lock()
+        self._channel: Channel | None = None
+        self._stack = AsyncExitStack()
+
+    def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
+        """Nothing is received here; what was opened for sending is closed with the block."""
+        return self._run(accept)
+
+    @asynccontextmanager
+    async def _run(self, _: Accept) -> AsyncIterator[None]:
+        async with self._stack:
+            yield
+
+    async def send(self, message: Outbound) -> Delivered:
+        """Raises SendFailed."""
+        async with self._loading:
+            if self._channel is None:
+                wire = await asyncio.to_thread(import_module, "hob.channels.webhooks.channel")
+                made = wire.OutgoingWebhooks(self._receivers, self._clock)
+                self._stack.push_async_callback(made.aclose)
+                self._channel = made
+        return await self._channel.send(message)
+
+
+@asynccontextmanager
+async def _nothing(_: Accept) -> AsyncIterator[None]:
+    yield

@@ -207,7 +207,7 @@ class RetriedAnswer(TypedDict):
     """A message that was brought back."""
 
     id: str
-    turn: str
+    turn: Annotated[str | None, "null for what no turn had to say"]
     state: str
 
 

@@ -302,6 +302,11 @@ class TurnRows:
         rows = await self._readers.read(lambda c: all_rows(c, sql, (session, limit)))
         return tuple(TurnId(row[0]) for row in rows)
 
+    async def hops(self, turn: TurnId) -> int:
+        """How many messages of machines lie between the turn's longest way and a person."""
+        row = await self._readers.read(lambda c: find_row(c, "SELECT max(hops) FROM inbox WHERE turn = ?", (turn,)))
+        return 0 if row is None or row[0] is None else int(row[0])
+
     async def opening(self, turn: TurnId) -> str:
         """The text with which a turn began; empty where it was erased."""
         sql = "SELECT c.text FROM inbox i JOIN content c ON c.id = i.text WHERE turn = ? ORDER BY i.seq LIMIT 1"

@@ -2,7 +2,7 @@
 
 import hmac
 
-from hob.core.standard_webhooks import ID, TIMESTAMP, sign
+from hob.core.webhooks import ID, TIMESTAMP, sign
 from hob.gateway.webhooks.schemes import HEADERS, Scheme
 
 

@@ -1,6 +1,6 @@
 """Which webhooks come in. Loads nothing but the standard library and the vocabulary."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -8,12 +8,11 @@ from types import MappingProxyType
 from hob.core.errors import NotConfigured
 from hob.core.labels import SenderClass
 from hob.core.settings import Secret, setting
-from hob.core.standard_webhooks import key_of
+from hob.core.webhooks import check_names, key_of
 from hob.gateway.webhooks.schemes import LEAST_SECRET, Scheme
 from hob.gateway.webhooks.templates import check_template
 
 _TASK = "Something outside called this webhook. Say in a line or two what it reports, and whether it needs me."
-_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 class AnswerTo(StrEnum):
@@ -96,10 +95,3 @@ class Webhooks(dict[str, WebhookSettings]):
         """Raises ValueError for names that cannot stand in an address."""
         super().__init__(entries)
         check_names(entries)
-
-
-def check_names(names: Iterable[str]) -> None:
-    """Raises ValueError for names that cannot stand in an address as they are."""
-    for name in names:
-        if not (0 < len(name) <= 60 and set(name) <= _NAME):
-            raise ValueError(f"{name!r} is no name for a webhook: it has small letters, digits, - and _, 60 at most")

@@ -1,4 +1,4 @@
-"""Signatures of webhooks as Standard Webhooks writes them.
+"""What both directions of webhooks share: names, and signatures as Standard Webhooks writes them.
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: what is signed is
 `ID.TIMESTAMP.BODY`, with HMAC-SHA256, and written as `v1,BASE64`.
@@ -8,11 +8,22 @@ import base64
 import binascii
 import hashlib
 import hmac
+from collections.abc import Iterable
 
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
 """The headers."""
 
 PREFIX = "whsec_"
+
+
+_OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raises ValueError for names that cannot stand in an address as they are."""
+    for name in names:
+        if not (0 < len(name) <= 60 and set(name) <= _OF_NAMES):
+            raise ValueError(f"{name!r} is no name for a webhook: it has small letters, digits, - and _, 60 at most")
 
 
 def key_of(secret: str) -> bytes:

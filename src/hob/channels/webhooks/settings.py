@@ -1,0 +1,51 @@
+"""Whom Hob tells what. Loads nothing but the standard library and the vocabulary."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from hob.core.settings import Secret, setting
+from hob.core.webhooks import check_names
+
+EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
+"""What a webhook may be told of."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookOutSettings:
+    """One receiver of webhooks."""
+
+    url: str = setting("", "Where it is told, as https://example.org/hob; required.")
+    secret: Secret | None = setting(
+        None, "What is signed with, as Standard Webhooks do: whsec_ and base64, or any text; required."
+    )
+    events: list[str] = setting(list(EVENTS), "What it is told of.", one_of=EVENTS)
+    text: bool = setting(False, "Whether it is told what was said; else who, when and how it ended.")
+    allow_private: bool = setting(False, "Whether it may be on this machine or in your own net, and over plain http.")
+    seconds: float = setting(15.0, "Seconds in which it has to answer.", at_least=1, at_most=60)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what could never work."""
+        if self.secret is None:
+            raise ValueError("secret is missing: the receiver could not tell who speaks")
+        try:
+            parts = urlsplit(self.url)
+            sound = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        except ValueError:
+            parts, sound = urlsplit(""), False
+        if not sound or parts.scheme not in {"http", "https"} or not self.url.isprintable() or " " in self.url:
+            raise ValueError("url is no address; write it as https://example.org/hob")
+        if parts.username is not None or parts.fragment:
+            raise ValueError("url holds a user or a fragment; what proves who speaks is the signature")
+        if parts.scheme == "http" and not self.allow_private:
+            raise ValueError("url is plain http, which everybody on the way reads; use https, or allow_private = true")
+
+
+class WebhooksOut(dict[str, WebhookOutSettings]):
+    """What other machines are told of, by their names ([how](../how-to/send-webhooks.md))."""
+
+    def __init__(self, entries: Mapping[str, WebhookOutSettings] = MappingProxyType({})) -> None:
+        """Raises ValueError for names that cannot be used."""
+        super().__init__(entries)
+        check_names(entries)

@@ -1,0 +1,162 @@
+"""What other machines are told of."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from hob.app.opening import Extras, open_app
+from hob.app.sections import SECTIONS
+from hob.config import load_config
+from hob.core.errors import ModelError, ModelFault, NotAllowed
+from hob.core.ids import new_inbound_id, new_trace_id
+from hob.core.labels import Label, Origin, Trust
+from hob.core.messages import Address, Inbound, Sender
+from hob.testing.channel import MemoryChannel
+from hob.testing.model import ScriptedModel
+from tests.channels.receiving import SECRET, Receiver, receiving
+from tests.gateway.conftest import Machine, machine
+
+
+def told_to(receiver: Receiver, name: str = "desk", **settings: object) -> str:
+    """The settings of a receiver on this machine."""
+    given = {"url": receiver.url, "secret": SECRET, "allow_private": True, **settings}
+    return f"{name} = {{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in given.items())} }}"
+
+
+def out(*receivers: str, **more: str) -> dict[str, str]:
+    return {"HOB_WEBHOOKS_OUT": f"{{ {', '.join(receivers)} }}", "HOB_BUS_SEND_PAUSE_SECONDS": "0.01", **more}
+
+
+async def say(hob: Machine, text: str, **more: object) -> dict[str, Any]:
+    body: dict[str, Any] = (await hob.tcp.post("/chat", json={"message": text, **more})).json()
+    return body
+
+
+async def test_the_end_of_a_turn_is_told_without_a_word_of_what_was_said(tmp_path: Path) -> None:
+    async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
+        view = await say(hob, "the secret garden")
+        (told,) = await receiver.until(1)
+    assert told.proven
+    assert told.json["type"] == "turn.done"
+    assert told.json["id"] == told.id
+    assert told.json["data"]["trace"] == view["trace_id"]
+    assert told.json["data"]["state"] == "done"
+    assert b"garden" not in told.body
+
+
+async def test_what_was_said_is_told_where_a_setting_says_so(tmp_path: Path) -> None:
+    async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver, text=True))) as hob:
+        view = await say(hob, "the secret garden")
+        (told,) = await receiver.until(1)
+    assert told.json["data"]["message"] == "the secret garden"
+    assert told.json["data"]["reply"] == view["reply"]
+
+
+async def test_a_failure_is_told_with_its_reason(tmp_path: Path) -> None:
+    broken = ModelError(ModelFault.BILLING, "because")
+    async with receiving() as receiver, machine(tmp_path, broken, **out(told_to(receiver))) as hob:
+        await say(hob, "hi")
+        (told,) = await receiver.until(1)
+    assert (told.json["type"], told.json["data"]["reason"]) == ("turn.failed", "billing")
+
+
+async def test_each_is_told_what_it_wants_in_order(tmp_path: Path) -> None:
+    async with receiving("500 Oh", "500 Oh") as slow, receiving() as other:
+        settings = out(told_to(slow), told_to(other, "other", events=["turn.failed"]))
+        async with machine(tmp_path, "one", "two", ModelError(ModelFault.AUTH, "no"), **settings) as hob:
+            traces = [(await say(hob, text))["trace_id"] for text in ("a", "b", "c")]
+            told = await slow.until(5)
+            await other.until(1)
+    assert [each.json["data"]["trace"] for each in told] == [traces[0], traces[0], *traces]
+    assert len({each.id for each in told[:3]}) == 1
+    assert [each.json["type"] for each in other.told] == ["turn.failed"]
+
+
+async def test_what_happened_before_is_not_told(tmp_path: Path) -> None:
+    async with machine(tmp_path) as hob:
+        await say(hob, "before")
+    async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
+        after = await say(hob, "after")
+        (told,) = await receiver.until(1)
+    assert told.json["data"]["trace"] == after["trace_id"]
+
+
+async def test_what_was_not_told_when_hob_ended_is_told_by_the_next(tmp_path: Path) -> None:
+    async with receiving() as receiver:
+        async with machine(tmp_path, **out(told_to(receiver))) as hob:
+            await say(hob, "one")
+            await receiver.until(1)
+            await hob.app.bus.courier.drain(5)
+        async with machine(tmp_path, HOB_WEBHOOKS_OUT="{}") as hob:
+            assert (await hob.tcp.get("/status")).json()["followers"] == []
+        async with machine(tmp_path, **out(told_to(receiver))) as hob:
+            await say(hob, "two")
+            told = await receiver.until(2)
+    assert len({each.id for each in told}) == len(told) == 2
+
+
+async def test_what_is_read_again_after_a_kill_is_told_once(tmp_path: Path) -> None:
+    async with receiving() as receiver:
+        async with machine(tmp_path, **out(told_to(receiver))) as hob:
+            await say(hob, "one")
+            await receiver.until(1)
+            await hob.app.bus.courier.drain(5)
+            # what was owed is on disk, how far it was read is not
+            await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
+        async with machine(tmp_path, **out(told_to(receiver))) as hob:
+            await say(hob, "two")
+            told = await receiver.until(2)
+            await hob.app.bus.courier.drain(5)
+    assert len({each.id for each in told}) == len(told) == 2
+
+
+async def test_who_is_gone_is_told_no_more_until_it_is_tried_again_and_the_owner_hears_of_it(tmp_path: Path) -> None:
+    async with receiving("410 Gone") as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
+        await say(hob, "hi")
+        (told,) = await receiver.until(1)
+        async with asyncio.timeout(10):
+            while "webhook" not in [each.status for each in await hob.app.store.timeline.latest(9)]:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        (notice,) = [each for each in await hob.app.store.timeline.latest(9) if each.status == "webhook"]
+        assert f"hob retry {told.id}" in notice.text
+        (stuck,) = (await hob.unix.get("/status")).json()["stuck"]
+        assert (stuck["id"], stuck["reason"]) == (told.id, "it answered 410")
+        assert (await hob.unix.post(f"/retry/{told.id}")).status_code == 202
+        again = await receiver.until(2)
+        assert [each.id for each in again] == [told.id, told.id]
+
+
+async def test_the_way_of_what_goes_round_grows(tmp_path: Path) -> None:
+    async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
+        await hob.app.api.accept(
+            Inbound(
+                new_inbound_id(), "k", Address("webhook", "it"), Sender("it"), "hi",
+                Label(Origin.HOB, Trust.TRUSTED), new_trace_id(), hops=3, background=True,
+            )
+        )  # fmt: skip
+        (told,) = await receiver.until(1)
+        assert told.json["hops"] == 4
+
+
+@asynccontextmanager
+async def platform(home: Path, **environ: str) -> AsyncIterator[MemoryChannel]:
+    channel = MemoryChannel()
+    settings = {"HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1", "HOB_WORKSPACE_PATH": str(home / "w")}
+    config = load_config(SECTIONS, home=home, environ=settings | environ)
+    async with open_app(home, config, extras=Extras((channel,), wrap_model=lambda _: ScriptedModel())):
+        yield channel
+
+
+async def test_what_the_owner_is_told_is_an_alert(tmp_path: Path) -> None:
+    async with receiving() as receiver, platform(tmp_path, **out(told_to(receiver, events=["alert"]))) as channel:
+        stranger = Inbound(
+            new_inbound_id(), "k", Address("memory", "c"), Sender("somebody"), "let me in",
+            Label(Origin.STRANGER, Trust.UNTRUSTED), new_trace_id(),
+        )  # fmt: skip
+        with suppress(NotAllowed):
+            await channel.hear(stranger)
+        (told,) = await receiver.until(1)
+    assert (told.json["type"], told.json["data"]) == ("alert", {"about": "pairing"})

@@ -1,0 +1,83 @@
+"""A receiver of webhooks: a real server that keeps what it was told and answers what the test says."""
+
+import asyncio
+import base64
+import hmac
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.providers.canned import listening
+
+KEY = base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
+SECRET = f"whsec_{KEY}"
+
+
+HANG = "hang"
+"""An answer that never comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One request."""
+
+    line: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        return self.headers["webhook-id"]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def proven(self) -> bool:
+        """Whether it is signed as Standard Webhooks says, computed from the standard's text."""
+        text = b".".join([self.id.encode(), self.headers["webhook-timestamp"].encode(), self.body])
+        made = base64.b64encode(hmac.digest(base64.b64decode(KEY), text, "sha256")).decode()
+        return self.headers["webhook-signature"] == f"v1,{made}"
+
+
+@dataclass(slots=True)
+class Receiver:
+    """`answers` are given in turn (a status line's rest and headers), then 204 for ever."""
+
+    url: str = ""
+    told: list[Told] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def until(self, count: int, seconds: float = 15) -> list[Told]:
+        """Wait for so many requests."""
+        async with asyncio.timeout(seconds):
+            while len(self.told) < count:
+                self.came.clear()
+                await self.came.wait()
+        return self.told
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line, *rest = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in rest)}
+        body = await reader.readexactly(int(headers["content-length"]))
+        answer = self.answers.pop(0) if self.answers else "204 No Content"
+        self.told.append(Told(line, headers, body))
+        self.came.set()
+        if answer == HANG:
+            await reader.read()  # until the other side is gone
+            return
+        writer.write(f"HTTP/1.1 {answer}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode())
+        await writer.drain()
+
+
+@asynccontextmanager
+async def receiving(*answers: str) -> AsyncIterator[Receiver]:
+    """A receiver on loopback."""
+    receiver = Receiver(answers=list(answers))
+    async with listening(receiver.serve) as address:
+        receiver.url = f"{address}/hook?x=1"
+        yield receiver

@@ -1,0 +1,188 @@
+"""Webhooks that go out: what is sent, and where it never goes."""
+
+import asyncio
+import re
+import socket
+import ssl
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.channels.webhooks.addresses import addresses_of, is_public
+from hob.channels.webhooks.channel import OutgoingWebhooks
+from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured, SendFailed
+from hob.core.ids import OutboxId, new_trace_id
+from hob.core.messages import Address, Outbound, OutboundKind
+from hob.core.settings import Secret
+from tests.channels.receiving import SECRET, receiving
+
+
+def outbound(text: str = '{"a": "ü"}', to: str = "there") -> Outbound:
+    return Outbound(OutboxId("wh_1"), Address("webhook_out", to), text, OutboundKind.NOTICE, None, new_trace_id())
+
+
+def channel_to(url: str, *, allow_private: bool = True, secret: Secret | None = None) -> OutgoingWebhooks:
+    settings = WebhookOutSettings(url, secret or Secret.of(SECRET), allow_private=allow_private)
+    return OutgoingWebhooks({"there": settings}, SystemClock())
+
+
+async def refused(channel: OutgoingWebhooks, message: Outbound | None = None) -> SendFailed:
+    try:
+        with pytest.raises(SendFailed) as failed:
+            await channel.send(message or outbound())
+    finally:
+        await channel.aclose()
+    return failed.value
+
+
+async def test_what_is_told_is_signed_and_named_and_the_body_is_as_it_is() -> None:
+    async with receiving() as receiver:
+        channel = channel_to(receiver.url)
+        assert (await channel.send(outbound())).receipt == "204"
+        await channel.aclose()
+    (told,) = receiver.told
+    assert told.line == "POST /hook?x=1 HTTP/1.1"
+    assert (told.id, told.json, told.proven) == ("wh_1", {"a": "ü"}, True)
+    assert told.headers["content-type"] == "application/json"
+    assert receiver.url.startswith(f"http://{told.headers['host']}/")
+
+
+@pytest.mark.parametrize(
+    ("answer", "permanent", "retry_after"),
+    [
+        ("500 Oh", False, None),
+        ("404 Not Found", False, None),
+        ("410 Gone", True, None),
+        ("429 Slow\r\nretry-after: 7", False, 7.0),
+        ("503 Slow\r\nretry-after: 999999999", False, 3600.0),
+        ("503 Slow\r\nretry-after: Fri, 31 Dec 1999 23:59:59 GMT", False, None),
+    ],
+)
+async def test_an_answer_that_is_no_yes_is_a_failure(answer: str, permanent: bool, retry_after: float | None) -> None:
+    async with receiving(answer) as receiver:
+        failed = await refused(channel_to(receiver.url))
+    assert (failed.permanent, failed.retry_after) == (permanent, retry_after)
+    assert answer[:3] in str(failed)
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    async with receiving() as elsewhere, receiving(f"302 Found\r\nlocation: {elsewhere.url}") as receiver:
+        failed = await refused(channel_to(receiver.url))
+    assert "redirects are not followed" in str(failed)
+    assert elsewhere.told == []
+
+
+async def test_nobody_is_there() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        failed = await refused(channel_to(f"http://127.0.0.1:{held.getsockname()[1]}/"))
+    assert not failed.permanent
+    assert "cannot be reached" in str(failed)
+
+
+async def test_over_tls_the_name_is_wanted_and_not_just_anybodys_certificate() -> None:
+    names: list[str | None] = []
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(Path(__file__).parents[1] / "journeys" / "localhost.pem")
+    context.sni_callback = lambda _, name, __: names.append(name)
+
+    async def never(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(never, "127.0.0.1", 0, ssl=context) as server:
+        port = server.sockets[0].getsockname()[1]
+        failed = await refused(channel_to(f"https://localhost:{port}/"))
+    assert "certificate" in str(failed).lower()
+    assert names == ["localhost"]
+
+
+async def test_who_was_taken_out_of_the_settings_is_told_nothing() -> None:
+    failed = await refused(channel_to("http://127.0.0.1:9/"), outbound(to="other"))
+    assert failed.permanent
+
+
+async def test_a_secret_that_is_missing_is_said() -> None:
+    def missing() -> str:
+        raise NotConfigured("the variable X is not set")
+
+    failed = await refused(channel_to("http://127.0.0.1:9/", secret=Secret(missing)))
+    assert "the variable X is not set" in str(failed)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "127.1", "169.254.169.254"]
+)
+async def test_this_machine_and_its_net_are_not_called_unless_allowed(host: str) -> None:
+    failed = await refused(channel_to(f"https://{host}:9/", allow_private=False))
+    assert failed.permanent
+    assert "allow_private" in str(failed)
+
+
+async def test_a_name_is_judged_by_where_it_leads_and_called_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The resolver's answer is the adversary's: public first, then private."""
+    answers = [["93.184.215.14", "10.0.0.1"], ["93.184.215.14"]]
+
+    async def getaddrinfo(host: str, port: int, **_: object) -> object:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in answers.pop(0)]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    with pytest.raises(SendFailed, match=re.escape("10.0.0.1")):
+        await addresses_of("rebind.example", 443, private=False)
+    assert await addresses_of("rebind.example", 443, private=False) == ("93.184.215.14",)
+    assert answers == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
+        "224.0.0.1", "255.255.255.255", "198.18.0.1", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1",
+        "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::127.0.0.1", "2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a00:1",
+        "2001:0:4136:e378:8000:63bf:3fff:fdd2", "example.org", "",
+    ],
+)  # fmt: skip
+def test_what_is_not_of_the_public_net(address: str) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f::1", "::ffff:8.8.8.8", "64:ff9b::808:808"])
+def test_what_is(address: str) -> None:
+    assert is_public(address)
+
+
+@given(st.ip_addresses(v=4))
+def test_an_address_within_another_counts_as_itself(address: IPv4Address) -> None:
+    number = int(address)
+    wrapped = (0xFFFF << 32 | number, 0x2002 << 112 | number << 80, 0x0064FF9B << 96 | number)
+    for each in wrapped:
+        assert is_public(str(IPv6Address(each))) <= is_public(str(address))
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("", "no address"),
+        ("desk.example.org", "no address"),
+        ("ftp://desk.example.org/", "no address"),
+        ("https:///path", "no address"),
+        ("https://desk.example.org:99999/", "no address"),
+        ("https://desk.example.org/a b", "no address"),
+        ("https://me:pw@desk.example.org/", "user"),
+        ("http://desk.example.org/", "plain http"),
+    ],
+)
+def test_an_address_that_could_never_work_is_refused(url: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        WebhookOutSettings(url, Secret.of(SECRET))
+
+
+def test_a_receiver_has_a_secret_and_a_name() -> None:
+    with pytest.raises(ValueError, match="secret"):
+        WebhookOutSettings("https://desk.example.org/")
+    with pytest.raises(ValueError, match="no name"):
+        WebhooksOut({"a b": WebhookOutSettings("https://desk.example.org/", Secret.of(SECRET))})
