@@ -84,7 +84,7 @@ async def test_what_happened_before_is_not_told(tmp_path: Path) -> None:
     assert told.json["data"]["trace"] == after["trace_id"]
 
 
-async def test_what_was_not_told_when_hob_ended_is_told_by_the_next(tmp_path: Path) -> None:
+async def test_who_was_told_nothing_for_a_while_is_not_told_of_it_later(tmp_path: Path) -> None:
     async with receiving() as receiver:
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "one")
@@ -92,6 +92,7 @@ async def test_what_was_not_told_when_hob_ended_is_told_by_the_next(tmp_path: Pa
             await hob.app.bus.courier.drain(5)
         async with machine(tmp_path, HOB_WEBHOOKS_OUT="{}") as hob:
             assert (await hob.tcp.get("/status")).json()["followers"] == []
+            await say(hob, "meanwhile")
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "two")
             told = await receiver.until(2)

@@ -86,6 +86,7 @@ class Announcer:
     async def run(self) -> None:
         """Follow, as long as it runs; first over what earlier runs left."""
         if not self._receivers:
+            await self._forget()
             return
         with self._store.timeline.news() as news:
             while True:
@@ -100,6 +101,14 @@ class Announcer:
                     continue
                 await news.wait()
                 self._behind = self._clock.monotonic()
+
+    async def _forget(self) -> None:
+        """Whoever is told again one day is not told of what happened until then."""
+        try:
+            if kept := await self._store.channel_state.get(*_STATE):
+                await self._store.channel_state.put(*_STATE, dict.fromkeys(kept, ""))
+        except StoreError as error:
+            log.error("what webhooks were told of cannot be forgotten: %s", error)
 
     async def _begin(self) -> None:
         """Where to go on: a receiver is told of what happens after it was first seen in the settings."""
