@@ -165,10 +165,10 @@ async def test_the_receiver_of_the_page_takes_what_hob_tells_and_nothing_else(ro
         port = held.getsockname()[1]
     secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
     url = f"http://127.0.0.1:{port}/"
-    receiver = {"HOB_WEBHOOK_SECRET": secret, "PORT": str(port), "PATH": os.environ["PATH"]}
-    settings = f'{{ here = {{ url = "{url}", secret = "env:HOB_WEBHOOK_SECRET", allow_private = true }} }}'
+    receiver = {"WEBHOOK_SECRET": secret, "PORT": str(port), "PATH": os.environ["PATH"]}
+    settings = f'{{ here = {{ url = "{url}", secret = "env:WEBHOOK_SECRET", allow_private = true }} }}'
     async with ModelServer() as server, running(receiver, sys.executable, str(source)) as receiving:
-        environ = surroundings(root, server) | {"HOB_WEBHOOKS_OUT": settings, "HOB_WEBHOOK_SECRET": secret}
+        environ = surroundings(root, server) | {"HOB_WEBHOOKS_OUT": settings, "WEBHOOK_SECRET": secret}
         async with running(environ, sys.executable, "-m", "hob", "serve"):
             await appear(root, "home/hob.sock")
             asking = await asyncio.create_subprocess_exec(
