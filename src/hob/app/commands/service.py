@@ -24,7 +24,7 @@ from hob.core.errors import InvalidRequest, NotFound
 
 app = App(
     name="service",
-    help="Hob as a service: started with the machine, and again when it fails.",
+    help="Hob as a service: started with the machine and after failures.",
     result_action="return_value",
 )
 
