@@ -37,7 +37,9 @@ def openapi(endpoints: Iterable[Endpoint[Any]]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         if not endpoint.local:
-            paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
+            paths.setdefault(endpoint.path.replace(":path}", "}"), {})[endpoint.method.lower()] = _operation(
+                endpoint, schemas
+            )
     return {
         "openapi": "3.1.0",
         "info": {
@@ -88,12 +90,12 @@ def _operation(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
 
 
 def _name(endpoint: Endpoint[Any]) -> str:
-    words = [word for word in re.split(r"\W+", endpoint.path) if word]
+    words = [word for word in re.split(r"\W+", endpoint.path.replace(":path}", "}")) if word]
     return "_".join([endpoint.method.lower(), *words])
 
 
 def _of_path(endpoint: Endpoint[Any]) -> list[dict[str, Any]]:
-    names = re.findall(r"{(\w+)}", endpoint.path)
+    names = re.findall(r"{(\w+)[:}]", endpoint.path)
     return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
 
 
@@ -221,9 +223,11 @@ def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
         content = {media: {"schema": _of_kind(kind, schemas) if media == JSON else {}} for media in endpoint.media}
         found[str(status)] = {"description": _REASONS.get(status, "Not now."), "content": content}
     for status, codes in codes_of(endpoint).items():
-        schema = _of_answer(Failed, schemas)
+        schema = _of_answer(endpoint.failed, schemas)
         told = "Nothing was done: " + ", ".join(f"`{code}`" for code in codes) + "." if codes else ""
-        if status in endpoint.failures:
+        if status in endpoint.failures and endpoint.failed is not Failed:
+            told = f"{told} Or it was accepted, and has failed.".strip()
+        elif status in endpoint.failures:
             told = f"{told} Or it was accepted, has an `id`, and has failed.".strip()
             kinds = [_of_answer(ChatAnswer, schemas), *([schema] if codes else [])]
             schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]

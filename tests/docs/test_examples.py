@@ -139,6 +139,7 @@ async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
     [
         ("talk-to-the-api", ["You said: hello", "done You said: take your time", "done"]),
         ("follow-hob-live", ["You said: hello"]),
+        ("use-hob-as-an-openai-server", [*["You said: hello"] * 3, "True"]),
     ],
 )
 async def test_the_client_of_a_page_gets_its_answers(root: Path, page: str, answers: list[str]) -> None:

@@ -94,10 +94,13 @@ def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry
 
 
 def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
+    before = [part for part in inbound.quoted if part.label.origin is Origin.CLIENT]  # said before, as a program tells
+    for part in before:
+        yield _entry(turn, "user", part.text, part.label, at)
     if inbound.text:
         yield _entry(turn, "user", inbound.text, inbound.label, at)
     for part in inbound.quoted:
-        if part.text:
+        if part.text and part not in before:
             yield _entry(turn, "user", part.text, part.label, at)
     for attachment in inbound.attachments:
         yield _of_attachment(turn, attachment, at)

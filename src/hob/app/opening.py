@@ -36,6 +36,7 @@ from hob.app.door import Door, Entrance
 from hob.app.guard_when_needed import GuardWhenNeeded, load_guard
 from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
 from hob.app.identity import open_files
+from hob.app.offering import Offering, open_offering
 from hob.app.operating.alarm import OutboxAlarm
 from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.log_file import told_end
@@ -179,6 +180,7 @@ class _Peers:
     driver: Driver
     desk: Desk
     commands: SlashCommands
+    offering: Offering
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,7 @@ async def open_app(
         accept = extras.wrap_accept(Entrance(bus.accept, door))
         for channel in base.channels:
             await stack.enter_async_context(channel.run(accept))
-        api = _make_api(base, accept, peers.desk, trust, attempts)
+        api = _make_api(base, accept, peers, trust, attempts)
         reloading.add_listener(api.keyring.forget)
         yield App(home, config, store, bus, peers.desk, api, base.choice, trust.hands, reloading)
 
@@ -348,7 +350,8 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     )
     leeway, home = _leeway_of(config), base.routing.session_of
     commands = SlashCommands(desk, store.sessions, budget, clock, settings, default_model, model, leeway, home)
-    return _Peers(Driver(parts), desk, commands)
+    offering = await stack.enter_async_context(open_offering(config[ModelSettings], base.choice, budget, clock))
+    return _Peers(Driver(parts), desk, commands, offering)
 
 
 async def _open_models(stack: AsyncExitStack, base: _Base) -> _Models:
@@ -416,14 +419,14 @@ async def _watch(stack: AsyncExitStack, base: _Base, *watches: Coroutine[Any, An
         stack.callback(watching.create_task(watch).cancel)
 
 
-def _make_api(base: _Base, accept: Accept, desk: Desk, trust: _Trust, attempts: Attempts) -> Api:
+def _make_api(base: _Base, accept: Accept, peers: _Peers, trust: _Trust, attempts: Attempts) -> Api:
     home, clock, known, settings = base.config.home, base.clock, base.known, base.config[GatewaySettings]
     keyring = Keyring(partial(_owners_token, home, settings, known), TokenFile(home, clock), clock)
-    leaves = trust.guard.approving
-    reception = Reception(base.config[Webhooks])
+    leaves, people, desk, models = trust.guard.approving, base.registrar, peers.desk, peers.offering
     return Api(
-        accept, base.store, base.hub, desk, settings, clock, keyring, base.registrar, leaves, known, attempts, reception
-    )
+        accept, base.store, base.hub, desk, settings, clock, keyring, people, leaves, models, known, attempts,
+        Reception(base.config[Webhooks]),
+    )  # fmt: skip
 
 
 def _owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:

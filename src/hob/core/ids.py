@@ -16,6 +16,9 @@ BlobId = NewType("BlobId", str)
 TraceId = NewType("TraceId", str)
 SpanId = NewType("SpanId", str)
 
+ONE_TURN = "once:"
+"""How the key of a session begins that is made for one turn: it is listed nowhere, and forgotten after a while."""
+
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: nothing that reads as something else
 
 

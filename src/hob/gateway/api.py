@@ -7,10 +7,14 @@ from typing import Any, Protocol
 
 from hob.bus import Hub
 from hob.core.clock import Clock
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
+from hob.core.media import Embeddings
 from hob.core.ports.accept import Accept
 from hob.gateway.approvals import Leaves
 from hob.gateway.exposition import Metric
 from hob.gateway.live.connected import Connected
+from hob.gateway.openai.joining import Joining
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import Keyring
@@ -40,12 +44,36 @@ class Conversations(Protocol):
         ...
 
 
+class Models(Protocol):
+    """The models that callers may choose among."""
+
+    def names(self) -> Sequence[str]:
+        """The configured ones by their references and the owner's names for them, the usual one first."""
+        ...
+
+    def check(self, name: str) -> None:
+        """Raises NotFound for a name that leads to no model that can be asked."""
+        ...
+
+    def embedding(self) -> str:
+        """The reference of the model that turns texts into vectors. Raises ModelError where there is none."""
+        ...
+
+    async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:
+        """The vectors, within the limits of spending for this sender. Raises ModelError."""
+        ...
+
+
 class Operations(Protocol):
     """What the routes may set in motion; the commands reach the same."""
 
     @property
     def conversations(self) -> Conversations:
         """Sessions, for their owner."""
+        ...
+
+    async def stop(self, session: SessionKey, reason: str) -> bool:
+        """End the turn that runs in a session; False if there was none."""
         ...
 
     async def retry(self, id: str) -> Mapping[str, Any]:
@@ -122,6 +150,7 @@ class Api:
     people: Registry
     leaves: Callable[[], Leaves]
     """Made when it is first needed."""
+    models: Models
     mask: Callable[[str], str] = str
     """Takes known secrets out of what leaves."""
     refused: Callable[[str], None] = lambda who: None
@@ -130,3 +159,5 @@ class Api:
     """Of the webhooks that come in."""
     connected: Connected = field(default_factory=Connected)
     """The WebSockets that are open."""
+    joining: Joining = field(default_factory=Joining)
+    """Of requests that OpenAI's clients repeat."""

@@ -24,7 +24,7 @@ _PREFLIGHT = {
     "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session",
     "access-control-max-age": "600",
 }
-_EXPOSED = "location, retry-after"
+_EXPOSED = "location, retry-after, x-hob-approval"
 _HTTP_OF = {"ws": "http", "wss": "https"}
 
 

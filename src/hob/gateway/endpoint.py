@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hob.core.errors import HobError, InvalidRequest
+from hob.gateway.answers import Failed
 from hob.gateway.api import Api
 from hob.gateway.callers import Caller, Scope
 from hob.gateway.failures import Failure, Refusal, failure_of
@@ -90,6 +91,8 @@ class Endpoint(Generic[T]):
     """The largest body, where it is not `gateway.body_bytes`."""
     failing: Callable[[Failure], Response] = failure_response
     """How a failure is written."""
+    failed: Any = Failed
+    """What is written then."""
 
     @property
     def has_body(self) -> bool:

@@ -18,6 +18,7 @@ from hob.core.errors import (
     StoreError,
     StoreFull,
 )
+from hob.gateway.fields import WrongField
 
 STATUS: Mapping[str, int] = {
     "invalid_request": 400,
@@ -26,6 +27,7 @@ STATUS: Mapping[str, int] = {
     "missing_scope": 403,
     "wrong_origin": 403,
     "not_found": 404,
+    "model_not_found": 404,
     "method_not_allowed": 405,
     "key_reused": 409,
     "too_large": 413,
@@ -60,11 +62,15 @@ MODEL_STATUS: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error for machines: a code of `STATUS`, a sentence, and the seconds after which to try again."""
+    """An error for machines: a code of `STATUS`, a sentence, and the seconds after which to try again.
+
+    `param` is the path of the field that is wrong, where it is one.
+    """
 
     code: str
     message: str
     retry_after: int | None = None
+    param: str | None = None
 
     @property
     def status(self) -> int:
@@ -79,14 +85,14 @@ class Failure:
 class Refusal(Exception):
     """Raised by the gateway itself, where no error of Hob's says it: a body too large, a scope that is missing."""
 
-    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
+    def __init__(self, code: str, message: str, retry_after: int | None = None, *, param: str | None = None) -> None:
         super().__init__(message)
-        self.failure = Failure(code, message, retry_after)
+        self.failure = Failure(code, message, retry_after, param)
 
     @classmethod
     def of(cls, failure: Failure) -> "Refusal":
         """The refusal that is answered with this failure."""
-        return cls(failure.code, failure.message, failure.retry_after)
+        return cls(failure.code, failure.message, failure.retry_after, param=failure.param)
 
 
 def failure_of(error: HobError) -> Failure:
@@ -101,6 +107,8 @@ def failure_of(error: HobError) -> Failure:
             return Failure("store_full", text, 30)
         case StoreError():
             return Failure("store", text, 30)
+        case WrongField():
+            return Failure("invalid_request", text, param=error.path)
         case InvalidRequest():
             return Failure("invalid_request", text)
         case KeyReused():

@@ -35,6 +35,14 @@ class Bounds:
     one_of: tuple[str, ...] = ()
 
 
+class WrongField(InvalidRequest):
+    """A field of a request is not what it must be; `path` says which, as in `attachments[1].id`."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class Text(str):
     """A value from a query: it may be read as a number or a truth."""
 
@@ -109,7 +117,7 @@ def read(cls: type[T], given: Mapping[str, Any], *, closed: bool = True, within:
         if raw is not None:
             values[each.name] = _value(path, each.kind, each.bounds, raw, closed)
         elif each.required:
-            raise InvalidRequest(f"{path} is missing")
+            raise _wrong(path, "is missing")
     return cls(**values)
 
 
@@ -118,7 +126,8 @@ def _refuse_unknown(given: Mapping[str, Any], known: list[str], within: str) -> 
     if unknown:
         place = f" in {within}" if within else ""
         others = f"known are {', '.join(sorted(known))}" if known else "none is expected here"
-        raise InvalidRequest(f"unknown field {_shown(unknown[0])}{place}; {others}")
+        name = _shown(unknown[0])
+        raise WrongField(name.strip("'"), f"unknown field {name}{place}; {others}")
 
 
 def _value(path: str, kind: Any, bounds: Bounds, raw: Any, closed: bool) -> Any:
@@ -127,17 +136,17 @@ def _value(path: str, kind: Any, bounds: Bounds, raw: Any, closed: bool) -> Any:
         return raw
     if origin in (list, tuple):
         if not isinstance(raw, list):
-            raise InvalidRequest(f"{path} must be a list")
+            raise _wrong(path, "must be a list")
         of = get_args(kind)[0]
         values = [_value(f"{path}[{index}]", of, bounds, each, closed) for index, each in enumerate(raw)]
         return values if origin is list else tuple(values)
     if origin is dict or dataclasses.is_dataclass(kind):
         if not isinstance(raw, dict):
-            raise InvalidRequest(f"{path} must be an object")
+            raise _wrong(path, "must be an object")
         return raw if origin is dict else read(kind, raw, closed=closed, within=path)
     if choices := choices_of(kind):
         if not isinstance(raw, str) or raw not in choices:
-            raise InvalidRequest(f"{path} must be one of {', '.join(choices)}")
+            raise _wrong(path, f"must be one of {', '.join(choices)}")
         return kind(raw) if origin is None else str(raw)
     return _plain(path, kind, bounds, raw)
 
@@ -154,14 +163,14 @@ def _plain(path: str, kind: Any, bounds: Bounds, raw: Any) -> Any:
     if kind is float and type(value) is int and abs(value) <= _MOST:
         value = float(value)
     if type(value) is not kind:
-        raise InvalidRequest(f"{path} must be {_wanted(kind, bounds)}")
+        raise _wrong(path, f"must be {_wanted(kind, bounds)}")
     if isinstance(value, str):
         _check_text(path, bounds, value)
     elif kind is not bool:
         low, high = bounds.at_least, bounds.at_most
         fits = math.isfinite(value) and abs(value) <= _MOST
         if not fits or (low is not None and value < low) or (high is not None and value > high):
-            raise InvalidRequest(f"{path} must be {_wanted(kind, bounds)}")
+            raise _wrong(path, f"must be {_wanted(kind, bounds)}")
     return value
 
 
@@ -181,13 +190,13 @@ def _check_text(path: str, bounds: Bounds, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidRequest(f"{path} is not UTF-8 text") from None
+        raise _wrong(path, "is not UTF-8 text") from None
     if bounds.one_of and text not in bounds.one_of:
-        raise InvalidRequest(f"{path} must be one of {', '.join(bounds.one_of)}")
+        raise _wrong(path, f"must be one of {', '.join(bounds.one_of)}")
     if bounds.characters is not None:
         least, most = bounds.characters
         if not least <= len(text) <= most or not text.isprintable():
-            raise InvalidRequest(f"{path} must have {least} to {most} printable characters")
+            raise _wrong(path, f"must have {least} to {most} printable characters")
 
 
 def _wanted(kind: type, bounds: Bounds) -> str:
@@ -201,6 +210,10 @@ def _wanted(kind: type, bounds: Bounds) -> str:
             return f"{name}, at most {high:g}"
         case low, high:
             return f"{name} from {low:g} to {high:g}"
+
+
+def _wrong(path: str, why: str) -> WrongField:
+    return WrongField(path, f"{path} {why}")
 
 
 def _shown(name: str) -> str:

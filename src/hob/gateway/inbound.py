@@ -1,12 +1,12 @@
 """A message as the API and the terminal hand it in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
-from hob.core.ids import BlobId, SessionKey, new_inbound_id, new_trace_id
+from hob.core.ids import ONE_TURN, BlobId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.ports.tools import Blobs
@@ -91,8 +91,14 @@ def sender_of(caller: Caller) -> Sender:
 
 def is_own(caller: Caller, session: SessionKey) -> bool:
     """Whether this is a conversation of the caller's; all are the owner's."""
-    own = f"api:{own_chat(caller)}"
-    return caller.cls is SenderClass.OWNER or session == own or session.startswith(f"{own}/")
+    own, passing = f"api:{own_chat(caller)}", f"{ONE_TURN}{own_chat(caller)}"
+    return caller.cls is SenderClass.OWNER or session == own or session.startswith((f"{own}/", f"{passing}/"))
+
+
+def alone(caller: Caller, inbound: Inbound) -> Inbound:
+    """The message in a conversation of its own, which is over with the answer and is listed nowhere."""
+    chat = inbound.id if caller.cls is SenderClass.OWNER else own_chat(caller, inbound.id)
+    return replace(inbound, origin=Address("api", f"once/{chat}"), session=SessionKey(f"{ONE_TURN}{chat}"))
 
 
 def inbound_of(
@@ -103,7 +109,7 @@ def inbound_of(
     The owner's programs share the owner's conversations; whoever else holds a token has conversations of their own.
     Raises InvalidRequest and NotAllowed.
     """
-    if not (asked.message.strip() or (asked.quoted or "").strip()):
+    if not (asked.message.strip() or (asked.quoted or "").strip() or files):
         raise InvalidRequest("message is missing or empty")
     if key is not None and not (1 <= len(key) <= 255 and key.isprintable()):
         raise InvalidRequest("Idempotency-Key must have 1 to 255 characters")

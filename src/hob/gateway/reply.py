@@ -20,7 +20,12 @@ def json_response(
 
 def failure_response(failure: Failure) -> Response:
     """The failure as `{error: {code, message}}` with its status, and what goes with it in headers."""
+    return json_response(failure.view(), failure.status, failure_headers(failure))
+
+
+def failure_headers(failure: Failure) -> Mapping[str, str]:
+    """What the headers of an answer tell of a failure."""
     headers = {} if failure.retry_after is None else {"retry-after": str(failure.retry_after)}
     if failure.code == "unauthorized":
         headers["www-authenticate"] = "Bearer"
-    return json_response(failure.view(), failure.status, headers)
+    return headers

@@ -12,6 +12,7 @@ from hob.gateway.fields import Nothing
 from hob.gateway.imports import MOST_BYTES as MOST_IMPORTED
 from hob.gateway.imports import Importing
 from hob.gateway.inbound import ChatRequest
+from hob.gateway.openai.table import ENDPOINTS as OPENAI
 from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
 from hob.gateway.routes.attachments import MOST_BYTES
 
@@ -151,6 +152,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((200, answers.IdAnswer),),
         errors=("not_found",),
     ),
+    *OPENAI,
     Endpoint("POST", "/backup", state.backup, ADMIN, state.BackingUp, local=True),
     Endpoint("POST", "/reload", state.reload, ADMIN, Nothing, local=True),
     Endpoint("GET", "/people", people.people, ADMIN, Nothing, local=True),

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import apsw
 
-from hob.core.ids import BlobId, TurnId
+from hob.core.ids import ONE_TURN, BlobId, TurnId
 from hob.store.blobs import blob_path
 from hob.store.erasure import named_blobs
 from hob.store.readers import Readers
@@ -37,6 +37,25 @@ _NEEDED = (
     " UNION SELECT reply FROM turns WHERE id IN ({turns}) UNION SELECT text FROM outbox WHERE turn IN ({turns})"
     " UNION SELECT shown FROM approvals WHERE turn IN ({turns}) UNION SELECT detail FROM audit WHERE turn IN ({turns})"
     " UNION SELECT content FROM timeline WHERE trace_id IN ({traces}) AND kind NOT IN ('model', 'tool')"
+)
+# A session that was made for one turn, when nothing in it is open any more and none of it is gone yet.
+_PASSED = (
+    f"SELECT s.key FROM sessions s WHERE s.key GLOB '{ONE_TURN}*' AND s.updated < ? AND s.key > ?"  # noqa: S608
+    " AND EXISTS (SELECT 1 FROM inbox i JOIN content c ON c.id = i.body WHERE i.session = s.key AND c.text IS NOT NULL)"
+    " AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.key AND i.state != 'settled')"
+    " AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = s.key AND t.state IN ('ready', 'running', 'parked'))"
+    " ORDER BY s.key LIMIT ?"
+)
+_TURNS_OF = "SELECT id FROM turns WHERE session = :key"
+_SAID = (
+    "SELECT text FROM inbox WHERE session = :key UNION SELECT body FROM inbox WHERE session = :key"  # noqa: S608
+    " UNION SELECT title FROM sessions WHERE key = :key UNION SELECT content FROM timeline WHERE session = :key"
+    " UNION SELECT text FROM transcript WHERE session = :key UNION SELECT extra FROM transcript WHERE session = :key"
+    f" UNION SELECT body FROM steps WHERE turn IN ({_TURNS_OF}) UNION SELECT reply FROM turns WHERE session = :key"
+    " UNION SELECT line FROM turns WHERE session = :key UNION SELECT question FROM turns WHERE session = :key"
+    f" UNION SELECT text FROM outbox WHERE turn IN ({_TURNS_OF})"
+    f" UNION SELECT shown FROM approvals WHERE turn IN ({_TURNS_OF})"
+    f" UNION SELECT bound FROM approvals WHERE turn IN ({_TURNS_OF})"
 )
 _DROP = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE text IS NOT NULL AND id IN ({ids})"
 
@@ -77,6 +96,18 @@ class Retention:
             last = turns[-1][0]
         return dropped
 
+    async def drop_one_turn_sessions(self, before: float) -> int:
+        """Forget all that was said in sessions that were made for one turn and are over since then; how many texts.
+
+        Raises StoreErrors.
+        """
+        dropped, last = 0, ""
+        while sessions := await self._readers.read(partial(_passed, before, last)):
+            for session in sessions:
+                dropped += await self._writer.write(partial(_drop_session, session, before))
+            last = sessions[-1]
+        return dropped
+
     async def drop_blobs(self, before: float, keep: Collection[BlobId] = ()) -> int:
         """Forget files that were put before, unless they are in use or were named again since; how many.
 
@@ -102,6 +133,15 @@ class Retention:
 
 def _over(before: float, after: int, connection: apsw.Connection) -> list[Row]:
     return all_rows(connection, _OVER, (before, after, _TURNS_AT_ONCE))
+
+
+def _passed(before: float, after: str, connection: apsw.Connection) -> list[str]:
+    return [row[0] for row in all_rows(connection, _PASSED, (before, after, _ROWS_AT_ONCE))]
+
+
+def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
+    found = {row[0] for row in all_rows(connection, _SAID, {"key": session})} - {None}
+    return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
 
 
 def _details_of(turns: Sequence[Row], connection: apsw.Connection) -> list[int]:

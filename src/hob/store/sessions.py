@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import apsw
 
 from hob.core.clock import Clock
-from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.ids import ONE_TURN, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.timeline import EventKind, TimelineEvent
@@ -222,7 +222,7 @@ class StoredSessions:
         return None if row is None else SessionKey(row[0])
 
     async def find(self, chat: str | None = None, archived: bool = False) -> tuple[Session, ...]:
-        """The sessions, of one chat if given, newest first. `archived` shows the archived ones instead."""
+        """The sessions, of one chat if given, newest first, none made for one turn; `archived`: the archived ones."""
         where, values = ("", (archived,)) if chat is None else ("AND s.chat = ?", (archived, chat))
-        sql = f"{_SELECT} WHERE s.archived = ? {where} ORDER BY s.updated DESC"
+        sql = f"{_SELECT} WHERE s.archived = ? {where} AND s.key NOT GLOB '{ONE_TURN}*' ORDER BY s.updated DESC"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))

@@ -10,7 +10,7 @@ from hob.store.audit import AuditRow, show_audit, verify_audit
 
 app = App(
     name="audit",
-    help="What was decided, allowed and refused, and whether that log is whole.",
+    help="What was decided and allowed, and whether that log is whole.",
     result_action="return_value",
 )
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})

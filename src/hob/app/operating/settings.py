@@ -34,11 +34,14 @@ class BackupSettings:
 class RetentionSettings:
     """For how many days is kept what is only looked back at; 0 is for ever. All of it may change at run time (SIGHUP).
 
-    What was said, what it cost and what was decided is always kept; `hob erase` forgets that.
+    What was said in conversations, what it cost and what was decided is always kept; `hob erase` forgets that.
     """
 
     details_days: int = setting(
         0, "Steps of turns that ended well: what models and tools were asked and gave.", at_least=0
+    )
+    once_days: int = setting(
+        7, "What programs said without naming a conversation, and what they were answered.", at_least=0
     )
     blobs_days: int = setting(0, "Files of messages, and outputs too long for a conversation.", at_least=0)
     uploads_days: int = setting(1, "Files that were handed in and that no message has named.", at_least=0)

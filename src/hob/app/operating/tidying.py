@@ -41,6 +41,9 @@ class Tidying:
             if settings.details_days:
                 before = now - settings.details_days * _DAY
                 _tell("details", await self._store.retention.drop_details(before))
+            if settings.once_days:
+                before = now - settings.once_days * _DAY
+                _tell("texts of single requests", await self._store.retention.drop_one_turn_sessions(before))
             if settings.blobs_days:
                 needed = await self._hands.blobs_kept()
                 _tell("files", await self._store.retention.drop_blobs(now - settings.blobs_days * _DAY, needed))

@@ -1,0 +1,129 @@
+"""POST /v1/chat/completions.
+
+Format: https://platform.openai.com/docs/api-reference/chat
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starlette.background import BackgroundTask
+from starlette.responses import Response
+
+from hob.core.clock import Clock
+from hob.core.models import Usage
+from hob.gateway.endpoint import Call
+from hob.gateway.following import outcome
+from hob.gateway.openai.asking import Asked, Outcome, ask, awaited, conclude, conversation_of, part, while_there
+from hob.gateway.openai.errors import Problem
+from hob.gateway.openai.letters import letter_of, read_messages
+from hob.gateway.openai.requests import ChatCompletionRequest, check_supported
+from hob.gateway.openai.streaming import Stream, event
+from hob.gateway.reply import json_response
+
+_DONE = b"data: [DONE]\n\n"
+
+
+async def post(call: Call[ChatCompletionRequest]) -> Response:
+    """Answer the last message of a conversation, as OpenAI's chat completions do.
+
+    Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
+    waits for leave is answered with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
+    """
+    api, asked = call.api, call.asked
+    check_supported(asked)
+    session = conversation_of(call)
+    letter = letter_of(read_messages(asked.messages, "messages"), "messages", remembered=session is not None)
+    begun = await ask(call, letter, session)
+    if asked.stream:
+        tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
+        return Stream(api, begun, ChunkWriter(begun, api.clock, tells_usage=tells_usage))
+    found = await answered(call, begun)
+    if not isinstance(found, Outcome):
+        return reply_with(call, begun, found)
+    return reply_with(call, begun, found, completion(begun, found))
+
+
+async def answered(call: Call[Any], begun: Asked) -> Outcome | Problem | None:
+    """The outcome, waited for while the client is there; None when it has gone."""
+
+    async def wait() -> Outcome | Problem:
+        await outcome(call.api, begun.accepted, call.api.settings.wait_seconds)
+        return await conclude(call.api, begun.accepted.id)
+
+    async with awaited(call.api, begun.accepted.id):
+        return await while_there(call.request, wait())
+
+
+def reply_with(call: Call[Any], begun: Asked, found: Outcome | Problem | None, body: Any = None) -> Response:
+    """The answer in one piece; the body is the outcome's. What follows from its being handed over is done after it."""
+    if isinstance(found, Outcome):
+        response = json_response(body, headers=found.headers)
+    elif isinstance(found, Problem):
+        response = found.response()
+    else:
+        response = Response(status_code=499)  # nobody sees it
+    over = isinstance(found, Outcome) or (isinstance(found, Problem) and found.status != 504)
+    if found is None or over:
+        response.background = BackgroundTask(part, call.api, begun, delivered=found is not None)
+    return response
+
+
+def completion(asked: Asked, outcome: Outcome) -> dict[str, Any]:
+    """The whole answer in one object."""
+    message = {"role": "assistant", "content": outcome.text, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(outcome)}
+    head = _head(asked, "chat.completion", outcome.created)
+    return {**head, "choices": [choice], "usage": usage_of(outcome.usage), "hob": outcome.about}
+
+
+class ChunkWriter:
+    """Implements `Writer`: one object per piece, and a mark at the end."""
+
+    def __init__(self, asked: Asked, clock: Clock, *, tells_usage: bool) -> None:
+        self._head = _head(asked, "chat.completion.chunk", int(clock.now().timestamp()))
+        self._tells_usage = tells_usage
+
+    def begin(self) -> Iterator[bytes]:
+        """Who speaks."""
+        yield self._chunk({"role": "assistant", "content": "", "refusal": None})
+
+    def piece(self, text: str) -> Iterator[bytes]:
+        """A piece."""
+        yield self._chunk({"content": text})
+
+    def end(self, outcome: Outcome) -> Iterator[bytes]:
+        """Why it ended and, if asked for, what it took."""
+        yield self._chunk({}, _reason(outcome), {"hob": outcome.about})
+        if self._tells_usage:
+            yield event({**self._head, "choices": [], "usage": usage_of(outcome.usage)})
+        yield _DONE
+
+    def fail(self, problem: Problem) -> Iterator[bytes]:
+        """What clients raise as an error."""
+        yield event(problem.body())
+
+    def _chunk(
+        self, delta: Mapping[str, Any], reason: str | None = None, more: Mapping[str, Any] | None = None
+    ) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        usage = {"usage": None} if self._tells_usage else {}
+        return event({**self._head, "choices": [choice], **usage, **(more or {})})
+
+
+def usage_of(usage: Usage) -> dict[str, Any]:
+    """Tokens of all that the turn asked its models."""
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning, "audio_tokens": 0},
+    }
+
+
+def _head(asked: Asked, kind: str, created: int) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{asked.accepted.id}", "object": kind, "created": created, "model": asked.model}
+
+
+def _reason(outcome: Outcome) -> str:
+    return "length" if outcome.cut else "stop"

@@ -1,0 +1,69 @@
+"""Failures as OpenAI writes them, so that its clients raise the right exception and repeat only what may be repeated.
+
+Format: https://platform.openai.com/docs/guides/error-codes. Its clients obey `x-should-retry` before the status.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.errors import ModelFault
+from hob.gateway.failures import Failure, Refusal, status_of_fault
+from hob.gateway.reply import failure_headers, json_response
+
+_KINDS: Mapping[int, str] = {
+    401: "authentication_error",
+    402: "insufficient_quota",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
+_OF_FAULT: Mapping[str, tuple[int, str]] = {
+    ModelFault.CONTEXT_OVERFLOW.value: (400, "context_length_exceeded"),
+    ModelFault.NOT_FOUND.value: (404, "model_not_found"),
+}
+"""Faults that OpenAI tells as mistakes of the caller."""
+FAULT_STATUSES = tuple(sorted({400, 404, 409, 504, *(status_of_fault(fault.value) for fault in ModelFault)}))
+"""How a request may end that was accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why there is no answer. `headers` say whether and when to repeat the request."""
+
+    status: int
+    code: str
+    message: str
+    param: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def body(self) -> dict[str, Any]:
+        """The error as OpenAI writes it."""
+        kind = _KINDS.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
+        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+    def response(self) -> Response:
+        """The error as an answer of its own."""
+        return json_response(self.body(), self.status, self.headers)
+
+
+def failed(code: str, message: str) -> Problem:
+    """A turn has failed with this code. Hob has repeated what could be repeated, so the client need not."""
+    status, code = _OF_FAULT.get(code, (status_of_fault(code), code))
+    return Problem(status, code, message, headers={"x-should-retry": "false"})
+
+
+def refused(failure: Failure) -> Problem:
+    """Nothing was accepted."""
+    return Problem(failure.status, failure.code, failure.message, failure.param, failure_headers(failure))
+
+
+def openai_response(failure: Failure) -> Response:
+    """How the endpoints here write a failure."""
+    return refused(failure).response()
+
+
+def wrong(param: str, why: str) -> Refusal:
+    """The refusal of a request because of one field of it."""
+    return Refusal("invalid_request", f"{param}: {why}", param=param)

@@ -1,0 +1,32 @@
+"""GET /v1/models and GET /v1/models/{id}.
+
+Format: https://platform.openai.com/docs/api-reference/models
+"""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.gateway.endpoint import Call
+from hob.gateway.fields import Nothing
+from hob.gateway.openai.asking import OWN_MODEL, check_model
+from hob.gateway.reply import json_response
+
+_CREATED = 1_767_225_600  # when each began is known of none; a date is expected all the same
+
+
+async def list_(call: Call[Nothing]) -> Response:
+    """The models that a request may name: `hob`, which is Hob's own choice, and those that are configured."""
+    names = dict.fromkeys((OWN_MODEL, *call.api.models.names()))
+    return json_response({"object": "list", "data": [_model(name) for name in names]})
+
+
+async def get(call: Call[Nothing]) -> Response:
+    """One model that a request may name."""
+    if call.id != OWN_MODEL:
+        check_model(call.api, call.id)
+    return json_response(_model(call.id))
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": _CREATED, "owned_by": "hob"}

@@ -1,0 +1,177 @@
+"""POST /v1/responses and GET /v1/responses/{id}.
+
+Format: https://platform.openai.com/docs/api-reference/responses
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.core.ids import InboundId
+from hob.core.models import Usage
+from hob.gateway.endpoint import Call
+from hob.gateway.fields import Nothing
+from hob.gateway.following import find_accepted
+from hob.gateway.inbound import is_own
+from hob.gateway.openai.asking import OWN_MODEL, Asked, Outcome, ask, conclude, conversation_of
+from hob.gateway.openai.completions import answered, reply_with
+from hob.gateway.openai.errors import Problem, wrong
+from hob.gateway.openai.letters import Said, letter_of, read_messages
+from hob.gateway.openai.requests import ResponseRequest, check_supported
+from hob.gateway.openai.streaming import Stream, event
+from hob.gateway.reply import json_response
+
+_PREFIX = "resp_"
+_STILL = ("still_running", "stopping")
+
+
+async def post(call: Call[ResponseRequest]) -> Response:
+    """Answer a text, or the last message of a conversation, as OpenAI's responses do.
+
+    `instructions` are taken for what somebody else says, and so is all before the last message. A conversation is
+    remembered only where `X-Hob-Session` or `user` names it. The id serves `GET /v1/responses/{id}`.
+    """
+    api, asked = call.api, call.asked
+    check_supported(asked)
+    session = conversation_of(call)
+    letter = letter_of(_said(asked), "input", remembered=session is not None)
+    begun = await ask(call, letter, session)
+    if asked.stream:
+        return Stream(api, begun, ResponseWriter(begun, api.clock))
+    found = await answered(call, begun)
+    if not isinstance(found, Outcome):
+        return reply_with(call, begun, found)
+    return reply_with(call, begun, found, response(begun.accepted.id, begun.model, found))
+
+
+def _said(asked: ResponseRequest) -> list[Said]:
+    before = [Said("system", asked.instructions)] if asked.instructions else []
+    if isinstance(asked.input, str):
+        return [*before, *read_messages([{"role": "user", "content": asked.input}], "input")]
+    if not isinstance(asked.input, list):
+        raise wrong("input", "it must be a text or a list of messages")
+    return [*before, *read_messages(asked.input, "input")]
+
+
+async def get(call: Call[Nothing]) -> Response:
+    """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`."""
+    api, id = call.api, InboundId(call.id.removeprefix(_PREFIX))
+    accepted = await find_accepted(api, id)
+    if not call.id.startswith(_PREFIX) or not is_own(call.caller, accepted.session):
+        raise NotFound("no response of yours has this id")
+    found = await conclude(api, id)
+    if isinstance(found, Outcome):
+        return json_response(response(id, OWN_MODEL, found), headers=found.headers)
+    result = await api.store.inbox.find_result(id)
+    created = int(result.created) if result is not None else 0
+    status = "in_progress" if found.code in _STILL else "cancelled" if found.code == "cancelled" else "failed"
+    error = {"code": "server_error", "message": found.message} if status == "failed" else None
+    return json_response({**_head(id, OWN_MODEL, created, status), "error": error})
+
+
+def response(id: InboundId, model: str, outcome: Outcome, text: str | None = None) -> dict[str, Any]:
+    """The whole answer in one object; `text` where it is not the outcome's."""
+    status = "incomplete" if outcome.cut else "completed"
+    return {
+        **_head(id, model, outcome.created, status),
+        "incomplete_details": {"reason": "max_output_tokens"} if outcome.cut else None,
+        "output": [_message(id, status, outcome.text if text is None else text)],
+        "usage": usage_of(outcome.usage),
+        "hob": outcome.about,
+    }
+
+
+class ResponseWriter:
+    """Implements `Writer`: numbered events around one message with one part of text."""
+
+    def __init__(self, asked: Asked, clock: Clock) -> None:
+        self._asked = asked
+        self._created = int(clock.now().timestamp())
+        self._number = -1
+        self._text: list[str] = []
+
+    def begin(self) -> Iterator[bytes]:
+        """The response, its message and its part are opened."""
+        id = self._asked.accepted.id
+        for name in ("created", "in_progress"):
+            head = _head(id, self._asked.model, self._created, "in_progress")
+            yield self._event(f"response.{name}", {"response": head})
+        item = {**_message(id, "in_progress", ""), "content": []}
+        yield self._event("response.output_item.added", {"output_index": 0, "item": item})
+        yield self._event("response.content_part.added", {**self._place(), "part": _part("")})
+
+    def piece(self, text: str) -> Iterator[bytes]:
+        """A piece."""
+        self._text.append(text)
+        yield self._event("response.output_text.delta", {**self._place(), "delta": text, "logprobs": []})
+
+    def end(self, outcome: Outcome) -> Iterator[bytes]:
+        """All is closed in the order in which it was opened, inside out."""
+        id, text = self._asked.accepted.id, "".join(self._text)
+        whole = response(id, self._asked.model, outcome, text)
+        yield self._event("response.output_text.done", {**self._place(), "text": text, "logprobs": []})
+        yield self._event("response.content_part.done", {**self._place(), "part": _part(text)})
+        yield self._event("response.output_item.done", {"output_index": 0, "item": whole["output"][0]})
+        yield self._event("response.incomplete" if outcome.cut else "response.completed", {"response": whole})
+
+    def fail(self, problem: Problem) -> Iterator[bytes]:
+        """Clients raise what holds an `error`."""
+        told = {"code": problem.code, "message": problem.message, "param": problem.param}
+        yield self._event("error", {**told, **problem.body()})
+
+    def _place(self) -> dict[str, Any]:
+        return {"item_id": _item(self._asked.accepted.id), "output_index": 0, "content_index": 0}
+
+    def _event(self, kind: str, data: Mapping[str, Any]) -> bytes:
+        self._number += 1
+        return event({"type": kind, "sequence_number": self._number, **data}, kind)
+
+
+def usage_of(usage: Usage) -> dict[str, Any]:
+    """Tokens of all that the turn asked its models."""
+    return {
+        "input_tokens": usage.input,
+        "input_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write},
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.input + usage.output,
+    }
+
+
+def _head(id: InboundId, model: str, created: int, status: str) -> dict[str, Any]:
+    return {
+        "id": f"{_PREFIX}{id}",
+        "object": "response",
+        "created_at": created,
+        "status": status,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": model,
+        "output": [],
+        "parallel_tool_calls": False,
+        "previous_response_id": None,
+        "temperature": None,
+        "text": {"format": {"type": "text"}},
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": None,
+        "truncation": "disabled",
+        "usage": None,
+    }
+
+
+def _item(id: InboundId) -> str:
+    return f"msg_{id}"
+
+
+def _message(id: InboundId, status: str, text: str) -> dict[str, Any]:
+    return {"type": "message", "id": _item(id), "status": status, "role": "assistant", "content": [_part(text)]}
+
+
+def _part(text: str) -> dict[str, Any]:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}

@@ -1,0 +1,79 @@
+"""The routes that OpenAI's clients call."""
+
+from dataclasses import replace
+from typing import Any
+
+from hob.gateway.callers import Scope
+from hob.gateway.endpoint import EVENTS, JSON, Endpoint
+from hob.gateway.failures import BUSY
+from hob.gateway.fields import Nothing
+from hob.gateway.openai import answers, completions, embeddings, models, responses
+from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
+from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
+from hob.gateway.routes.attachments import MOST_BYTES
+
+_ACCEPTING = (*BUSY, "not_allowed", "model_not_found", "stopping")
+_HEADERS = (
+    ("Idempotency-Key", "1 to 255 characters; the same request with the same key, at any time, joins the first one"),
+    ("X-Hob-Session", "the conversation that Hob remembers: its name, or for the owner a whole key"),
+)
+
+_ROUTES: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        "POST",
+        "/v1/chat/completions",
+        completions.post,
+        Scope.CHAT,
+        ChatCompletionRequest,
+        answers=((200, answers.Completion),),
+        errors=_ACCEPTING,
+        failures=FAULT_STATUSES,
+        media=(JSON, EVENTS),
+        headers=_HEADERS,
+        most_bytes=MOST_BYTES,
+    ),
+    Endpoint(
+        "POST",
+        "/v1/responses",
+        responses.post,
+        Scope.CHAT,
+        ResponseRequest,
+        answers=((200, answers.ResponseAnswer),),
+        errors=_ACCEPTING,
+        failures=FAULT_STATUSES,
+        media=(JSON, EVENTS),
+        headers=_HEADERS,
+        most_bytes=MOST_BYTES,
+    ),
+    Endpoint(
+        "GET",
+        "/v1/responses/{id}",
+        responses.get,
+        Scope.CHAT,
+        Nothing,
+        answers=((200, answers.ResponseAnswer),),
+        errors=("not_found",),
+    ),
+    Endpoint(
+        "POST",
+        "/v1/embeddings",
+        embeddings.post,
+        Scope.CHAT,
+        EmbeddingRequest,
+        answers=((200, answers.EmbeddingAnswer),),
+        errors=("model_not_found",),
+        failures=FAULT_STATUSES,
+        most_bytes=MOST_BYTES,
+    ),
+    Endpoint("GET", "/v1/models", models.list_, Scope.CHAT, Nothing, answers=((200, answers.ModelsAnswer),)),
+    Endpoint(
+        "GET",
+        "/v1/models/{id:path}",
+        models.get,
+        Scope.CHAT,
+        Nothing,
+        answers=((200, answers.ModelAnswer),),
+        errors=("model_not_found",),
+    ),
+)
+ENDPOINTS = tuple(replace(route, failing=openai_response, failed=answers.OpenAIFailed) for route in _ROUTES)
