@@ -127,7 +127,12 @@ def _run(wishes: Wishes, terminal: Callable[[str], Asks] | None, *, as_json: boo
         print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes, "assistants": others})
     else:
         for each, folder in _others():
-            here = f"{each.title} is here, too ({line(str(folder), 100)}). To take it over: hob import {each.id}"
+            here = because(
+                "{title} is here, too ({folder}). To take it over: hob import {id}",
+                title=each.title,
+                folder=line(str(folder), 100),
+                id=each.id,
+            )
             print(f"  {told(here, language)}")
         _show_end(language, home, ok=report.ok)
     return 0 if report.ok else 1
