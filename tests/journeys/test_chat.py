@@ -409,6 +409,25 @@ async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: st
         await terminal.see(told)
 
 
+async def test_the_plain_chat_begins_with_what_nobody_saw(world: World) -> None:
+    world.model.script.extend([Reply("The late answer.", delay=0.5)] * 2)
+    async with world.serve() as daemon:
+        await daemon.accepted("an early question", "k1", channel="local")
+        await daemon.accepted("elsewhere", "k2", channel="local", session="tea")
+        while {task["state"] for task in (await daemon.ask("/tasks", all="1"))["tasks"]} != {"done"}:
+            pass
+        asks = 'CALL exec {"command": "rm -rf junk"}'
+        assert (await daemon.post(asks, channel="local")).status_code == 202
+        world.model.script.append(Reply("slow", fault=Fault.SILENCE))
+        async with chat(world, TERM="dumb") as terminal:
+            await terminal.see("earlier, to “an early question”:", "The late answer.", "rm -rf junk", "yes or no?")
+            await terminal.see("1 not seen yet in other conversations: tea")
+            terminal.type("a slow one", ENTER, CTRL_D)
+        async with chat(world, TERM="dumb") as terminal:
+            await terminal.see("still going on: “a slow one”; hob ask --resume m_", "rm -rf junk", "yes or no?")
+            assert "The late answer." not in terminal.text
+
+
 async def test_the_chat_speaks_german_where_hob_does(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
         await terminal.see_now("Hob hört zu.", "· bereit")

@@ -6,8 +6,10 @@ from contextlib import closing
 from typing import Any
 
 from hob.app.chat.connection import Connection
+from hob.app.chat.earlier import find_earlier
+from hob.app.chat.sentences import Sentence, say
 from hob.app.client import ConnectionLost
-from hob.app.commands.output import LiveOutput, paint, shows_colours, tame
+from hob.app.commands.output import LiveOutput, line, paint, shows_colours, tame
 from hob.app.commands.questions import show_question
 from hob.gateway.events import Event
 
@@ -19,12 +21,33 @@ def talk(connection: Connection, body: dict[str, Any]) -> int:
     """Read lines and show what comes of each; the command's exit status."""
     if sys.stdin.isatty():
         print(paint(f"Hob listens. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
-    return _talk(connection, body)
+    return _talk(connection, body, _catch_up(connection, body))
 
 
-def _talk(connection: Connection, body: dict[str, Any]) -> int:
+def _catch_up(connection: Connection, body: dict[str, Any]) -> set[str]:
+    """Show what nobody has seen yet; the messages whose turns wait for an answer."""
+    session = body.get("session", "main")
+    found, elsewhere = find_earlier(connection, session if ":" in session else f"local:{session}")
+    waiting: set[str] = set()
+    for earlier in found:
+        title = line(earlier.title, 60)
+        if earlier.ended or not connection.is_answered(earlier.id):
+            print(paint(say(Sentence.EARLIER, "en", title=title), "dim"), file=sys.stderr, flush=True)
+            shown = _see(connection, connection.follow(earlier.id), body)
+            waiting |= {shown.first} if shown.asks else set()
+        else:  # it would keep the prompt away until it ends
+            going = f"{say(Sentence.STILL_GOING, 'en', title=title)}; hob ask --resume {earlier.id}"
+            print(paint(going, "dim"), file=sys.stderr, flush=True)
+    if elsewhere:
+        count, sessions = sum(elsewhere.values()), ", ".join(elsewhere)
+        told = say(Sentence.ELSEWHERE, "en", count=count, sessions=tame(sessions))
+        print(paint(told, "dim"), file=sys.stderr, flush=True)
+    return waiting
+
+
+def _talk(connection: Connection, body: dict[str, Any], waiting: set[str]) -> int:
+    """`waiting` are messages whose turns wait for an answer."""
     failed = False
-    waiting: set[str] = set()  # messages whose turns wait for an answer
     prompt = edit_lines() if sys.stdin.isatty() else ""
     while True:
         try:
