@@ -63,6 +63,15 @@ def looked_at(home: Path, **more: str) -> Report:
     return examine_house(House(home, environ_of(home, **more), online=False))
 
 
+def program(home: Path, name: str, text: str) -> Path:
+    """A program that this one finds first."""
+    file = home.parent / "bin" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
 def found(home: Path, id: str, **more: str) -> list[Found]:
     """What one check finds."""
     house = House(home, environ_of(home, **more), online=False)
@@ -320,6 +329,14 @@ def test_a_clock_that_was_put_back_is_told(home: Path) -> None:
     assert (told.severity, "2001-01-01" in told.title) == (Severity.CRITICAL, True)
 
 
+def test_a_clock_that_nobody_sets_is_told(home: Path) -> None:
+    program(home, "timedatectl", "echo no")
+    told = one(home, "clock.wrong")
+    assert (told.severity, "set-ntp" in told.advice) == (Severity.INFO, True)
+    program(home, "timedatectl", "echo yes")
+    assert found(home, "clock.wrong") == []
+
+
 def test_a_port_that_somebody_else_has_is_critical(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -332,10 +349,7 @@ def test_another_hob_in_the_path_is_told(home: Path) -> None:
     own_script = Path(sys.executable).with_name("hob")
     if not own_script.exists():
         pytest.skip("this Hob has no script")
-    other = home.parent / "bin" / "hob"
-    other.parent.mkdir()
-    other.write_text("#!/bin/sh\n")
-    other.chmod(0o755)
+    other = program(home, "hob", "")
     assert one(home, "versions.second").where == str(other)
 
 
@@ -348,6 +362,30 @@ def test_a_sandbox_that_cannot_be_had_is_told_with_what_would_help(home: Path) -
 
 def test_a_machine_without_git_is_told(home: Path) -> None:
     assert one(home, "programs.git", PATH="/nowhere").severity is Severity.INFO
+
+
+def installed(folder: Path, name: str, version: str, *requirements: str) -> None:
+    """What an installation leaves beside a package."""
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir(parents=True)
+    needs = "".join(f"Requires-Dist: {each}\n" for each in requirements)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{needs}")
+
+
+def test_libraries_that_are_missing_or_too_old_are_told(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs = ("hobs-old>=2.10", "hobs-new[fast]>=1.2,<2", "hobs-gone>=1", "hobs-extra>=9; extra == 'voice'")
+    installed(tmp_path / "site", "hob", "0.1.0", *needs)
+    installed(tmp_path / "site", "hobs_old", "2.9.1")
+    installed(tmp_path / "site", "hobs_new", "1.2.0")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    told = {each.where: each for each in found(home, "versions.libraries")}
+    assert {name: each.title for name, each in told.items()} == {
+        "hobs-old": "version 2.9.1 is older than 2.10",
+        "hobs-gone": "a library is not installed",
+    }
+    assert {each.severity for each in told.values()} == {Severity.CRITICAL}
 
 
 def confined(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -375,6 +413,17 @@ def test_a_disk_with_little_room_is_critical(home: Path) -> None:
     assert done.returncode == 1
     assert "critical  disk.space" in done.stdout
     assert "the home's disk has 30 MB left" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
+def test_a_disk_that_takes_few_more_files_is_told(home: Path) -> None:
+    small = f"mount -t tmpfs -o nr_inodes=500,size=2g tmpfs {home} && exec {sys.executable} -m hob doctor --offline"
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", small]
+    done = subprocess.run(command, env=environ_of(home), capture_output=True, text=True, timeout=60, check=False)
+    if done.stderr.startswith(("unshare:", "mount:")):
+        pytest.skip(done.stderr)
+    assert "the home's disk can take 49" in done.stdout
+    assert "more files only" in done.stdout
 
 
 # Models

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from hob import __version__
 from hob.testing.model_server import ModelServer
 
+from .test_full_disk import fill, small, write_until_refused
 from .world import World, open_world, send
+
+__all__ = ["small"]
 
 
 async def examined(world: World, *arguments: str, **environ: str) -> tuple[Mapping[str, Any], int]:
@@ -63,6 +67,33 @@ async def test_what_a_kill_leaves_is_looked_at_and_mended() -> None:
         assert "home.leftovers" not in ids(report)
         async with world.serve() as daemon:
             assert (await daemon.post("again")).json()["reply"] == "You said: again"
+
+
+async def test_a_model_that_rests_is_told() -> None:
+    async with open_world() as world, world.serve() as daemon:
+        assert (await daemon.post("FAULT rate_long")).status_code == 429
+        report, status = await examined(world, "--offline")
+        (told,) = (each for each in report["findings"] if each["id"] == "daemon.resting")
+        assert (told["where"], status) == ("fake-1", 0)
+        assert "`hob models test`" in told["advice"]
+
+
+async def test_a_hob_that_can_accept_nothing_is_told_of(small: World) -> None:
+    async with small.serve(HOB_BUS_FAILURE_SECONDS="0.2") as daemon:
+        fill(small.home)
+        await write_until_refused(daemon, "full")
+        report, status = await examined(small, "--offline")
+        assert status == 1
+        assert "nothing is accepted now: " in titles(report, "daemon.refusing")[0]
+
+
+OLDER = "import sys, hob; hob.__version__ = '0.0.9'; from hob.app.cli import run; sys.exit(run(['serve']))"
+
+
+async def test_another_version_that_still_runs_is_told() -> None:
+    async with open_world() as world, world.program("-c", OLDER):
+        report, _ = await examined(world, "--offline")
+        assert f"Hob 0.0.9 is running, and this is Hob {__version__}" in titles(report, "versions.running")[0]
 
 
 async def test_a_port_that_the_daemon_does_not_have_is_told() -> None:

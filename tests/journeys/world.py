@@ -154,6 +154,12 @@ class World:
         async with self._started(["-m", "hob", "serve"], environ) as daemon:
             yield daemon
 
+    @asynccontextmanager
+    async def program(self, *arguments: str) -> AsyncIterator[Daemon]:
+        """A daemon that is started by this command line of Python's."""
+        async with self._started([*arguments], {}) as daemon:
+            yield daemon
+
     async def stillborn(self, seconds: float, *, harness: bool) -> None:
         """A daemon, killed so long after it was started."""
         program = [HARNESS, str(self.platform)] if harness else ["-m", "hob", "serve"]

@@ -100,6 +100,7 @@ class Commands:
         obeyed: Obeyed = nothing_obeyed,
         warn: Warn = nobody_warned,
         reached: Reached = unnoted,
+        early: float = _EARLY,
     ) -> None:
         self._roots = roots
         self._processes = processes
@@ -114,6 +115,7 @@ class Commands:
         self._obeyed = obeyed
         self._warn = warn
         self._reached = reached
+        self._early = early
         self.toolset = Tools(self.exec, self.process)
 
     @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
@@ -169,7 +171,7 @@ class Commands:
             if action == "kill":
                 await self._processes.stop(id, owner)
             polled = await self._processes.poll(
-                id, owner, min(max(timeout, 0), _LONGEST_WAIT) if action == "poll" else _EARLY
+                id, owner, min(max(timeout, 0), _LONGEST_WAIT) if action == "poll" else self._early
             )
         except NotFound:
             return await self._gone(id, context)
@@ -259,7 +261,7 @@ class Commands:
         self._watching.create_task(self._watch(begun, running, live))
         if stdin:
             running.write(stdin.encode("utf-8", "replace"))
-        polled = await self._processes.poll(begun.process, begun.session, _EARLY)
+        polled = await self._processes.poll(begun.process, begun.session, self._early)
         return Output(self._polled(begun.process, polled))
 
     async def _watch(self, begun: Begun, running: Running, live: Live) -> None:
