@@ -38,6 +38,7 @@ REFUSALS: Mapping[str, tuple[str, str]] = {
     "not_json": ("a body that is not sent as `application/json`", ""),
     "wrong_host": ("the API by a name that is not its own: `gateway.hosts`", ""),
     "too_many_attempts": ("a new token from where many wrong ones came", "up to a minute"),
+    "too_many_files": ("many files handed in, of somebody who is not you, that no message has named yet", "an hour"),
     "too_many_connections": ("a connection beyond the thousand that are held at once", "2 s"),
 }
 

@@ -1,9 +1,18 @@
 """POST /attachments and the files of a message."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
+from hob.core.errors import NotFound
+from hob.core.ids import BlobId
+from hob.core.labels import SenderClass
 from hob.core.models import UserMessage
-from tests.gateway.conftest import Machine
+from hob.gateway.callers import Scope
+from hob.gateway.uploads import MOST_FILES, drop_untaken
+from tests.gateway.conftest import Machine, machine
+from tests.gateway.test_tokens import caller
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
@@ -47,3 +56,48 @@ async def test_a_file_that_is_none_is_refused(hob: Machine, files: object, compl
 
 async def test_no_bytes_are_no_file(hob: Machine) -> None:
     assert (await hob.tcp.post("/attachments", content=b"")).status_code == 400
+
+
+def file(number: int) -> bytes:
+    return b"a file of text, number %d" % number
+
+
+async def test_others_than_the_owner_have_only_so_much_waiting(hob: Machine) -> None:
+    async with caller(hob, Scope.CHAT, cls=SenderClass.MEMBER) as anna:
+        answers = await asyncio.gather(*(anna.post("/attachments", content=file(n)) for n in range(2 * MOST_FILES)))
+        refused = [each for each in answers if each.status_code == 429]
+        assert len(refused) >= MOST_FILES
+        assert {each.json()["error"]["code"] for each in refused} == {"too_many_files"}
+        taken = [await anna.post("/attachments", content=file(n)) for n in range(MOST_FILES)]
+        assert (await anna.post("/attachments", content=file(0))).status_code == 200  # it waits already
+        assert (await anna.post("/attachments", content=b"another")).status_code == 429
+        files = [{"id": taken[0].json()["id"]}]
+        assert (await anna.post("/chat", json={"message": "", "attachments": files})).status_code == 400
+        assert (await anna.post("/attachments", content=b"another")).status_code == 429
+        assert (await anna.post("/chat", json={"message": "look", "attachments": files})).status_code == 200
+        assert (await anna.post("/attachments", content=b"another")).status_code == 200
+    for n in range(MOST_FILES + 5):
+        assert (await hob.tcp.post("/attachments", content=file(n))).status_code == 200
+
+
+async def test_large_files_count_by_their_size(hob: Machine) -> None:
+    async with caller(hob, Scope.CHAT, cls=SenderClass.STRANGER) as eve:
+        statuses = [(await eve.post("/attachments", content=bytes([n]) * 24_000_000)).status_code for n in range(5)]
+    assert statuses == [200, 200, 200, 200, 429]
+
+
+async def test_what_no_message_named_is_let_go_of_also_after_a_restart(tmp_path: Path) -> None:
+    async with machine(tmp_path) as hob:
+        ids = [(await hob.tcp.post("/attachments", content=file(n))).json()["id"] for n in range(3)]
+        unused, used, kept = map(BlobId, ids)
+        assert (await hob.tcp.post("/chat", json={"message": "look", "attachments": [{"id": used}]})).status_code == 200
+    async with machine(tmp_path) as hob:
+        store, now = hob.app.store, hob.app.api.clock.now().timestamp()
+        assert await drop_untaken(store, now - 60) == 0
+        assert await store.blobs.load(unused)
+        assert await drop_untaken(store, now + 60, {kept}) == 1
+        for blob in (used, kept):
+            assert await store.blobs.load(blob)
+        with pytest.raises(NotFound):
+            await store.blobs.load(unused)
+        assert await drop_untaken(store, now + 60) == 0  # it was looked at

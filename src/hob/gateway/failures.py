@@ -32,6 +32,7 @@ STATUS: Mapping[str, int] = {
     "not_json": 415,
     "wrong_host": 421,
     "too_many_attempts": 429,
+    "too_many_files": 429,
     "busy_sender": 429,
     "busy_lane": 429,
     "busy_self": 429,

@@ -17,6 +17,7 @@ from hob.gateway.callers import Caller
 from hob.gateway.events import Event
 from hob.gateway.failures import failure_of
 from hob.gateway.inbound import is_own
+from hob.gateway.uploads import note_taken
 from hob.gateway.views import FINAL, chat_view
 
 
@@ -26,6 +27,13 @@ class Question:
 
     view: dict[str, Any]
     begun: bool
+
+
+async def accept(api: Api, inbound: Inbound) -> Accepted:
+    """Accept a message, and with it the files that were handed in for it. Raises HobErrors."""
+    accepted = await api.accept(inbound)
+    await note_taken(api.store, inbound)
+    return accepted
 
 
 async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = False) -> dict[str, Any]:
@@ -92,7 +100,7 @@ async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
 async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncGenerator[Event, None]:
     """Accept a message and tell its life; errors are told, not raised."""
     try:
-        accepted = await api.accept(inbound)
+        accepted = await accept(api, inbound)
         yield Event("accepted", {"id": accepted.id, "session": accepted.session, "trace_id": accepted.trace})
         async for event in _follow(api, accepted, wait):
             yield event

@@ -83,6 +83,11 @@ async def attached(asked: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
     return tuple(files)
 
 
+def sender_of(caller: Caller) -> Sender:
+    """Who writes: the owner, or whoever the token is for."""
+    return Sender("owner") if caller.owner else Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
+
+
 def is_own(caller: Caller, session: SessionKey) -> bool:
     """Whether this is a conversation of the caller's; all are the owner's."""
     own, passing = f"api:{own_chat(caller)}", f"{ONE_TURN}{own_chat(caller)}"
@@ -107,9 +112,7 @@ def inbound_of(
         raise InvalidRequest("message is missing or empty")
     if key is not None and not (1 <= len(key) <= 255 and key.isprintable()):
         raise InvalidRequest("Idempotency-Key must have 1 to 255 characters")
-    session, chat, sender = asked.session, asked.session or "main", Sender("owner")
-    if not caller.owner:
-        sender = Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
+    session, chat = asked.session, asked.session or "main"
     whole = session is not None and ":" in session
     if caller.cls is not SenderClass.OWNER:
         if whole or asked.channel != "api":
@@ -122,7 +125,7 @@ def inbound_of(
         key=key or id,
         # a bare name is a conversation of this channel; a whole key, such as another channel's, is taken as it is
         origin=Address(channel=asked.channel, chat="main" if whole else chat),
-        sender=sender,
+        sender=sender_of(caller),
         text=asked.message,
         label=_LABELS[caller.cls],
         trace=new_trace_id(),

@@ -57,6 +57,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         CHAT,
         bytes,
         answers=((200, answers.HandedInAnswer),),
+        errors=("too_many_files",),
         most_bytes=MOST_BYTES,
     ),
     Endpoint(

@@ -44,6 +44,7 @@ class RetentionSettings:
         7, "What programs said without naming a conversation, and what they were answered.", at_least=0
     )
     blobs_days: int = setting(0, "Files of messages, and outputs too long for a conversation.", at_least=0)
+    uploads_days: int = setting(1, "Files that were handed in and that no message has named.", at_least=0)
     logs_days: int = setting(30, "Full files of the log.", at_least=0)
     snapshots_days: int = setting(
         0, "What commands changed in files, for undoing; never more than 100 turns.", at_least=0

@@ -11,6 +11,7 @@ from hob.app.operating.settings import RetentionSettings
 from hob.core.clock import Clock
 from hob.core.errors import HobError
 from hob.core.tracing import OWN
+from hob.gateway.uploads import drop_untaken
 from hob.store import Store
 
 _DAY = 86_400.0
@@ -46,6 +47,10 @@ class Tidying:
             if settings.blobs_days:
                 needed = await self._hands.blobs_kept()
                 _tell("files", await self._store.retention.drop_blobs(now - settings.blobs_days * _DAY, needed))
+            if settings.uploads_days:
+                needed = await self._hands.blobs_kept()
+                dropped = await drop_untaken(self._store, now - settings.uploads_days * _DAY, needed)
+                _tell("files that no message named", dropped)
         except (HobError, OSError) as error:
             log.warning("what is old could not be let go of: %s", error)
 

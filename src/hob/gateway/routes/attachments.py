@@ -1,11 +1,15 @@
 """Files that go with a message: handed in first, then named by it."""
 
+import asyncio
+
 from starlette.responses import Response
 
 from hob.core.errors import InvalidRequest
+from hob.core.ids import BlobId, digest
 from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.endpoint import Call
 from hob.gateway.reply import json_response
+from hob.gateway.uploads import note
 
 MOST_BYTES = 25_000_000
 
@@ -13,11 +17,14 @@ MOST_BYTES = 25_000_000
 async def post(call: Call[bytes]) -> Response:
     """Keep the bytes of the body; `attachments` of `POST /chat` names them by the `id` that is answered.
 
-    What they are is told by the bytes. A message takes what `admission.attachment_types` lists.
+    What they are is told by the bytes. A message takes what `admission.attachment_types` lists. What no message has
+    named within `retention.uploads_days` is let go of, and others than the owner may have only so much waiting.
     """
     data = call.asked
     if not data:
         raise InvalidRequest("the body is empty; it must be the bytes of a file")
-    media_type = media_type_of(data[:HEAD])
-    id = await call.api.store.blobs.put(data, media_type)
+    api, media_type = call.api, media_type_of(data[:HEAD])
+    id = BlobId(await asyncio.to_thread(digest, data))
+    await note(api.store, call.caller, id, len(data), api.clock.now().timestamp())
+    await api.store.blobs.put(data, media_type)
     return json_response({"id": id, "media_type": media_type, "size": len(data)})

@@ -14,7 +14,7 @@ from hob.gateway.api import Api
 from hob.gateway.endpoint import EVENTS, Call
 from hob.gateway.events import Event
 from hob.gateway.fields import field
-from hob.gateway.following import find_accepted, find_own, follow, follow_again, outcome, pick_up
+from hob.gateway.following import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
 from hob.gateway.inbound import ChatRequest, attached, inbound_of
 from hob.gateway.reply import json_response
 from hob.gateway.views import chat_status
@@ -40,7 +40,7 @@ async def post(call: Call[ChatRequest]) -> Response:
     wait = most if asked.wait is None else min(most, asked.wait)
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
-    accepted = await api.accept(inbound)
+    accepted = await accept(api, inbound)
     return _told(api, await outcome(api, accepted, wait))
 
 

@@ -1,0 +1,32 @@
+"""The day's tidying: what no message named goes after a day, by the daemon's own hands."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hob.app.operating.settings import RetentionSettings
+from hob.app.operating.tidying import Tidying
+from hob.core.errors import NotFound
+from hob.core.ids import BlobId
+from hob.testing.clock import ManualClock
+from tests.gateway.conftest import machine
+
+
+@pytest.mark.parametrize(("days", "gone"), [(1, True), (3, False), (0, False)])
+async def test_a_file_that_no_message_named_goes_after_the_days_that_are_set(
+    tmp_path: Path, days: int, gone: bool
+) -> None:
+    async with machine(tmp_path) as hob:
+        id = BlobId((await hob.tcp.post("/attachments", content=b"left behind")).json()["id"])
+        clock = ManualClock(hob.app.api.clock.now())
+        tidying = Tidying(hob.app.store, hob.app.desk._hands, hob.app.home, RetentionSettings(uploads_days=days), clock)
+        await tidying()
+        assert await hob.app.store.blobs.load(id)
+        await clock.advance(timedelta(days=2).total_seconds())
+        await tidying()
+        if gone:
+            with pytest.raises(NotFound):
+                await hob.app.store.blobs.load(id)
+        else:
+            assert await hob.app.store.blobs.load(id)
