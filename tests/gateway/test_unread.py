@@ -1,6 +1,11 @@
 """GET /unread: what nobody has fetched yet."""
 
+from typing import Any
+
+from starlette.types import Message
+
 from hob.core.notices import Settled
+from hob.gateway.asgi import build_api
 from hob.gateway.inbound import owners_inbound
 from tests.gateway.conftest import Machine
 
@@ -30,3 +35,28 @@ async def test_what_was_fetched_is_listed_no_more(hob: Machine) -> None:
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1
     await hob.tcp.get(f"/chat/{id}")
     assert (await hob.tcp.get("/unread")).json()["messages"] == []
+
+
+async def test_an_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_fetched(hob: Machine) -> None:
+    sent: list[Message] = []
+    body = b'{"message": "one", "wait": 0}'
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": "/chat",
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+    }
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        while message["type"] == "http.response.body" and not isinstance(await anext(notices), Settled):
+            pass
+
+    with hob.app.bus.hub.subscribe() as notices:
+        await build_api(hob.app.api, local=True)(scope, receive, send)
+    assert sent[0]["status"] == 202
+    assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1

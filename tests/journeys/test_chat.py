@@ -410,10 +410,10 @@ async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: st
 
 
 async def test_the_plain_chat_begins_with_what_nobody_saw(world: World) -> None:
-    world.model.script.extend([Reply("The late answer.", delay=0.5)] * 2)
+    world.model.script.extend([Reply("The late answer.", delay=1)] * 2)
     async with world.serve() as daemon:
-        await daemon.accepted("an early question", "k1", channel="local")
-        await daemon.accepted("elsewhere", "k2", channel="local", session="tea")
+        for session, text in (("main", "an early question"), ("tea", "elsewhere")):
+            assert (await daemon.post(text, channel="local", session=session, wait=0)).status_code == 202
         while {task["state"] for task in (await daemon.ask("/tasks", all="1"))["tasks"]} != {"done"}:
             pass
         asks = 'CALL exec {"command": "rm -rf junk"}'

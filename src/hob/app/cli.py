@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from hob.app.loading import load
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
 
 ABOUT = "A personal assistant that loses nothing. Without a command: chat."
@@ -106,7 +107,7 @@ def _perform(arguments: Sequence[str]) -> object:
     name, *rest = arguments
     if (name in PLAIN and not rest) or (name == "ask" and len(rest) == 1 and not rest[0].startswith("-")):
         module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
-        return getattr(import_module(f"hob.app.commands.{module}"), function)(*rest)
+        return getattr(load(f"hob.app.commands.{module}"), function)(*rest)
     return _parsed(arguments)
 
 

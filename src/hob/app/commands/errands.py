@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +14,7 @@ from hob.app.client import ConnectionLost, NobodyThere, call, stream_again, stre
 from hob.app.commands.output import LiveOutput, paint, print_json, tame
 from hob.app.commands.questions import Terminal, how_to_answer, own_terminal, show_question
 from hob.app.home import socket_of
+from hob.app.loading import load
 from hob.app.reaching import error_of
 from hob.core.errors import HomeTaken
 from hob.gateway.events import Event
@@ -152,7 +152,7 @@ def _deliver_here(errand: Errand, show: Callable[[Event], None]) -> None:
 
 
 def _one_shot() -> Any:
-    return import_module("hob.app.oneshot")
+    return load("hob.app.oneshot")
 
 
 class Telling:

@@ -60,10 +60,11 @@ async def get(call: Call[Patience]) -> Response:
 
 
 def _told(api: Api, view: dict[str, Any]) -> Response:
-    """The outcome as it stands; whoever got it has fetched it."""
+    """What the view tells; whoever got an outcome has fetched it."""
     status, id = chat_status(view), InboundId(view["id"])
-    headers = {"location": f"/chat/{id}"} if status == 202 else None
-    return json_response(view, status, headers, after=BackgroundTask(pick_up, api, id))
+    if status == 202:  # it may end before this is sent, and nobody has seen the end
+        return json_response(view, status, {"location": f"/chat/{id}"})
+    return json_response(view, status, after=BackgroundTask(pick_up, api, id))
 
 
 async def _event_stream(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
