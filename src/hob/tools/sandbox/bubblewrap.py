@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from hob.tools.sandbox import places
 from hob.tools.sandbox.bridge import PORT
 from hob.tools.sandbox.cgroups import ControlGroups
-from hob.tools.sandbox.environment import USER, job_environ, proxy_environ
+from hob.tools.sandbox.environment import USER, proxy_environ
 from hob.tools.sandbox.homes import cache_links
 from hob.tools.sandbox.hosts import Decided, HostRules
 from hob.tools.sandbox.job import Job, Root
@@ -37,6 +38,10 @@ _SETSID = "/usr/bin/setsid"
 class Bubblewrap:
     """Commands in namespaces. `program` is bwrap, `options` are those of its options that older versions lack."""
 
+    name: ClassVar[str] = "bubblewrap"
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = True
+
     program: str
     options: frozenset[str]
     surroundings: Surroundings
@@ -55,18 +60,6 @@ class Bubblewrap:
             "gitconfig": git_config(around.git_name, around.git_email),
         }
         places.write_etc(around.state / "etc", written)
-
-    @property
-    def name(self) -> str:
-        return "bubblewrap"
-
-    @property
-    def confines(self) -> bool:
-        return True
-
-    @property
-    def networks(self) -> bool:
-        return True
 
     @property
     def protects(self) -> bool:
@@ -135,8 +128,7 @@ class Bubblewrap:
             yield from ("--seccomp", fds.data(compile_filter(Filter(), machine)))
 
     def _environ(self, job: Job) -> dict[str, str]:
-        around = self.surroundings
-        own = job_environ({**around.environ, **around.tools.environ}, job.environ, HOME, around.tools.path)
+        own = self.surroundings.environ_of(job, HOME)
         if job.window is not None and own["TERM"] == "dumb":
             own["TERM"] = "xterm-256color"
         return own | (proxy_environ(PORT) if job.hosts else {})

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.environment import USER, job_environ
@@ -29,21 +30,13 @@ HOME = Path("/home") / USER
 class Containers:
     """Commands in containers. `name` is docker or podman, `program` its client."""
 
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = False
+    protects: ClassVar[bool] = True
+
     name: str
     program: str
     surroundings: Surroundings
-
-    @property
-    def confines(self) -> bool:
-        return True
-
-    @property
-    def networks(self) -> bool:
-        return False
-
-    @property
-    def protects(self) -> bool:
-        return True
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""

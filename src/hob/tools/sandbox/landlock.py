@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox.environment import job_environ
 from hob.tools.sandbox.homes import Scratch, make_scratch
 from hob.tools.sandbox.hosts import Decided
 from hob.tools.sandbox.job import Job
@@ -54,24 +54,13 @@ def landlock_version() -> int:
 class Landlock:
     """Commands that may open only what they are given. `version` is that of the kernel's interface."""
 
+    name: ClassVar[str] = "landlock"
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = False
+    protects: ClassVar[bool] = False
+
     version: int
     surroundings: Surroundings
-
-    @property
-    def name(self) -> str:
-        return "landlock"
-
-    @property
-    def confines(self) -> bool:
-        return True
-
-    @property
-    def networks(self) -> bool:
-        return False
-
-    @property
-    def protects(self) -> bool:
-        return False
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
@@ -85,7 +74,7 @@ class Landlock:
         writable = [root.path for root in effective_roots(job) if root.writable]
         own = tuple(map(str, (*writable, scratch.home, scratch.temporary)))
         confinement = Confinement(handled(self.version), rules, self.version >= 3, own)
-        environ = job_environ({**around.environ, **around.tools.environ}, job.environ, scratch.home, around.tools.path)
+        environ = around.environ_of(job, scratch.home)
         environ |= {"TMPDIR": str(scratch.temporary), "GIT_CONFIG_SYSTEM": str(around.state / "gitconfig")}
         return supervise(job, around.limits, environ, before, after, confinement)
 

@@ -2,9 +2,9 @@
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox.environment import job_environ
 from hob.tools.sandbox.homes import make_scratch
 from hob.tools.sandbox.hosts import Decided
 from hob.tools.sandbox.job import Job
@@ -18,23 +18,12 @@ from hob.tools.sandbox.surroundings import Surroundings
 class Plain:
     """Commands that may do what Hob may do. They still get their own environment, limits and end."""
 
+    name: ClassVar[str] = "plain"
+    confines: ClassVar[bool] = False
+    networks: ClassVar[bool] = False
+    protects: ClassVar[bool] = False
+
     surroundings: Surroundings
-
-    @property
-    def name(self) -> str:
-        return "plain"
-
-    @property
-    def confines(self) -> bool:
-        return False
-
-    @property
-    def networks(self) -> bool:
-        return False
-
-    @property
-    def protects(self) -> bool:
-        return False
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
@@ -44,5 +33,5 @@ class Plain:
         around = self.surroundings
         check_job(job, around.forbidden)
         home = make_scratch(around.state, after).home
-        own = job_environ({**around.environ, **around.tools.environ}, job.environ, home, around.tools.path)
+        own = around.environ_of(job, home)
         return supervise(job, around.limits, own, before, after)

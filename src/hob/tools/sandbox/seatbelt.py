@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox.environment import job_environ
 from hob.tools.sandbox.homes import make_scratch
 from hob.tools.sandbox.hosts import Decided
 from hob.tools.sandbox.job import Job, Root
@@ -43,23 +43,12 @@ _BASE = """(version 1)
 class Seatbelt:
     """Commands under a profile."""
 
+    name: ClassVar[str] = "sandbox-exec"
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = False
+    protects: ClassVar[bool] = True
+
     surroundings: Surroundings
-
-    @property
-    def name(self) -> str:
-        return "sandbox-exec"
-
-    @property
-    def confines(self) -> bool:
-        return True
-
-    @property
-    def networks(self) -> bool:
-        return False
-
-    @property
-    def protects(self) -> bool:
-        return True
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
@@ -69,7 +58,7 @@ class Seatbelt:
         around = self.surroundings
         check_job(job, around.forbidden)
         scratch = make_scratch(around.state, after)
-        own = job_environ({**around.environ, **around.tools.environ}, job.environ, scratch.home, around.tools.path)
+        own = around.environ_of(job, scratch.home)
         own["TMPDIR"] = str(scratch.temporary)
         written = (Root(scratch.home, writable=True), Root(scratch.temporary, writable=True))
         roots = (*effective_roots(job), *written, *map(Root, around.tools.folders))

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox.environment import shared_environ
+from hob.tools.sandbox.environment import job_environ, shared_environ
 from hob.tools.sandbox.homes import make_caches
-from hob.tools.sandbox.job import MIB, Limits, Root
+from hob.tools.sandbox.job import MIB, Job, Limits, Root
 from hob.tools.sandbox.roots import check_root, private_places
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import FoundTools, find_toolchains
@@ -41,6 +41,10 @@ class Surroundings:
     git_email: str = ""
     image: str = ""
     engine: Mapping[str, str] = field(default_factory=dict)
+
+    def environ_of(self, job: Job, home: Path) -> dict[str, str]:
+        """The whole environment of a command that runs here and has this home. Raises ToolFailed."""
+        return job_environ({**self.environ, **self.tools.environ}, job.environ, home, self.tools.path)
 
 
 def surroundings_of(
