@@ -43,10 +43,12 @@ clean:
 	@echo "Setting up Hob in .venv ..."
 ifeq ($(UV),)
 	@test -n "$(PYTHON)" || { echo "Hob needs Python 3.11 or newer: install it, or name it with make PYTHON=..."; exit 1; }
-	@test -x .venv/bin/python || $(PYTHON) -m venv .venv || { \
-		echo "Python cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }
-	@.venv/bin/python -m pip --version >/dev/null 2>&1 || .venv/bin/python -m ensurepip --upgrade >/dev/null
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@test -x .venv/bin/python || $(PYTHON) -m venv --without-pip .venv
+	@pip="$(PYTHON) -m pip --python .venv/bin/python"; `# a pip that is there serves: to put one in takes a third` \
+	$$pip --version >/dev/null 2>&1 || { pip=".venv/bin/python -m pip"; $$pip --version >/dev/null 2>&1 || \
+		.venv/bin/python -m ensurepip >/dev/null || { \
+		echo "Python cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }; }; \
+	$$pip install --quiet --disable-pip-version-check --no-compile --editable .
 else
 	@uv sync --quiet --no-dev --inexact
 endif
@@ -55,6 +57,7 @@ endif
 .venv/dev: .venv/ready
 	@echo "Adding what the tests need ..."
 ifeq ($(UV),)
+	@.venv/bin/python -m pip --version >/dev/null 2>&1 || .venv/bin/python -m ensurepip --upgrade >/dev/null
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@.venv/bin/python -m pip install --quiet --editable . --group dev
 else
