@@ -86,6 +86,10 @@ def test_following_goes_over_a_file_begun_anew_and_waits_for_whole_lines(folder:
     assert list(tail.lines()) == []
 
 
+def test_fewer_lines_than_none_are_refused() -> None:
+    assert run(["logs", "--limit", "-3"]) == 2
+
+
 def test_many_lines_are_read_once_each_while_they_are_written(folder: Path) -> None:
     path = folder / "hob.log"
     tail, found = _Tail(path), list[str]()

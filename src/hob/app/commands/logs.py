@@ -46,6 +46,8 @@ def logs(
     json:
         One JSON object a line.
     """
+    if limit < 0:
+        raise InvalidRequest(f"--limit {limit} is no number of lines; 0 is all")
     folder = find_home(process_environment()) / "logs"
     wanted = _filter(since, level, grep)
     show = _show_json if json else _show

@@ -1,6 +1,7 @@
 """How commands show things: colour where a person looks, JSON where a program does."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -63,6 +64,11 @@ def age(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.1f} s"
+
+
+def width_of_screen(otherwise: int = 120) -> int:
+    """Columns of the terminal on standard output, where that is one."""
+    return (os.get_terminal_size(sys.stdout.fileno()).columns or otherwise) if sys.stdout.isatty() else otherwise
 
 
 def line(text: str, width: int = 72) -> str:

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hob.app.commands.output import age, line, paint, print_json, tame, when
+from hob.app.commands.output import age, line, paint, print_json, tame, when, width_of_screen
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
 from hob.core.errors import InvalidRequest
 
 app = App(name="sessions", help="Conversations: list, show, name, pause and delete them.")
+
+_LEAST_TITLE = 12
 
 Session = Annotated[str, Parameter(help="Its name in the terminal, e.g. main, or its whole key, e.g. telegram::12345.")]
 Json = Annotated[bool, Parameter(help="As JSON.")]
@@ -33,13 +35,14 @@ def list_(
     if json:
         print_json(seen)
         return 0
-    now = time.time()
+    now, columns = time.time(), width_of_screen()
     width = max((len(each["session"]) for each in seen["sessions"]), default=0)
     for each in seen["sessions"]:
         paused = paint("  paused", "yellow") if each["paused"] else ""
         old = age(max(0.0, now - each["updated"])).rjust(9)
         name = paint(line(each["session"], 60).ljust(min(width, 60)), "bold")
-        print(f"{name}  {old}  {each['entries']:>5}  {line(each['title'], 60)}{paused}".rstrip())
+        room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>5}  ") - 8))
+        print(f"{name}  {old}  {each['entries']:>5}  {line(each['title'], room)}{paused}".rstrip())
     if not seen["sessions"]:
         print("None was put away." if archived else "There is no conversation yet; `hob` begins one.")
     return 0
@@ -66,7 +69,7 @@ def show(session: Session = "main", *, json: Json = False) -> int:
     )
     print(f"${seen['cost_usd']:.4f} in {seen['calls']} calls, last used {when(seen['updated'])}")
     for entry in seen["last"]:
-        print(f"  {paint(entry['role'].ljust(9), 'cyan')} {line(entry['text'], 100)}")
+        print(f"  {paint(entry['role'].ljust(9), 'cyan')} {line(entry['text'], min(100, width_of_screen() - 12))}")
     return 0
 
 
