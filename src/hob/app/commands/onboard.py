@@ -1,21 +1,26 @@
 """`hob onboard`: from a machine where nothing is set up to a Hob that answers."""
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hob.app.commands.output import line, paint, print_json
+from hob.app.commands.output import line, paint, print_json, width_of_screen
 from hob.app.importing.assistants import find_here
 from hob.app.importing.contents import Assistant
 from hob.app.onboarding.asking import Terminal, is_there
 from hob.app.onboarding.course import set_up
 from hob.app.onboarding.finding import Found, find_all
 from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes
+from hob.app.onboarding.preferences import spoken_language
+from hob.app.onboarding.wording import step_name, told
 from hob.app.sections import read_config
 from hob.config import process_environment
 from hob.core.errors import InvalidRequest
+from hob.guard.wording.reasons import because
 
 _MARKS = {
     Status.DONE: ("✓", "green"),
@@ -88,29 +93,32 @@ def onboard(
     if not alone and not is_there():
         print(_NEEDS_TERMINAL, file=sys.stderr)
         return 2
-    return _run(wishes, None if alone else Terminal(), as_json=json)
+    return _run(wishes, None if alone else Terminal, as_json=json)
 
 
-def _run(wishes: Wishes, asks: Asks | None, *, as_json: bool) -> int:
-    home = read_config().home
+def _run(wishes: Wishes, terminal: Callable[[str], Asks] | None, *, as_json: bool) -> int:
+    config = read_config()
+    home, language = config.home, wishes.language or spoken_language(config)
+    asks = None if terminal is None else terminal(language)
+    show = _be_silent if as_json else partial(_show, language)
     found: tuple[Found, ...] = ()
 
     def look() -> tuple[Found, ...]:
         nonlocal found
         if not as_json:
-            print(paint("Looking at what is here ...", "dim"), flush=True)
+            print(paint(told("Looking at what is here ...", language), "dim"), flush=True)
         found = find_all(read_config())
         if not as_json:
-            _show_found(found)
+            _show_found(language, found)
         return found
 
     try:
-        report = set_up(home, wishes, asks, look, read_key=_read_line, tell=_be_silent if as_json else _show)
+        report = set_up(home, wishes, asks, look, read_key=_read_line, tell=show)
     except InvalidRequest as error:
         print(error, file=sys.stderr)
         return 2
     except (EOFError, KeyboardInterrupt):
-        print("\nLeft. What is done stays; `hob onboard` goes on.", file=sys.stderr)
+        print(f"\n{told('Left. What is done stays; `hob onboard` goes on.', language)}", file=sys.stderr)
         return 130
     if as_json:
         outcomes = [outcome.as_json() for outcome in report.outcomes]
@@ -118,9 +126,11 @@ def _run(wishes: Wishes, asks: Asks | None, *, as_json: bool) -> int:
         others = [{"assistant": each.id, "folder": str(folder)} for each, folder in _others()]
         print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes, "assistants": others})
     else:
+        here = "{assistant} is here, too ({folder}). To take it over: hob import {name}"
         for each, folder in _others():
-            print(f"  {each.title} is here, too ({line(str(folder), 100)}). To take it over: hob import {each.id}")
-        _show_end(home, ok=report.ok)
+            other = because(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
+            print(f"  {told(other, language)}")
+        _show_end(language, home, ok=report.ok)
     return 0 if report.ok else 1
 
 
@@ -137,28 +147,28 @@ def _read_line() -> str:
     return sys.stdin.readline().strip()
 
 
-def _show_found(found: tuple[Found, ...]) -> None:
+def _show_found(language: str, found: tuple[Found, ...]) -> None:
     for each in found:
-        print(f"  {paint('✓', 'green')} {each.title:<16} {line(each.line, 60)}")
+        room = max(20, width_of_screen() - 21)
+        print(f"  {paint('✓', 'green')} {told(each.title, language):<16} {line(told(each.line, language), room)}")
     if not found:
-        print("  No key in the environment, no server that runs here, no CLI.")
+        print(f"  {told('No key in the environment, no server that runs here, no CLI.', language)}")
     print()
 
 
-def _show(outcome: Outcome) -> None:
+def _show(language: str, outcome: Outcome) -> None:
     mark, colour = _MARKS[outcome.status]
-    print(f"{paint(mark, colour)} {outcome.step:<10} {line(outcome.told, 200)}", flush=True)
+    step = step_name(outcome.step, language)
+    print(f"{paint(mark, colour)} {step:<10} {line(told(outcome.told, language), 200)}", flush=True)
     if outcome.next and outcome.status is not Status.KEPT:
-        print(paint(f"  {'':<10} next: {line(outcome.next, 200)}", "dim"), flush=True)
+        advice = told(because("next: {step}", step=outcome.next), language)
+        print(paint(f"  {'':<10} {line(advice, 200)}", "dim"), flush=True)
 
 
-def _show_end(home: Path, *, ok: bool) -> None:
+def _show_end(language: str, home: Path, *, ok: bool) -> None:
+    well = because("Settings: {file}. Say hello: hob", file=str(home / "config.toml"))
     print()
-    print(
-        f"Settings: {home / 'config.toml'}. Say hello: hob"
-        if ok
-        else "Not all went well. `hob onboard` goes on; `hob doctor` looks for more."
-    )
+    print(told(well if ok else "Not all went well. `hob onboard` goes on; `hob doctor` looks for more.", language))
 
 
 def _as_json(found: Found) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from getpass import getpass
 
 from hob.app.commands.output import line, paint, tame
+from hob.app.onboarding.wording import told
 from hob.config import process_environment
+from hob.guard.wording.reasons import because
 
 _WIDEST = 100
 
@@ -14,39 +16,45 @@ _WIDEST = 100
 class Terminal:
     """Implements `Asks` on this process's terminal."""
 
-    def __init__(self) -> None:
-        self._hint = " (arrow keys or a number, then Enter)"
+    def __init__(self, language: str = "en") -> None:
+        self._language = language
+        self._hint = "{question} (arrow keys or a number, then Enter)"
 
     def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
-        labels = [(value, line(text, self._width())) for value, text in options]
+        question = self._say(question)
+        labels = [(value, line(self._say(text), self._width())) for value, text in options]
         values = [value for value, _ in labels]
         default = default if default in values else values[0]
         if process_environment().get("TERM", "dumb") == "dumb":
             return self._choose_by_number(question, labels, default)
-        hint, self._hint = self._hint, ""  # once is enough
-        return _choose_by_arrows(f"{question}{hint}", labels, default)
+        hint, self._hint = self._hint, "{question}"  # once is enough
+        return _choose_by_arrows(self._say(because(hint, question=question)), labels, default)
 
     def read(self, question: str, default: str = "") -> str:
         shown = f" [{tame(default)}]" if default else ""
-        return input(f"{question}{shown}: ").strip() or default
+        return input(f"{self._say(question)}{shown}: ").strip() or default
 
     def read_secret(self, question: str) -> str:
-        return getpass(f"{question} (it is not shown while you type or paste): ").strip()
+        asked = because("{question} (it is not shown while you type or paste): ", question=question)
+        return getpass(self._say(asked)).strip()
 
     def tell(self, text: str, colour: str = "") -> None:
-        print(paint(tame(text), colour), flush=True)
+        print(paint(tame(self._say(text)), colour), flush=True)
+
+    def _say(self, text: str) -> str:
+        return told(text, self._language)
 
     def _choose_by_number(self, question: str, options: Sequence[tuple[str, str]], default: str) -> str:
         print(question)
         for number, (value, text) in enumerate(options, 1):
             print(f"{'>' if value == default else ' '} {number}. {text}")
         while True:
-            answer = input(f"1-{len(options)}, Enter for >: ").strip()
+            answer = input(self._say(because("1-{most}, Enter for >: ", most=str(len(options))))).strip()
             if not answer:
                 return default
             if answer.isdecimal() and 1 <= int(answer) <= len(options):
                 return options[int(answer) - 1][0]
-            print(f"A number from 1 to {len(options)}, please.")
+            print(self._say(because("A number from 1 to {most}, please.", most=str(len(options)))))
 
     def _width(self) -> int:
         return max(20, min(_WIDEST, shutil.get_terminal_size().columns - 12))

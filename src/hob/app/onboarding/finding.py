@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from urllib.parse import urlsplit
 
 from hob.app.drafts import Draft
@@ -10,6 +11,7 @@ from hob.app.trials import Here, open_here
 from hob.config import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, NotConfigured
+from hob.guard.wording.reasons import because
 from hob.providers.addresses import shown
 from hob.providers.catalogue import CLI_WIRES, PROVIDERS, SERVER
 from hob.providers.choice import Connected
@@ -69,8 +71,8 @@ class Found:
         model = self.draft.model.removeprefix(f"{self.provider}/")
         facts = ["local"] if self.local else []
         facts += [model] if model and model != self.provider else []
-        facts += [f"{len(self.models)} models"] if len(self.models) > 1 else []
-        return ", ".join([*facts, self.how])
+        facts += [because("{count} models", count=str(len(self.models)))] if len(self.models) > 1 else []
+        return reduce(lambda one, other: because("{one}, {other}", one=one, other=other), [*facts, self.how])
 
 
 def find_all(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[Found, ...]:
@@ -121,8 +123,8 @@ async def _described(here: Here, connected: Connected, usual: str) -> Found | No
         how = "running here, but it has no model yet: ollama pull qwen3"
         return Found(id, TITLES[id], how, local=True, draft=Draft(provider=id))
     variable = _variable(here, connected)
-    how = f"key in {variable}" if variable else connected.how
-    how = f"{shown(connected.base_url)}, {how}" if id == SERVER else how
+    how = because("key in {variable}", variable=variable) if variable else connected.how
+    how = because("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
     draft = Draft(name_of(id, model or (names[0] if names else "")), id, _new_address(here, connected))
     return Found(id, TITLES.get(id, id), how, connected.local, draft, names, variable)
 

@@ -11,7 +11,10 @@ def lead_in() -> int:
     """Set Hob up if there is nothing to ask and nobody runs; a status other than 0 ends the program."""
     if socket_of(find_home(process_environment())).exists() or _has_model():
         return 0
-    print("Hello. Hob needs a model to think with, and there is none yet.")
+    preferences = import_module("hob.app.onboarding.preferences")
+    told = import_module("hob.app.onboarding.wording").told
+    language = preferences.spoken_language(import_module("hob.app.sections").read_config())
+    print(told("Hello. Hob needs a model to think with, and there is none yet.", language))
     onboard = import_module("hob.app.commands.onboard").onboard  # it loads much that a chat never needs
     status = onboard()
     print()

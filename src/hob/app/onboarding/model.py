@@ -14,6 +14,7 @@ from hob.app.onboarding.wishing import candidate_of, wished
 from hob.app.sections import choose_models, read_config
 from hob.config import Layer
 from hob.core.errors import HobError, NotConfigured
+from hob.guard.wording.reasons import because
 from hob.providers import ModelSettings
 from hob.providers.choice import NOTHING
 
@@ -40,7 +41,8 @@ def ask_for_model(home: Path, wishes: Wishes, look: Callable[[], Sequence[Found]
         now = read_config()[ModelSettings].name
         picked = pick_model(home, look(), asks, now=now, line=_line() if _is_configured() else "")
         if isinstance(picked, Candidate):
-            asks.tell(f"Asking {picked.draft.model or 'it'} for a word and a tool call ...", "dim")
+            name = picked.draft.model or "it"
+            asks.tell(because("Asking {model} for a word and a tool call ...", model=name), "dim")
             tried = _try(home, picked)
             if tried.ok or wants_it_anyway(tried, asks):
                 kept = with_place(picked, wishes.keep_key, asks) if picked.typed else picked
@@ -67,8 +69,8 @@ def _take(candidates: Sequence[Candidate], home: Path, wishes: Wishes) -> Outcom
         if tried.ok:
             return _save(home, candidate, tried)
         name = candidate.draft.model or candidate.draft.provider
-        failures.append(tried.told if tried.told.startswith(name) else f"{name}: {tried.told}")
-    told = "; ".join(failures) or "nothing was found that could be asked"
+        failures.append(tried.told if tried.told.startswith(name) else _with(name, tried.told))
+    told = failures[0] if len(failures) == 1 else "; ".join(failures) or "nothing was found that could be asked"
     return Outcome(
         STEP, Status.FAILED, told, "put that right, or name another with --model; --no-test saves it untried"
     )
@@ -76,10 +78,10 @@ def _take(candidates: Sequence[Candidate], home: Path, wishes: Wishes) -> Outcom
 
 def _check(home: Path, wishes: Wishes) -> Outcome:
     if not wishes.test:
-        return Outcome(STEP, Status.KEPT, f"{_line()}, not tried")
+        return Outcome(STEP, Status.KEPT, because("{model}, not tried", model=_line()))
     tried = _try(home, Candidate(Draft()))
     if tried.ok:
-        return Outcome(STEP, Status.KEPT, f"{_line()}: {tried.told}")
+        return Outcome(STEP, Status.KEPT, _with(_line(), tried.told))
     return Outcome(STEP, Status.FAILED, tried.told, "put that right, or name another with --model")
 
 
@@ -99,20 +101,25 @@ def _try(home: Path, candidate: Candidate) -> Tried:
         return Tried(ok=False, answers=False, told=str(error))
 
 
+def _with(model: str, trial: str) -> str:
+    return because("{model}: {trial}", model=model, trial=trial)
+
+
 def _save(home: Path, candidate: Candidate, tried: Tried) -> Outcome:
     try:
         changed = save_candidate(home, candidate)
     except NotConfigured as error:
-        return Outcome(STEP, Status.FAILED, str(error), f"`{_AGAIN}` tries again")
-    told = f"{_line()}: {tried.told}"
+        return Outcome(STEP, Status.FAILED, str(error), because("`{command}` tries again", command=_AGAIN))
+    told = _with(_line(), tried.told)
     if not changed:
         return Outcome(STEP, Status.KEPT, told)
     source = read_config().origin("model.name")
-    outranked = f"; but {source} outranks it" if source.layer not in (Layer.FILE, Layer.DEFAULT) else ""
+    if source.layer not in (Layer.FILE, Layer.DEFAULT):
+        told = because("{model}; but {source} outranks it", model=told, source=str(source))
     running = "the Hob that is running has the former model until it is started again"
     return Outcome(
         STEP,
         Status.DONE,
-        f"{told}{outranked}",
+        told,
         running if socket_of(home).exists() else "",
     )

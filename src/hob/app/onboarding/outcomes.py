@@ -1,7 +1,7 @@
 """What is wanted of a set-up, and what came of each of its steps."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -27,8 +27,8 @@ class Outcome:
     next: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
-        return asdict(self)
+        """For programs, in English."""
+        return {"step": self.step, "status": self.status.value, "told": str(self.told), "next": str(self.next)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from hob.app.onboarding.outcomes import Asks, confirm
 from hob.app.onboarding.trying import Candidate, Tried, list_for
 from hob.app.onboarding.wishing import candidate_of, is_key, trouble_of, usual_model
 from hob.config import process_environment
+from hob.guard.wording.reasons import because
 from hob.providers.catalogue import PROVIDERS, SERVER
 
 KEY_PAGES = {
@@ -38,8 +39,11 @@ def pick_model(
     The configured one is the candidate that changes nothing.
     """
     usable = [each for each in found if each.draft.model and each.draft.model != now]
-    options = [(_KEEP, f"Keep {line}")] if line else []
-    options += [(str(place), f"{each.title}: {each.line}") for place, each in enumerate(usable)]
+    options: list[tuple[str, str]] = [(_KEEP, because("Keep {model}", model=line))] if line else []
+    options += [
+        (str(place), because("{model}: {trial}", model=each.title, trial=each.line))
+        for place, each in enumerate(usable)
+    ]
     options += [
         (_KEY, "Another provider: enter a key"),
         (_SERVER, "A server of your own that speaks OpenAI chat completions"),
@@ -63,14 +67,17 @@ def _ask_model(found: Found, asks: Asks) -> Candidate:
     candidate = candidate_of(found, FILE)  # where it is kept is asked once it works
     if len(found.models) < 2:
         return candidate
-    model = asks.choose(f"Which model of {found.title}?", [(name, name) for name in found.models[:_MOST_SHOWN]])
+    model = asks.choose(
+        because("Which model of {provider}?", provider=found.title),
+        [(name, name) for name in found.models[:_MOST_SHOWN]],
+    )
     return replace(candidate, draft=replace(found.draft, model=name_of(found.provider, model)))
 
 
 def _ask_provider(asks: Asks) -> Candidate:
     options = [(each.id, TITLES[each.id]) for each in PROVIDERS if each.id in KEY_PAGES]
     provider = asks.choose("Whose key do you have?", options)
-    asks.tell(f"A key of yours is made at {KEY_PAGES[provider]}", "dim")
+    asks.tell(because("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
     while not is_key(key := asks.read_secret("The key")):
         asks.tell("✗ a key is one line without spaces", "red")
     return Candidate(Draft(usual_model(provider, ()), provider), key, FILE)
@@ -78,7 +85,7 @@ def _ask_provider(asks: Asks) -> Candidate:
 
 def _ask_server(home: Path, asks: Asks) -> Candidate:
     while trouble := trouble_of(address := asks.read("Its address, e.g. http://127.0.0.1:8000/v1")):
-        asks.tell(f"✗ {trouble}", "red")
+        asks.tell(because("✗ {trouble}", trouble=trouble), "red")
     while (key := asks.read_secret("Its key, empty for none")) and not is_key(key):
         asks.tell("✗ a key is one line without spaces", "red")
     candidate = Candidate(Draft(provider=SERVER, base_url=address), key, FILE)
@@ -98,7 +105,7 @@ def _ask_name(names: Sequence[str], asks: Asks) -> str:
 
 def wants_it_anyway(tried: Tried, asks: Asks) -> bool:
     """Tell why a model did not pass, and whether it is wanted all the same."""
-    asks.tell(f"✗ {tried.told}", "red")
+    asks.tell(because("✗ {trouble}", trouble=tried.told), "red")
     if not tried.answers:
         asks.tell("Nothing was written. Put that right and choose it again, or choose another one.", "dim")
         return False
@@ -113,7 +120,8 @@ def with_place(candidate: Candidate, keep: str, asks: Asks) -> Candidate:
     options = [(FILE, "In a file that only you can read (secrets/ in Hob's home)")]
     options += [(KEYRING, "In the system's keyring")] if has_keyring() else []
     if variable:
-        options.append((ENVIRONMENT, f"Only in {variable}: every shell and service that starts Hob must set it"))
+        alone = because("Only in {variable}: every shell and service that starts Hob must set it", variable=variable)
+        options.append((ENVIRONMENT, alone))
     if keep in dict(options) or len(options) == 1:
         return replace(candidate, keep=keep or FILE)
     return replace(candidate, keep=asks.choose("Where shall the key be kept?", options))

@@ -11,13 +11,23 @@ from hob.agent.settings import AgentSettings
 from hob.app.auditing import tell_action
 from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes, confirm
 from hob.app.sections import SECTIONS, choose_models, read_config
-from hob.config import process_environment, set_values
+from hob.config import Config, process_environment, set_values
 from hob.core.errors import ModelError, NotConfigured
+from hob.guard.wording.reasons import because
 from hob.tools.sandbox.settings import SandboxSettings
 
 _PACKAGES = "group:packages"
 _SERVICE_SECONDS = 60.0
 LANGUAGES = (("en", "English"), ("de", "Deutsch"))
+
+
+def spoken_language(config: Config) -> str:
+    """That of the settings, else the terminal's."""
+    if str(config.origin("agent.language").layer) != "default":
+        return config[AgentSettings].language
+    environ = process_environment()
+    spoken = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    return "de" if spoken.startswith("de") else "en"
 
 
 def settle_language(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
@@ -26,9 +36,8 @@ def settle_language(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
     now = config[AgentSettings].language
     wanted = wishes.language
     if not wanted and asks is not None:
-        spoken = "de" if process_environment().get("LANG", "").startswith("de") else "en"
-        usual = now if str(config.origin("agent.language").layer) != "default" else spoken
-        wanted = asks.choose("Hob answers in the language you write. And its own notes?", LANGUAGES, usual)
+        question = "Hob answers in the language you write. And its own notes?"
+        wanted = asks.choose(question, LANGUAGES, spoken_language(config))
     if not wanted or wanted == now:
         return Outcome("language", Status.KEPT, now)
     return _set(home, "language", "agent.language", wanted, dict(LANGUAGES).get(wanted, wanted))
@@ -42,7 +51,7 @@ def settle_packages(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
         question = "Commands have no network. May they fetch packages (PyPI, npm, ...)?"
         wanted = confirm(asks, question, default=now)
     if wanted is None or wanted == now:
-        told = f"commands may reach {', '.join(hosts)}" if hosts else "commands have no network"
+        told = because("commands may reach {hosts}", hosts=", ".join(hosts)) if hosts else "commands have no network"
         return Outcome("network", Status.KEPT, told)
     rest = [host for host in hosts if host != _PACKAGES]
     told = "commands may fetch packages, and reach nothing else new" if wanted else "commands may not fetch packages"
@@ -54,14 +63,23 @@ def settle_budget(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
     now, wanted = read_config()[SpendingSettings].monthly, wishes.monthly
     if wanted is None and asks is not None:
         wanted = _ask_dollars(asks, now)
-    told = "no limit" if now is None else f"${now:g} a month"
+    told = "no limit" if now is None else _a_month(now)
     if wanted is None or wanted == (now or 0):
         return Outcome("budget", Status.KEPT, told)
     if not 0 <= wanted < float("inf"):
-        return Outcome("budget", Status.FAILED, f"{wanted} is no limit", "hob onboard --monthly DOLLARS")
+        return Outcome(
+            "budget",
+            Status.FAILED,
+            because("{amount} is no limit", amount=str(wanted)),
+            "hob onboard --monthly DOLLARS",
+        )
     if wanted == 0:
         return _set(home, "budget", "spending.monthly", None, "no limit")
-    return _set(home, "budget", "spending.monthly", repr(wanted), f"${wanted:g} a month")
+    return _set(home, "budget", "spending.monthly", repr(wanted), _a_month(wanted))
+
+
+def _a_month(dollars: float) -> str:
+    return because("${dollars} a month", dollars=f"{dollars:g}")
 
 
 def settle_service(wishes: Wishes, asks: Asks | None) -> Outcome:

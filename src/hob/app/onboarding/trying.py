@@ -15,6 +15,7 @@ from hob.app.sections import SECTIONS, read_config
 from hob.config import process_environment, set_values
 from hob.core.errors import NotConfigured
 from hob.core.money import dollars
+from hob.guard.wording.reasons import because
 from hob.providers import ModelSettings
 
 
@@ -85,8 +86,8 @@ def save_candidate(home: Path, candidate: Candidate) -> tuple[str, ...]:
 def _read(row: Mapping[str, Any]) -> Tried:
     if not row["ok"]:
         return Tried(ok=False, answers="answer" in row, told=str(row["trouble"]))
-    facts = [f"answers within {row['seconds']:.1f} s"]
-    facts += ["calls tools" if row["tools"] else "is shown no tools"]
+    calls = "calls tools" if row["tools"] else "is shown no tools"
+    told = because("answers within {seconds} s, {calls}", seconds=f"{row['seconds']:.1f}", calls=calls)
     if row["cost"]:
-        facts.append(f"${dollars(row['cost'])}")
-    return Tried(ok=True, answers=True, told=", ".join(facts))
+        told = because("{trial}, ${dollars}", trial=told, dollars=dollars(row["cost"]))
+    return Tried(ok=True, answers=True, told=told)

@@ -8,6 +8,7 @@ from hob.app.identity import find_files, open_files
 from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes, confirm
 from hob.app.sections import read_config
 from hob.core.ids import digest
+from hob.guard.wording.reasons import because
 from hob.workspace import WorkspaceSettings, make_work_repository
 from hob.workspace.owner import name_in, with_name
 
@@ -24,10 +25,14 @@ def settle_folders(home: Path) -> Outcome:
         files = open_files(home, settings, may_seed=True)
         make_work_repository(work)
     except OSError as error:
-        told = f"{error.filename or work} cannot be made: {error.strerror}"
+        path = str(error.filename or work)
+        told = because("{path} cannot be made: {reason}", path=path, reason=str(error.strerror))
         return Outcome("workspace", Status.FAILED, told, "hob config set workspace.path FOLDER")
     names = len(files.load())
-    told = f"{_short(folder)} with {names} identity file{'' if names == 1 else 's'}; tools work in {_short(work)}"
+    files_there = because("{count} identity files", count=str(names)) if names != 1 else "1 identity file"
+    told = because(
+        "{folder} with {files}; tools work in {work}", folder=_short(folder), files=files_there, work=_short(work)
+    )
     return Outcome("workspace", Status.DONE if new or not had_repository else Status.KEPT, told)
 
 
@@ -50,15 +55,17 @@ def settle_name(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
     # a write that was cut off leaves the former text with the new hash: going on makes that good
     obeyed = file is None or file.label.trusted or accepted.accepts(_USER, digest(text))
     if not obeyed or path.is_symlink() or (file is not None and file.problem):
-        told = f"{path} is left as it is: it was changed and not accepted, or is a link"
-        return Outcome("name", Status.FAILED, told, f"write `- Name: {name}` into it, then: hob accept {_USER}")
+        told = because("{path} is left as it is: it was changed and not accepted, or is a link", path=str(path))
+        advice = because("write `- Name: {name}` into it, then: hob accept {file}", name=name, file=_USER)
+        return Outcome("name", Status.FAILED, told, advice)
     try:
         accepted.accept({_USER: digest(text)})
         _replace(path, text)
     except OSError as error:
-        return Outcome("name", Status.FAILED, f"{path} cannot be written: {error.strerror}", "hob onboard --name NAME")
+        told = because("{path} cannot be written: {reason}", path=str(path), reason=str(error.strerror))
+        return Outcome("name", Status.FAILED, told, "hob onboard --name NAME")
     tell_action(home, "accept", f"{_USER} {digest(text)}")
-    return Outcome("name", Status.DONE, f"{name.strip()}, in {_short(path)}")
+    return Outcome("name", Status.DONE, because("{name}, in {file}", name=name.strip(), file=_short(path)))
 
 
 def settle_identity(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
@@ -69,21 +76,23 @@ def settle_identity(home: Path, wishes: Wishes, asks: Asks | None) -> Outcome:
     if not changed:
         return Outcome("identity", Status.KEPT, "all identity files are accepted")
     names = ", ".join(file.name for file in changed)
-    advice = f"read {'it' if len(changed) == 1 else 'them'}, then: hob accept --all"
+    advice = "read it, then: hob accept --all" if len(changed) == 1 else "read them, then: hob accept --all"
     if asks is not None and not wishes.accept:
-        asks.tell(f"Changed since you accepted them, and therefore not obeyed: {names} in {folder}", "yellow")
+        told = "Changed since you accepted them, and therefore not obeyed: {names} in {folder}"
+        asks.tell(because(told, names=names, folder=str(folder)), "yellow")
     if not (wishes.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
-        return Outcome("identity", Status.SKIPPED, f"not accepted: {names}", advice)
+        return Outcome("identity", Status.SKIPPED, because("not accepted: {names}", names=names), advice)
     whole = {file.name: file.hash for file in changed if not file.problem}
     try:
         accepted.accept(whole)
     except OSError as error:
-        return Outcome("identity", Status.FAILED, f"cannot be written down: {error.strerror}", advice)
+        told = because("cannot be written down: {reason}", reason=str(error.strerror))
+        return Outcome("identity", Status.FAILED, told, advice)
     tell_action(home, "accept", ", ".join(f"{name} {hash_}" for name, hash_ in whole.items()))
     if left := [file.name for file in changed if file.problem]:
-        told = f"cannot be accepted since not all of it is read: {', '.join(left)}"
+        told = because("cannot be accepted since not all of it is read: {names}", names=", ".join(left))
         return Outcome("identity", Status.FAILED, told, "hob accept")
-    return Outcome("identity", Status.DONE, f"accepted: {names}")
+    return Outcome("identity", Status.DONE, because("accepted: {names}", names=names))
 
 
 def _ask_name(asks: Asks, now: str) -> str:
@@ -92,7 +101,7 @@ def _ask_name(asks: Asks, now: str) -> str:
         try:
             return name if not name or with_name("", name) else ""
         except ValueError as error:
-            asks.tell(f"✗ {error}", "red")
+            asks.tell(because("✗ {trouble}", trouble=str(error)), "red")
 
 
 def _short(path: Path) -> str:

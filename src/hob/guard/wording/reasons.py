@@ -33,13 +33,13 @@ def say(language: str, sentence: str, **values: str) -> str:
     return in_language(because(sentence, **values), language)
 
 
-def in_language(reason: str, language: str) -> str:
+def in_language(reason: str, language: str, german: Mapping[str, str] = GERMAN) -> str:
     """The reason in this language; as it is, in English, where Hob does not know it in another."""
     if language != "de":
         return str(reason)
     if not isinstance(reason, Reason):
-        return GERMAN.get(reason, reason)
-    known = GERMAN.get(reason.sentence)
+        return german.get(reason, reason)
+    known = german.get(reason.sentence)
     if known is None:
         return str(reason)
-    return known.format_map({name: in_language(value, language) for name, value in reason.values.items()})
+    return known.format_map({name: in_language(value, language, german) for name, value in reason.values.items()})
