@@ -78,6 +78,7 @@ def test_settings_are_those_that_hob_has(user: User) -> None:
     told = reasons(view, "not_taken")
     for words in ("mystery/one", "it would let everybody in", "gateway", "cron", "channels.telegram", ".env: OTHER"):
         assert words in told
+    assert ".env: MINE_KEY" not in told
     assert user.hob("config", "check")[0] == 0
 
 
