@@ -48,7 +48,7 @@ ifeq ($(UV),)
 	$$pip --version >/dev/null 2>&1 || { pip=".venv/bin/python -m pip"; $$pip --version >/dev/null 2>&1 || \
 		.venv/bin/python -m ensurepip >/dev/null || { \
 		echo "Python cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }; }; \
-	$$pip install --quiet --disable-pip-version-check --no-compile --editable .
+	$$pip install --quiet --disable-pip-version-check --no-compile pip --editable .
 else
 	@uv sync --quiet --no-dev --inexact
 endif

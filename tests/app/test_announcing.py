@@ -128,6 +128,13 @@ async def test_who_is_gone_is_told_no_more_until_it_is_tried_again_and_the_owner
         assert (await hob.unix.post(f"/retry/{told.id}")).status_code == 202
         again = await receiver.until(2)
         assert [each.id for each in again] == [told.id, told.id]
+        receiver.answers.append("410 Gone")
+        await say(hob, "hi again")
+        await receiver.until(3)
+        await say(hob, "and again")
+        await receiver.until(4)
+        told_of = [each for each in await hob.app.store.timeline.latest(99) if each.status == "webhook"]
+        assert len(told_of) == 1  # the owner hears of it once a day
 
 
 async def test_the_way_of_what_goes_round_grows(tmp_path: Path) -> None:

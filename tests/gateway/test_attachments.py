@@ -72,7 +72,8 @@ async def test_others_than_the_owner_have_only_so_much_waiting(hob: Machine) -> 
         assert (await anna.post("/attachments", content=file(0))).status_code == 200  # it waits already
         assert (await anna.post("/attachments", content=b"another")).status_code == 429
         files = [{"id": taken[0].json()["id"]}]
-        assert (await anna.post("/chat", json={"message": "", "attachments": files})).status_code == 400
+        elsewhere = {"message": "look", "attachments": files, "session": "local:main"}
+        assert (await anna.post("/chat", json=elsewhere)).status_code == 403  # not accepted, so not taken
         assert (await anna.post("/attachments", content=b"another")).status_code == 429
         assert (await anna.post("/chat", json={"message": "look", "attachments": files})).status_code == 200
         assert (await anna.post("/attachments", content=b"another")).status_code == 200

@@ -259,7 +259,7 @@ async def test_the_answer_goes_nowhere_unless_it_is_for_the_owner(tmp_path: Path
 
 
 async def test_the_answer_waits_for_the_owner_at_the_terminal(tmp_path: Path) -> None:
-    async with machine(tmp_path, **hooks(answer="owner")) as hob:
+    async with machine(tmp_path, "Ring max@example.org back.", **hooks(answer="owner")) as hob:
         id = (await deliver(hob)).json()["id"]
         async with asyncio.timeout(10):
             while not (found := await hob.app.store.outbox.unfetched("local")):  # noqa: ASYNC110 - the courier's own pace
@@ -268,3 +268,6 @@ async def test_the_answer_waits_for_the_owner_at_the_terminal(tmp_path: Path) ->
         result = await hob.app.store.inbox.find_result(InboundId(id))
         assert result is not None
         assert not result.picked_up
+        owed = await hob.app.store.outbox.find(OutboxId(f"{result.turn}.0.0"))
+        assert owed is not None
+        assert owed.outbound.text == "[it] Ring max@example.org back."  # the owner reads it, and no stranger

@@ -11,7 +11,7 @@ import pytest
 from hob.testing.model_server import Fault, Reply
 
 from .terminal import BACKSPACE, CTRL_C, CTRL_D, ENTER, ESCAPE, TAB, UP, Terminal, open_terminal
-from .world import World
+from .world import World, until
 
 READY, BUSY = "· ready", "· writes"
 OURS = {"TERM", "NO_COLOR", "LANG"}
@@ -422,7 +422,8 @@ async def test_the_plain_chat_begins_with_what_nobody_saw(world: World) -> None:
         async with chat(world, TERM="dumb") as terminal:
             await terminal.see("earlier, to “an early question”:", "The late answer.", "rm -rf junk", "yes or no?")
             await terminal.see("1 not seen yet in other conversations: tea")
-            terminal.type("a slow one", ENTER, CTRL_D)
+            terminal.type("a slow one", ENTER)
+            await until(lambda: len(world.model.chats) == 4)
         async with chat(world, TERM="dumb") as terminal:
             await terminal.see("still going on: “a slow one”; hob ask --resume m_", "rm -rf junk", "yes or no?")
             assert "The late answer." not in terminal.text

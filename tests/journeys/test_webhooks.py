@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+import socket
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.channels.receiving import HANG, Receiver, receiving
 from tests.channels.receiving import SECRET as KEY
 
 from .test_boundaries import PLAIN
-from .world import LOST, World
+from .world import LOST, World, until
 
 SECRET = "a-secret-of-the-tests-0123"
 HOOKS = {"HOB_WEBHOOKS": f'{{ it = {{ secret = "{SECRET}" }} }}'}
@@ -101,3 +102,18 @@ async def test_that_leave_is_asked_for_is_told_without_what_for(world: World) ->
     assert told.json["data"]["approvals"] == view["approvals"]
     assert told.json["data"]["tool"] == "exec"
     assert b"junk" not in told.body
+
+
+async def test_what_comes_back_to_the_hob_that_told_it_is_left_alone(world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    settings = {
+        "HOB_GATEWAY_PORT": str(port),
+        "HOB_WEBHOOKS": f'{{ it = {{ secret = "{KEY}", scheme = "standard" }} }}',
+        **telling(Receiver(f"http://127.0.0.1:{port}/hooks/it")),
+    }
+    async with world.serve(**settings) as daemon:
+        await daemon.post("hi")
+        await until(lambda: "came from Hob itself" in daemon.errors)
+        assert len((await daemon.ask("/tasks", all=1))["tasks"]) == 1
+        assert (await daemon.ask("/status"))["undeliverable"] == 0

@@ -8,7 +8,7 @@ from hob.agent.record import Record
 from hob.core.chunks import split_text
 from hob.core.ids import digest
 from hob.core.labels import SenderClass
-from hob.core.messages import Address, Inbound
+from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound
 from hob.core.models import ModelMessage, ModelRequest
 from hob.core.ports.turns import Control
 from hob.core.turns import Finish, Session, Turn, View
@@ -44,7 +44,7 @@ class Running:
     def chunks_for(self, to: Address, text: str) -> tuple[str, ...]:
         """The text in pieces that this chat takes, without personal data where a stranger reads it."""
         writers = {inbound.sender.cls for inbound in (*self.turn.inbounds, *self.joined) if inbound.origin == to}
-        if SenderClass.STRANGER in writers:
+        if SenderClass.STRANGER in writers and to.channel != WEBHOOK_CHANNEL:  # whose senders are sent nothing
             text = self.parts.mask_personal(text)
         return split_text(text, self.parts.limit_of(to))
 

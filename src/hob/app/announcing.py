@@ -7,9 +7,8 @@ nothing out.
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from hob.app.telling import Telling
 from hob.channels.webhooks.settings import WebhookOutSettings
@@ -24,6 +23,7 @@ from hob.store import Store
 _AT_ONCE = 200
 _STATE = (WEBHOOK_OUT_CHANNEL, "")
 _CURSOR, _SINCE = "cursor", "since."
+_DAY = 86_400.0
 _AGAIN = 30.0  # seconds after which a store that failed is asked again
 _KINDS = (EventKind.TURN, EventKind.APPROVAL, EventKind.SYSTEM, EventKind.DELIVERY)
 _TOLD_BY_US = "webhook"
@@ -41,8 +41,7 @@ _ENDS: Mapping[str, str] = {
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _News:
+class _News(NamedTuple):
     """What is to be told. `words` are what was said, which only some are told."""
 
     type: str
@@ -70,6 +69,7 @@ class Announcer:
         self._owed: Callable[[Iterable[Address]], None] = lambda addresses: None
         self._cursor = 0
         self._since: Mapping[str, int] = {}
+        self._complained: set[str] = set()
         self._behind: float | None = None
 
     def bind(self, owed: Callable[[Iterable[Address]], None]) -> None:
@@ -83,16 +83,33 @@ class Announcer:
             return None
         return 0.0 if self._behind is None else max(0.0, self._clock.monotonic() - self._behind)
 
+    async def begin(self) -> None:
+        """Where to go on: a receiver is told of what happens after it was first seen in the settings.
+
+        To be called once, before anything happens that is to be told. Raises StoreErrors.
+        """
+        kept = await self._store.channel_state.get(*_STATE)
+        if not self._receivers:
+            if kept:  # whoever is told again one day is not told of what happened until then
+                await self._store.channel_state.put(*_STATE, dict.fromkeys(kept, ""))
+            return
+        end = await self._store.timeline.newest()
+        self._cursor = int(kept.get(_CURSOR, end))
+        known = {key.removeprefix(_SINCE): int(value) for key, value in kept.items() if key.startswith(_SINCE)}
+        self._since = {name: known.get(name, end) for name in self._receivers}
+        fresh = {f"{_SINCE}{name}": str(place) for name, place in self._since.items() if name not in known}
+        gone = {f"{_SINCE}{name}": "" for name in known if name not in self._since}
+        if fresh or gone:
+            await self._store.channel_state.put(*_STATE, {_CURSOR: str(self._cursor), **fresh, **gone})
+
     async def run(self) -> None:
         """Follow, as long as it runs; first over what earlier runs left."""
         if not self._receivers:
-            await self._forget()
             return
         with self._store.timeline.news() as news:
             while True:
                 news.clear()
                 try:
-                    await self._begin()
                     await self._catch_up()
                     self._behind = None
                 except StoreError as error:
@@ -101,29 +118,6 @@ class Announcer:
                     continue
                 await news.wait()
                 self._behind = self._clock.monotonic()
-
-    async def _forget(self) -> None:
-        """Whoever is told again one day is not told of what happened until then."""
-        try:
-            if kept := await self._store.channel_state.get(*_STATE):
-                await self._store.channel_state.put(*_STATE, dict.fromkeys(kept, ""))
-        except StoreError as error:
-            log.error("what webhooks were told of cannot be forgotten: %s", error)
-
-    async def _begin(self) -> None:
-        """Where to go on: a receiver is told of what happens after it was first seen in the settings."""
-        if self._since:
-            return
-        kept = await self._store.channel_state.get(*_STATE)
-        end = await self._store.timeline.newest()
-        self._cursor = int(kept.get(_CURSOR, end))
-        known = {key.removeprefix(_SINCE): int(value) for key, value in kept.items() if key.startswith(_SINCE)}
-        since = {name: known.get(name, end) for name in self._receivers}
-        fresh = {f"{_SINCE}{name}": str(place) for name, place in since.items() if name not in known}
-        gone = {f"{_SINCE}{name}": "" for name in known if name not in since}
-        if fresh or gone:
-            await self._store.channel_state.put(*_STATE, {_CURSOR: str(self._cursor), **fresh, **gone})
-        self._since = since
 
     async def _catch_up(self) -> None:
         while True:
@@ -181,15 +175,19 @@ class Announcer:
         return Outbound(id, to, text, OutboundKind.NOTICE, event.turn, event.trace, previews=False)
 
     async def _complain(self, event: TimelineEvent) -> None:
-        """The owner hears of what was given up; told under a key of its own, once."""
+        """The owner hears of what was given up: once a day and receiver, for others wait behind it."""
         if event.status != "undeliverable":
             return
         for row in await self._store.outbox.stuck():
             if (row.outbound.to.channel, row.outbound.trace, row.reason) != (event.name, event.trace, event.text):
                 continue
-            sentence = _DEAD.get(self._language, _DEAD["en"])
-            text = sentence.format(name=row.outbound.to.chat, reason=event.text, id=row.outbound.id)
-            await self._telling.tell(text, _TOLD_BY_US, key=event.id, trace=event.trace)
+            key = f"{row.outbound.to.chat}.{int(event.at // _DAY)}"
+            if key not in self._complained:
+                self._complained.add(key)
+                sentence = _DEAD.get(self._language, _DEAD["en"])
+                text = sentence.format(name=row.outbound.to.chat, reason=event.text, id=row.outbound.id)
+                await self._telling.tell(text, _TOLD_BY_US, key=key, trace=event.trace)
+            return
 
 
 def _type_of(event: TimelineEvent) -> str:

@@ -227,6 +227,7 @@ async def open_app(
         trust.guard.bind(bus)
         attempts = Attempts(store.audit, extras.clock)
         if not own_only:
+            await base.webhooks.announcer.begin()
             announcing = base.webhooks.announcer.run()
             await _watch(stack, base, trust.guard.watch(), attempts.run(), upkeep.run(), base.alarm.run(), announcing)
         accept = extras.wrap_accept(Entrance(bus.accept, door))

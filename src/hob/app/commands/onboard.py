@@ -126,14 +126,10 @@ def _run(wishes: Wishes, terminal: Callable[[str], Asks] | None, *, as_json: boo
         others = [{"assistant": each.id, "folder": str(folder)} for each, folder in _others()]
         print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes, "assistants": others})
     else:
+        here = "{assistant} is here, too ({folder}). To take it over: hob import {name}"
         for each, folder in _others():
-            here = because(
-                "{title} is here, too ({folder}). To take it over: hob import {id}",
-                title=each.title,
-                folder=line(str(folder), 100),
-                id=each.id,
-            )
-            print(f"  {told(here, language)}")
+            other = because(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
+            print(f"  {told(other, language)}")
         _show_end(language, home, ok=report.ok)
     return 0 if report.ok else 1
 

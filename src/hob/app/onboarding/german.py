@@ -18,9 +18,6 @@ _QUESTIONS: Mapping[str, str] = {
     "{question} (it is not shown while you type or paste): ": "{question} (beim Tippen oder Einfügen unsichtbar): ",
     "1-{most}, Enter for >: ": "1-{most}, Enter für >: ",
     "A number from 1 to {most}, please.": "Bitte eine Zahl von 1 bis {most}.",
-    "{title} is here, too ({folder}). To take it over: hob import {id}": (
-        "{title} ist auch hier ({folder}). So übernimmst du es: hob import {id}"
-    ),
     "Yes": "Ja",
     "No": "Nein",
     "Which model shall think for Hob?": "Welches Modell soll für Hob denken?",
@@ -103,6 +100,9 @@ _ON_THE_WAY: Mapping[str, str] = {
     "Settings: {file}. Say hello: hob": "Einstellungen: {file}. Sag hallo: hob",
     "Not all went well. `hob onboard` goes on; `hob doctor` looks for more.": (
         "Nicht alles ging gut. Mit `hob onboard` geht es weiter; `hob doctor` sucht nach mehr."
+    ),
+    "{assistant} is here, too ({folder}). To take it over: hob import {name}": (
+        "{assistant} ist auch hier ({folder}). Zum Übernehmen: hob import {name}"
     ),
     "next: {step}": "weiter: {step}",
 }
