@@ -8,9 +8,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from hob.agent.command_table import BY_NAME
 from hob.app.cli import run
 from hob.app.guarding import _who_is
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.gateway.asgi import build_api
 from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
@@ -170,6 +172,43 @@ async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) ->
         said = (await client.post("/chat", json={"message": "approve:a_00000000"})).json()
         assert "not for leave" in str(said)
         assert hob.model.requests == []
+
+
+OF_COMMANDS = {
+    "/help": CHAT, "/whoami": CHAT, "/stop": CHAT, "/new": CHAT, "/compact": CHAT, "/undo": CHAT, "/queue": CHAT,
+    "/session switch tea": CHAT, "/model default": CHAT, "/think": CHAT, "/permission read-only": CHAT,
+    "/status": READ, "/tasks": READ, "/usage": READ, "/context": READ, "/session": READ, "/session list": READ,
+    "/permission workspace": APPROVE, "/permission default": APPROVE, "/autonomy autonomous": APPROVE,
+    "/pause": ADMIN, "/resume": ADMIN, "/cancel m_x": ADMIN, "/session archive tea": ADMIN, "/session title tea": ADMIN,
+    "/undo files": ADMIN, "/undo files preview": ADMIN, "/undo FILES": ADMIN,
+}  # fmt: skip
+
+
+def test_every_command_is_in_the_list_of_those_that_are_tried() -> None:
+    assert {text.split()[0][1:] for text in OF_COMMANDS} == BY_NAME.keys() - {"reset"}
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+async def test_a_command_wants_the_scope_of_the_route_that_does_the_same(hob: Machine, scope: Scope) -> None:
+    key = "api:work"
+    async with caller(hob, *{CHAT, scope}) as client:
+        for text, needed in OF_COMMANDS.items():
+            await hob.app.api.store.sessions.change(SessionKey(key), paused=False, permission="read-only")
+            said = (await client.post("/chat", json={"message": text, "session": key})).json()["reply"]
+            assert ("needs the scope" in said) is (needed not in {CHAT, scope} and scope is not ADMIN), text
+
+
+async def test_a_command_that_waits_is_judged_by_its_own_token_after_a_restart(tmp_path: Path) -> None:
+    key = SessionKey("api:work")
+    async with machine(tmp_path) as hob, caller(hob, CHAT) as client:
+        await hob.app.api.store.sessions.change(key, paused=True)
+        fields = {"message": "/autonomy autonomous", "session": key, "wait": 0}
+        waits = (await client.post("/chat", json=fields)).json()["id"]
+    async with machine(tmp_path) as hob:
+        await hob.tcp.post("/sessions/change", json={"session": key, "paused": False})
+        done = (await hob.tcp.get(f"/chat/{waits}", params={"wait": 20})).json()
+        assert "needs the scope `approve`" in done["reply"]
+        assert (await hob.app.api.store.sessions.get(key)).autonomy is None
 
 
 async def test_what_is_the_owners_alone_is_in_no_prompt_of_a_member(asked: Machine, tmp_path: Path) -> None:
