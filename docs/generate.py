@@ -398,7 +398,8 @@ def _type_words(kind: Any) -> str:
 
 def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
     """One route: what it is for, who may call it, what it takes, what it answers."""
-    scope = "everybody" if endpoint.scope is None else f"scope `{endpoint.scope.value}`"
+    scopes = () if endpoint.scope is None else (endpoint.scope, *endpoint.also)
+    scope = f"scope {' or '.join(f'`{each.value}`' for each in scopes)}" if scopes else "everybody"
     yield f"### `{endpoint.method} {endpoint.path}`"
     yield ""
     yield from (f"For {'the Unix socket only' if endpoint.local else scope}.", "")

@@ -83,7 +83,7 @@ def _operation(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
         operation["description"] = more.replace("\n", " ")
     if endpoint.scope is not None:
         operation["security"] = [{"bearer": []}]
-        operation["x-scope"] = endpoint.scope.value
+        operation["x-scopes"] = [scope.value for scope in (endpoint.scope, *endpoint.also)]
     if endpoint.has_body:
         operation["requestBody"] = _body(endpoint, schemas)
     return operation

@@ -42,7 +42,7 @@ async def test_a_token_is_shown_in_the_header_or_in_the_first_message(hob: Machi
         async with at.raw() as client:
             assert await client.ask("hello", "welcome", token=TOKEN) == welcome
     assert (welcome["who"], welcome["sender_class"]) == ("api:owner", "owner")
-    assert welcome["scopes"] == ["admin", "approve", "chat", "read"]
+    assert welcome["scopes"] == ["admin", "approve", "chat", "metrics", "read"]
 
 
 async def test_a_token_in_the_address_is_refused_and_told_where_it_belongs(hob: Machine) -> None:

@@ -24,7 +24,7 @@ from hob.testing.clock import ManualClock
 from tests.gateway.conftest import Machine, machine
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, APPROVE, ADMIN = Scope
+CHAT, READ, METRICS, APPROVE, ADMIN = Scope
 
 
 @pytest.fixture
@@ -163,7 +163,15 @@ async def test_a_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: S
                 continue
             response = await client.request(endpoint.method, endpoint.path.replace("{id}", "x"), params={"wrong": "1"})
             refused = response.status_code == 403 and response.json()["error"]["code"] == "missing_scope"
-            assert refused is (scope not in (endpoint.scope, ADMIN)), endpoint.path
+            assert refused is (scope not in (endpoint.scope, *endpoint.also, ADMIN)), endpoint.path
+
+
+def opened_by(scope: Scope) -> set[str]:
+    return {f"{each.method} {each.path}" for each in ENDPOINTS if scope in (each.scope, *each.also) and not each.local}
+
+
+def test_who_watches_the_figures_reads_nothing_that_was_said() -> None:
+    assert opened_by(METRICS) == {"GET /health", "GET /metrics"}
 
 
 async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) -> None:

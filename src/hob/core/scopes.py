@@ -8,5 +8,6 @@ class Scope(StrEnum):
 
     CHAT = "chat"
     READ = "read"
+    METRICS = "metrics"
     APPROVE = "approve"
     ADMIN = "admin"

@@ -16,7 +16,7 @@ from hob.gateway.openai.table import ENDPOINTS as OPENAI
 from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
 from hob.gateway.routes.attachments import MOST_BYTES
 
-CHAT, READ, APPROVE, ADMIN = Scope
+CHAT, READ, METRICS, APPROVE, ADMIN = Scope
 ACCEPTING = (*BUSY, "not_allowed", "not_found", "stopping")
 """How a message may be turned away."""
 MODEL_FAILURES = tuple(sorted({status_of_fault(fault.value) for fault in ModelFault}))
@@ -75,10 +75,11 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         state.health,
         READ,
         Nothing,
+        also=(METRICS,),
         answers=((200, answers.HealthAnswer), (503, answers.HealthAnswer)),
     ),
     Endpoint("GET", "/status", state.status, READ, Nothing),
-    Endpoint("GET", "/metrics", state.metrics, READ, Nothing, errors=("not_found",), media=(PLAIN,)),
+    Endpoint("GET", "/metrics", state.metrics, READ, Nothing, also=(METRICS,), errors=("not_found",), media=(PLAIN,)),
     Endpoint("GET", "/sessions", sessions.sessions, READ, sessions.Which),
     Endpoint("GET", "/sessions/show", sessions.show, READ, sessions.ASession, errors=("not_found",)),
     Endpoint("POST", "/sessions/change", sessions.change, ADMIN, sessions.Changing, errors=("not_found",)),
