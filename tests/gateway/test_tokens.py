@@ -174,6 +174,14 @@ def test_who_watches_the_figures_reads_nothing_that_was_said() -> None:
     assert opened_by(METRICS) == {"GET /health", "GET /metrics"}
 
 
+async def test_who_gives_leave_sees_what_for_and_nothing_else(hob: Machine) -> None:
+    looking = {each for each in opened_by(APPROVE) if each.startswith("GET")}
+    assert looking == {"GET /approvals", "GET /approvals/{id}", "GET /grants"}
+    async with caller(hob, APPROVE) as client:
+        assert (await client.get("/approvals")).json() == {"approvals": []}
+        assert (await client.get("/export")).json()["error"]["code"] == "missing_scope"
+
+
 async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) -> None:
     async with caller(hob, CHAT) as client:
         assert (await client.post("/approvals/a_1", json={"allowed": True})).status_code == 403

@@ -108,13 +108,22 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((200, answers.UndoneAnswer),),
         errors=("not_found", "not_allowed"),
     ),
-    Endpoint("GET", "/approvals", approvals.approvals, READ, Nothing, answers=((200, answers.ApprovalsAnswer),)),
+    Endpoint(
+        "GET",
+        "/approvals",
+        approvals.approvals,
+        READ,
+        Nothing,
+        also=(APPROVE,),
+        answers=((200, answers.ApprovalsAnswer),),
+    ),
     Endpoint(
         "GET",
         "/approvals/{id}",
         approvals.approval,
         READ,
         Nothing,
+        also=(APPROVE,),
         answers=((200, answers.ApprovalAnswer),),
         errors=("not_found",),
     ),
@@ -127,7 +136,9 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((200, answers.SettledAnswer),),
         errors=("not_found", "not_allowed"),
     ),
-    Endpoint("GET", "/grants", approvals.grants, READ, Nothing, answers=((200, answers.GrantsAnswer),)),
+    Endpoint(
+        "GET", "/grants", approvals.grants, READ, Nothing, also=(APPROVE,), answers=((200, answers.GrantsAnswer),)
+    ),
     Endpoint(
         "DELETE",
         "/grants/{id}",
