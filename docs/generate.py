@@ -289,6 +289,7 @@ def error_tree() -> str:
 
 def _samples() -> Iterator[errors.HobError]:
     yield errors.InvalidRequest()
+    yield errors.KeyReused()
     yield errors.NotAllowed()
     yield errors.NotFound()
     for scope in errors.BusyScope:

@@ -202,3 +202,26 @@ async def test_who_waits_while_hob_stops_is_told_that_it_comes_later(tmp_path: P
         assert response.status_code == 202
         refused = await hob.tcp.post("/chat", json={"message": "too late"})
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "stopping")
+
+
+@pytest.mark.parametrize("text", ["hi", "/new", "/whoami", "approve:a_0000"])
+async def test_a_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str) -> None:
+    headers = {"idempotency-key": "k1"}
+    async with machine(tmp_path, "one", "two") as hob:
+        first = (await hob.tcp.post("/chat", json={"message": text}, headers=headers)).json()
+        for other in ({"message": "something else"}, {"message": text, "quoted": "a mail"}, {"message": "/status"}):
+            refused = await hob.tcp.post("/chat", json=other, headers=headers)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (409, "key_reused"), other
+    async with machine(tmp_path) as hob:
+        again = (await hob.tcp.post("/chat", json={"message": text}, headers=headers)).json()
+        assert (again["id"], again["reply"]) == (first["id"], first["reply"])
+        assert hob.model.requests == []
+
+
+async def test_a_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None:
+    async with machine(tmp_path, "one") as hob:
+        headers = {"idempotency-key": "k1", "accept": "text/event-stream"}
+        await hob.tcp.post("/chat", json={"message": "hi"}, headers=headers)
+        told = await hob.tcp.post("/chat", json={"message": "ho"}, headers=headers)
+        assert "event: error" in told.text
+        assert "key_reused" in told.text

@@ -17,10 +17,13 @@ from hob.gateway.routes import approvals, attachments, chat, imports, people, se
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, METRICS, APPROVE, ADMIN = Scope
-ACCEPTING = (*BUSY, "not_allowed", "not_found", "stopping")
+ACCEPTING = (*BUSY, "key_reused", "not_allowed", "not_found", "stopping")
 """How a message may be turned away."""
 MODEL_FAILURES = tuple(sorted({status_of_fault(fault.value) for fault in ModelFault}))
-_KEY = ("Idempotency-Key", "1 to 255 characters; the same key again, at any time, joins the same message")
+_KEY = (
+    "Idempotency-Key",
+    "1 to 255 characters; the same key again, at any time, joins the same message; with another text it is refused",
+)
 _FOLLOW = ("Accept", "`text/event-stream` follows the message instead of waiting for it")
 
 Object = dict[str, Any]
