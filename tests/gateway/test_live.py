@@ -28,7 +28,7 @@ from tests.gateway.lively import BEARER, reached
 from tests.samples import event_of
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, APPROVE, ADMIN = Scope
+CHAT, READ, METRICS, APPROVE, ADMIN = Scope
 
 
 def token(hob: Machine, name: str, *scopes: Scope, cls: SenderClass = OWNER) -> str:
