@@ -407,7 +407,7 @@ def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
     yield from (inspect.getdoc(endpoint.handler) or "", "")
     taken = () if endpoint.raw else fields_of(endpoint.takes)
     if taken:
-        where = "As a JSON object, or in the query." if endpoint.has_body else "In the query."
+        where = "As a JSON object." if endpoint.has_body else "In the query."
         yield from (where, "", "| field | meaning |", "|---|---|")
         yield from (f"| `{field.name}` | {cell(_told(field))} |" for field in taken)
         yield ""

@@ -25,9 +25,21 @@ async def test_a_message_is_answered(hob: Machine) -> None:
     assert len(body["trace_id"]) == 32
 
 
-async def test_the_query_serves_as_well_as_a_body(hob: Machine) -> None:
-    response = await hob.tcp.post("/chat", params={"message": "hi", "session": "tea"})
-    assert response.json()["session"] == "api:tea"
+async def test_a_message_stands_in_the_body_and_not_in_the_address(hob: Machine) -> None:
+    for body in (None, {"message": "hi"}):
+        refused = await hob.tcp.post("/chat", params={"message": "hi"}, json=body)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_request")
+        assert "JSON body" in refused.json()["error"]["message"]
+    assert hob.model.requests == []
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"message": "hi"}'])
+@pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded"])
+async def test_a_body_says_that_it_is_json_even_an_empty_one(hob: Machine, body: bytes, media_type: str) -> None:
+    headers = {"content-type": media_type} if media_type else {}
+    refused = await hob.tcp.post("/chat", content=body, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (415, "not_json")
+    assert (await hob.tcp.post("/undo", content=body, headers=headers)).status_code == 415
 
 
 async def test_the_same_key_is_the_same_message(hob: Machine) -> None:

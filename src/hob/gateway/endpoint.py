@@ -63,7 +63,7 @@ class Endpoint(Generic[T]):
     """What is called by one method on one path. Its manual is the handler's docstring.
 
     `scope` is what the caller must be allowed, if none of the scopes in `also`; None: everybody may. What it takes, a
-    frozen dataclass made with `fields.field`, is read from the query, with POST and PUT from a JSON body as well;
+    frozen dataclass made with `fields.field`, is read from the query, with POST and PUT from a JSON body instead;
     `bytes` takes a body of any type as it is. Unless it is `closed`, fields that are not declared are passed over.
 
     The rest is told to people and to the OpenAPI file: `answers` are the bodies by status, `errors` the codes of
@@ -129,7 +129,11 @@ class Endpoint(Generic[T]):
         if self.raw:
             return body  # type: ignore[return-value]  # T is bytes here
         given: dict[str, Any] = {name: Text(text) for name, text in request.query_params.items()}
-        if body.strip():
+        if self.has_body:
+            if given:  # addresses stand in the logs of whatever lies between
+                raise InvalidRequest("this route takes its fields in a JSON body and none in the address")
+            given = _object(body, request)
+        elif body.strip():
             given |= _object(body, request)
         return read(self.takes, given, closed=self.closed)
 
