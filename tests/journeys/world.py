@@ -171,6 +171,12 @@ class World:
         async with self._started([*arguments], {}) as daemon:
             yield daemon
 
+    @asynccontextmanager
+    async def serve_with_few(self, descriptors: int) -> AsyncIterator[Daemon]:
+        """`hob serve` that may hold so many files and connections open."""
+        async with self._started(["-c", _WITH_FEW, str(descriptors)], {}) as daemon:
+            yield daemon
+
     async def stillborn(self, seconds: float, *, harness: bool) -> None:
         """A daemon, killed so long after it was started."""
         program = [HARNESS, str(self.platform)] if harness else ["-m", "hob", "serve"]
