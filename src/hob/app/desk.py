@@ -14,6 +14,7 @@ from hob.app.hands_when_needed import HandsWhenNeeded
 from hob.app.operating.figures import figures
 from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.reloading import Reloading
+from hob.app.operating.remembered import CARRIED
 from hob.app.operating.sessions import Conversations
 from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
@@ -187,7 +188,7 @@ class Desk:
         if not file.parent.is_dir():
             # made here, it would hide that a disk for backups is not mounted
             raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
-        await self._store.backup(file)
+        await self._store.backup(file, carried=CARRIED)
         return {"file": str(file), "bytes": file.stat().st_size}
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:

@@ -32,6 +32,7 @@ from hob.tools.changes import FileChanges
 from hob.tools.command_log import CommandLog
 from hob.tools.commands import Commands, Warn, nobody_warned
 from hob.tools.files import FileTools
+from hob.tools.forgotten import MEMORIES
 from hob.tools.grepping import find_ripgrep
 from hob.tools.memories import FileMemories
 from hob.tools.paths import Root, Roots
@@ -284,7 +285,7 @@ def make_hands(
     bounds = Bounds(settings.undo_file_mib * MIB, settings.undo_mib * MIB)
     log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock, bounds), settings.protected)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep())
-    memories = FileMemories(kept / "memories.jsonl", clock)
+    memories = FileMemories(kept / MEMORIES, clock)
     remembering = Remembering(memories, memories, notes)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:

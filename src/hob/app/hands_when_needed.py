@@ -20,6 +20,7 @@ from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.guard.masking.known import KnownSecrets
 from hob.store import Store
 from hob.tools.default_set import default_tools
+from hob.tools.forgotten import NOTES
 from hob.tools.groups import FileOpenGroups, Group
 from hob.tools.known import KnownTools
 from hob.tools.working_memory import FileWorkingMemory
@@ -132,7 +133,7 @@ async def open_hands(
     known = known if known is not None else KnownSecrets()
     kept = config.home / FOLDER
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-    notes = FileWorkingMemory(kept / "notes", clock)
+    notes = FileWorkingMemory(kept / NOTES, clock)
     async with asyncio.TaskGroup() as watching:
 
         def make() -> "Hands":

@@ -1,4 +1,4 @@
-"""Backups: one SQLite file that holds the database and the blobs.
+"""Backups: one SQLite file that holds the database, the blobs and chosen files of the home.
 
 A backup is made by VACUUM INTO from a snapshot, so that Hob goes on meanwhile, and gets its name only when it is whole
 and on disk. Blobs travel in a table of their own that exists in backups alone.
@@ -6,7 +6,7 @@ and on disk. Blobs travel in a table of their own that exists in backups alone.
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from hob.core.clock import Clock, SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.ids import digest
 from hob.store.blobs import blob_path, write_blob
+from hob.store.carried import drop_files, put_files_in
 from hob.store.database import NAME, check_note, connect
 from hob.store.disk import SIDES, free_name, move_database, stamp, sync_directory, sync_file
 from hob.store.erasure import add_tombstones, apply_tombstones, read_tombstones
@@ -28,10 +29,13 @@ _log = logging.getLogger(__name__)
 _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
 
 
-def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, *, force: bool) -> None:
-    """Write a consistent copy to the file. Raises InvalidRequest if it exists (unless forced), StoreFull, StoreError.
+def back_up(
+    connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, carried: Sequence[str], *, force: bool
+) -> None:
+    """Write a consistent copy to the file, with the home's files of these patterns.
 
-    Takes long and blocks; call it in a thread.
+    Takes long and blocks; call it in a thread. Raises InvalidRequest if it exists (unless forced), StoreFull,
+    StoreError.
     """
     if file.exists() and not force:
         raise InvalidRequest(f"{file} exists already; choose another name.")
@@ -47,6 +51,7 @@ def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Pa
             connection.close()
         part.chmod(0o600)
         _put_blobs_in(part, home / "blobs")
+        put_files_in(part, home, carried)
         sync_file(part)
         part.replace(file)
         sync_directory(file.parent)
@@ -158,8 +163,9 @@ def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
         travelling = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'backup_blobs'") is not None
         if travelling:
             _take_blobs_out(connection, home / "blobs")
+        carrying = drop_files(connection)
         connection.execute("COMMIT")
-        if travelling:
+        if travelling or carrying:
             connection.execute("VACUUM")
     finally:
         connection.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -122,13 +122,15 @@ class Store:
         size = sum(part.stat().st_size for side in ("", *SIDES) if (part := self._beside(side)).exists())
         return Health(self._writer.waiting, self._writer.last_error, self._check.state, size, free_bytes(self._home))
 
-    async def backup(self, file: Path, *, force: bool = False) -> None:
+    async def backup(self, file: Path, *, carried: Sequence[str] = (), force: bool = False) -> None:
         """Write a consistent copy, blobs included, to one file while Hob goes on; one after the other.
+
+        Files of the home that fit a pattern of `carried` travel in it (`hob.store.carried`).
 
         Raises InvalidRequest if the file exists (unless forced), StoreFull and other StoreErrors; then no file is left.
         """
         async with self._backing_up:
-            await asyncio.to_thread(back_up, self._connect, self._home, file, force=force)
+            await asyncio.to_thread(back_up, self._connect, self._home, file, carried, force=force)
 
     def export_session(self, key: SessionKey) -> AsyncIterator[str]:
         """One session as JSON lines, metadata first. Raises NotFound."""

@@ -14,6 +14,7 @@ from hob.core.clock import Clock
 from hob.core.ids import SessionKey, TurnId
 from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.memory import Memory
+from hob.tools.forgotten import Forgotten
 from hob.tools.lines import LineFile
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ class FileMemories:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._lines = LineFile(path)
+        self._forgotten = Forgotten(path.parent)
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: list[_Kept] | None = None
@@ -75,6 +77,7 @@ class FileMemories:
 
     def _drop(self, wanted: Callable[[Mapping[str, Any]], bool]) -> None:
         with self._lock:
+            self._forgotten.add(line for line in self._lines.load() if not wanted(line))
             self._lines.keep(wanted)
             self._kept = None
 

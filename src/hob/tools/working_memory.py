@@ -13,6 +13,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, TurnId, digest
 from hob.core.labels import Label, Origin, Trust
+from hob.tools.forgotten import Forgotten
 from hob.tools.lines import replace_file, sync_folder
 
 _FORMAT = 1
@@ -47,6 +48,7 @@ class FileWorkingMemory:
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
+        self._forgotten = Forgotten(folder.parent)
         self._clock = clock
 
     async def load(self, session: SessionKey) -> WorkingNote | None:
@@ -70,8 +72,8 @@ class FileWorkingMemory:
         """Forget those. Raises OSError."""
 
         def drop() -> None:
-            for path, _ in tuple(self._naming(names)):
-                path.unlink(missing_ok=True)
+            for path, note in tuple(self._naming(names)):
+                self._drop(path, note)
             if self._folder.exists():
                 sync_folder(self._folder)
 
@@ -87,9 +89,14 @@ class FileWorkingMemory:
         for path in self._folder.glob("*.json"):
             note = self._load(path)
             if note is None or note.turn in turns or (session is not None and path == self._path(session)):
-                path.unlink(missing_ok=True)
+                self._drop(path, note)
         if self._folder.exists():
             sync_folder(self._folder)
+
+    def _drop(self, path: Path, note: WorkingNote | None) -> None:
+        if note is not None:
+            self._forgotten.add([{"turn": note.turn, "at": note.at}])
+        path.unlink(missing_ok=True)
 
     def _path(self, session: SessionKey) -> Path:
         return self._folder / f"{digest(session)}.json"

@@ -8,12 +8,9 @@ from hob.app.home import own
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
 
-FOLDER = "tools"
-"""What the tools keep, as `hob.app.hands` has it, which loads all of Hob."""
-
 
 def backup(file: Path) -> int:
-    """Write a consistent copy of the database and the blobs to one file, while Hob goes on.
+    """Write a consistent copy of the database, the blobs and what Hob remembers to one file, while Hob goes on.
 
     Parameters
     ----------
@@ -24,8 +21,7 @@ def backup(file: Path) -> int:
     home = find_home(process_environment())
     seen = reach(home, "POST", "/backup", {"file": str(target)}, lambda app: app.desk.backup(target))
     print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
-    tools = "what it remembers and can undo (tools/), " if (home / FOLDER).exists() else ""
-    print(paint(f"Not in it: {tools}settings, secrets/ and the workspace; copy them as they are.", "dim"))
+    print(paint("Not in it: settings, secrets/, the workspace and what undoing needs (tools/); copy them.", "dim"))
     return 0
 
 
@@ -37,11 +33,13 @@ def restore(file: Path) -> int:
     file:
         A file written by `hob backup`.
     """
-    from hob.store import restore as restore_file  # loads SQLite
+    from hob.app.operating.remembered import restore_backup  # loads SQLite
 
     home = find_home(process_environment())
     with own(home, "restore"):
-        kept = restore_file(home, file.expanduser().absolute())
+        kept, remembered = restore_backup(home, file.expanduser().absolute())
         tell_action(home, "restore", str(file))
     print(f"{file} is in place" + (f"; the former database is kept as {kept}" if kept else ""))
+    if remembered:
+        print(f"What Hob remembered before is kept in {remembered}")
     return 0

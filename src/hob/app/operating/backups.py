@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from hob.app.operating.remembered import CARRIED
 from hob.app.operating.settings import BackupSettings
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
@@ -72,7 +73,7 @@ class DailyBackups:
         began = self._clock.monotonic()
         self._making = True
         try:
-            await self._store.backup(file, force=True)
+            await self._store.backup(file, carried=CARRIED, force=True)
             await asyncio.to_thread(self._let_go)
         except (StoreError, OSError) as error:
             self._problem = str(error)
