@@ -73,7 +73,8 @@ class Desk:
         """The bus needs the commands and the commands need the bus: this is the knot."""
         self._followers = followers
         self._bus, self._upkeep, self._reloading, self._forgetting = bus, upkeep, reloading, forgetting
-        reloading.add_listener(self._models.failover.forget_failures)
+        reloading.watch_models(self._models.become)
+        reloading.add_listener(self._models.look_again)
 
     @property
     def bus(self) -> Bus:
@@ -183,6 +184,11 @@ class Desk:
             raise NotFound(f"nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything")
         await self.bus.lanes.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}
+
+    async def retry_all(self, reason: str) -> Mapping[str, Any]:
+        """Every turn that failed for this reason and was not brought back, the oldest first."""
+        turns = await self._store.turns.failed_for(reason)
+        return {"retried": [await self.retry(turn) for turn in turns]}
 
     async def backup(self, file: Path) -> Mapping[str, Any]:
         if not file.parent.is_dir():

@@ -370,6 +370,7 @@ async def _open_models(stack: AsyncExitStack, base: _Base) -> _Models:
         screening=screening,
         folder=config.home / CACHE,
         silence=config[AgentSettings].idle_seconds * 0.75,  # before the turn itself gives up
+        changed=(prices.become, profiles.become),
     )
     return _Models(await stack.enter_async_context(model), prices, profiles)
 

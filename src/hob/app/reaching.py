@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from pathlib import Path
 from typing import Any
 
-from hob.app.client import NobodyThere, call, lines
+from hob.app.client import ConnectionLost, NobodyThere, call, lines
 from hob.app.home import own, socket_of
 from hob.core.errors import HobError, InvalidRequest, NotAllowed, NotFound
 
@@ -47,6 +47,18 @@ def error_of(body: Mapping[str, Any]) -> HobError:
     """What the owner of a home told instead of an answer."""
     error = body["error"]
     return _RAISED.get(error["code"], HobError)(error["message"])
+
+
+def reload_running(home: Path) -> Mapping[str, Any] | None:
+    """Have the Hob that runs read settings and secrets anew: which model it asks then, or what is wrong.
+
+    None where none runs.
+    """
+    try:
+        told = call(socket_of(home), "POST", "/reload", timeout=30).body
+        return {"problem": told.get("problem"), "model": call(socket_of(home), "GET", "/status").body.get("model")}
+    except (NobodyThere, ConnectionLost):
+        return None
 
 
 def reach_lines(

@@ -166,16 +166,16 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
     },
     Sentence.NO_MODEL: {
         "en": "No model can be asked yet, so your message is kept ({detail}).\n"
-        "`hob models` shows what there is. Connect one, start Hob again, and `hob retry {id}` answers it.",
+        "`hob onboard` connects one; then `hob retry` answers all that was kept, `hob retry {id}` this message alone.",
         "de": "Noch kann kein Modell gefragt werden; deine Nachricht bleibt erhalten ({detail}).\n"
-        "`hob models` zeigt, was da ist. Verbinde eines, starte Hob neu, dann beantwortet `hob retry {id}` sie.",
+        "`hob onboard` verbindet eines; danach beantwortet `hob retry` alles Aufgehobene, `hob retry {id}` nur diese.",
     },
     Sentence.MODEL_SETTINGS: {
         "en": "The model cannot be asked as it is set up, so there is no answer.\n{detail}\n`hob config check` looks "
-        "at the settings; put them right and start Hob again, then `hob retry {id}` answers your message.",
+        "at the settings; put them right, then `hob secrets reload` and `hob retry {id}` answer your message.",
         "de": "So, wie das Modell eingestellt ist, kann es nicht gefragt werden, darum gibt es keine Antwort.\n"
-        "{detail}\n`hob config check` sieht die Einstellungen durch; bring sie in Ordnung und starte Hob neu, "
-        "danach beantwortet `hob retry {id}` deine Nachricht.",
+        "{detail}\n`hob config check` sieht die Einstellungen durch; bring sie in Ordnung, "
+        "danach beantworten `hob secrets reload` und `hob retry {id}` deine Nachricht.",
     },
     Sentence.BUDGET_REACHED: {
         "en": "I stopped before spending: `{key}` is ${limit}, ${spent} of it is spent, and the next answer may cost "

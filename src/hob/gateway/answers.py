@@ -211,6 +211,12 @@ class RetriedAnswer(TypedDict):
     state: str
 
 
+class AllRetriedAnswer(TypedDict):
+    """What was brought back, the oldest first."""
+
+    retried: list[RetriedAnswer]
+
+
 class KeptFile(TypedDict):
     """A file that was left as it is."""
 

@@ -84,6 +84,10 @@ class Operations(Protocol):
         """End what works on a message, or take it out of its queue; False if nothing was left to end."""
         ...
 
+    async def retry_all(self, reason: str) -> Mapping[str, Any]:
+        """Bring back every turn that failed for this reason, which is a code of an error."""
+        ...
+
     async def status(self) -> Mapping[str, Any]:
         """How Hob is."""
         ...

@@ -98,6 +98,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((202, answers.RetriedAnswer),),
         errors=("not_found",),
     ),
+    Endpoint("POST", "/retry", state.retry_all, ADMIN, state.Retrying, answers=((202, answers.AllRetriedAnswer),)),
     Endpoint(
         "POST",
         "/undo",

@@ -86,6 +86,17 @@ class Choice:
         self._connected: dict[str, Connected | None] = {}
         self._default: tuple[Ref | None, str] | None = None
 
+    def become(self, settings: ModelSettings) -> None:
+        """Go by other settings from now on."""
+        self._settings = settings
+        self._connected.clear()
+        self._default = None
+
+    def look_again(self) -> None:
+        """Where nothing was found to ask, something may be there by now."""
+        if self._default is not None and self._default[0] is None:
+            self.become(self._settings)
+
     @property
     def environ(self) -> Mapping[str, str]:
         """The variables that count."""

@@ -44,6 +44,14 @@ class Lanes:
         self._refs: dict[str, Ref] = {}
         self._models: dict[tuple[str, int], Model] = {}
         self._named: dict[Lane, Model] = {}
+        self._former: list[Model] = []
+
+    def become(self, settings: ModelSettings, sight: Callable[[], Sight] | None) -> None:
+        """Open by other settings from now on. What is being asked goes on, and is closed with all the others."""
+        self._settings, self._sight = settings, sight
+        self._former += self._models.values()
+        for former in (self._refs, self._models, self._named):
+            former.clear()
 
     def name(self, ref: Ref) -> str:
         """The reference as a text that `of` understands."""
@@ -81,7 +89,7 @@ class Lanes:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for model in self._models.values():
+        for model in (*self._models.values(), *self._former):
             close = getattr(model, "aclose", None)
             if close is not None:
                 await close()

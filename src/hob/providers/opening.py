@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ from hob.core.ports.model import Profiles
 from hob.core.ports.tools import Blobs
 from hob.providers.choice import Choice
 from hob.providers.lanes import Lanes
-from hob.providers.media import VISION, Media, open_media
+from hob.providers.media import VISION, Media
 from hob.providers.routing import Routing
 from hob.providers.screening.screening import Screening
 from hob.providers.seeing import Sight
@@ -35,23 +35,29 @@ async def open_model(
     folder: Path | None = None,
     silence: float = 90.0,
     draw: Callable[[], float] = random.random,
+    changed: Sequence[Callable[[ModelSettings], None]] = (),
 ) -> AsyncIterator[Routing]:
     """All models that are connected, as one. Opens nothing before the first request.
 
     Where nothing is connected every request fails and says what would help. `choice` is what was already made of
     settings and environment. CLIs that are asked work in `folder`. A model that says nothing for `silence` seconds is
-    left while others can be asked.
+    left while others can be asked. `changed` are told when it goes by other settings.
     """
     choice = choice or Choice(settings, environ or {})
     await asyncio.to_thread(choice.line)  # who is asked may have to be looked for, and is known from now on
-    async with open_media(settings, choice, clock, draw=draw) as media:
-        sight = None if blobs is None else cache(partial(_open_sight, media, blobs, choice))
-        lanes = Lanes(choice, settings, clock, blobs, profiles, folder, sight)
+    async with AsyncExitStack() as stack:
+
+        def sight_by(settings: ModelSettings) -> Callable[[], Sight] | None:
+            if blobs is None:
+                return None
+            media = Media(settings, choice, clock, draw)
+            stack.push_async_callback(media.aclose)
+            return cache(partial(_open_sight, media, blobs, choice))
+
+        lanes = Lanes(choice, settings, clock, blobs, profiles, folder, sight_by(settings))
+        stack.push_async_callback(lanes.aclose)
         failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
-        try:
-            yield Routing(choice, lanes, failover, settings, screening)
-        finally:
-            await lanes.aclose()
+        yield Routing(choice, lanes, failover, settings, screening, sight_by, changed)
 
 
 def _open_sight(media: Media, blobs: Blobs, choice: Choice) -> Sight:

@@ -13,7 +13,7 @@ from hob.providers.addresses import is_loopback
 from hob.providers.catalogue import CLI_WIRES, SERVER, provider_at
 from hob.providers.choice import Choice, Connected, Ref
 from hob.providers.price_table import Listed, PriceTable
-from hob.providers.settings import PriceSetting
+from hob.providers.settings import ModelSettings, PriceSetting
 
 FREE = Price(0, 0, 0, 0)
 _FREE, _UNKNOWN = (Listed(((0.0, price),), None) for price in (FREE, None))
@@ -37,6 +37,12 @@ class PriceList:
         self._found: dict[str, Price | None] = {}
         self._dated: dict[str, tuple[PriceSetting, Listed]] = {}
         """Those that will have another price from some day on."""
+
+    def become(self, settings: ModelSettings) -> None:
+        """Other settings hold: other prices of the owner's, other places where models are asked."""
+        self._own = settings.prices
+        self._found.clear()
+        self._dated.clear()
 
     def find_price(self, model: str) -> Price | None:
         """The owner's price, or nothing where the model runs on the owner's machines, or the list's price."""

@@ -7,6 +7,7 @@ from hob.core.models import ModelProfile
 from hob.providers.choice import Choice, Connected, Ref
 from hob.providers.price_table import PriceTable
 from hob.providers.prices import find_listed, is_free
+from hob.providers.settings import ModelSettings
 
 _NOTHING = ModelProfile()
 _SMALL_BILLIONS = 9.0
@@ -46,6 +47,10 @@ class ModelProfiles:
         self._choice = choice
         self._table = table
         self._found: dict[str, ModelProfile] = {}
+
+    def become(self, settings: ModelSettings) -> None:
+        """Other settings hold: look everything up anew."""
+        self._found.clear()
 
     def find_profile(self, model: str) -> ModelProfile:
         """What is known of the model, perhaps nothing. Never raises, never waits."""

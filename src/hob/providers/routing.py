@@ -6,7 +6,7 @@ back is cleaned and gets its withheld values again.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
@@ -19,6 +19,7 @@ from hob.providers.catalogue import CLI_WIRES
 from hob.providers.choice import Choice, Ref
 from hob.providers.lanes import Lanes
 from hob.providers.screening.screening import Screening
+from hob.providers.seeing import Sight
 from hob.providers.settings import ModelSettings
 from hob.providers.walking import Failover, LaneHealth
 
@@ -33,14 +34,33 @@ class Routing:
         failover: Failover,
         settings: ModelSettings,
         screening: Screening | None = None,
+        sight_by: Callable[[ModelSettings], Callable[[], Sight] | None] = lambda settings: None,
+        changed: Sequence[Callable[[ModelSettings], None]] = (),
     ) -> None:
         self.choice = choice
         self.lanes = lanes
         self.failover = failover
-        self._thinking = Thinking(settings.thinking) if settings.thinking else None
+        self._thinking = _thinking(settings)
+        self._sight_by = sight_by
+        self._changed = changed
         self._screening = screening
         self._own_choices: dict[str, str] = {}
         self._asking = asyncio.Lock()
+
+    def become(self, settings: ModelSettings) -> None:
+        """Go by other settings from the next request on; what is being asked goes on."""
+        self.choice.become(settings)
+        self.lanes.become(settings, self._sight_by(settings))
+        self.failover.become(settings.max_attempts)
+        self._thinking = _thinking(settings)
+        self._own_choices.clear()
+        for tell in self._changed:
+            tell(settings)
+
+    def look_again(self) -> None:
+        """Keys may be others, and what was not there may be there."""
+        self.choice.look_again()
+        self.failover.forget_failures()
 
     async def route(self, request: ModelRequest) -> Route:
         """Who may answer, best first, and what they may be told.
@@ -170,3 +190,7 @@ class Routing:
             return Route(request, (*remarks, *screened.remarks))
         withheld = tuple(screened.restore.items())
         return Route(replace(screened.request, withheld=withheld), (*remarks, *screened.remarks))
+
+
+def _thinking(settings: ModelSettings) -> Thinking | None:
+    return Thinking(settings.thinking) if settings.thinking else None

@@ -118,6 +118,11 @@ class Failover:
         """Give no lane a rest any more: keys or addresses were changed."""
         self._health.forget()
 
+    def become(self, max_attempts: int) -> None:
+        """Ask so often at most from now on."""
+        self._max_attempts = max_attempts
+        self.forget_failures()
+
     async def patiently(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         """What `ask` gives, asked again as patiently as for an answer, e.g. for the name of a server's model.
 

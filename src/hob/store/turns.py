@@ -362,6 +362,14 @@ class TurnRows:
         at = self._now()
         return await self._writer.write(lambda connection: _stumble(connection, turn, say, at))
 
+    async def failed_for(self, reason: str) -> tuple[TurnId, ...]:
+        """The turns that failed for this reason, not those brought back or erased since; the oldest first."""
+        sql = (
+            "SELECT DISTINCT t.id, t.seq FROM turns t JOIN inbox i ON i.turn = t.id JOIN content c ON c.id = i.body"
+            " WHERE t.state = 'failed' AND t.reason = ? AND t.retried_by IS NULL AND c.text IS NOT NULL ORDER BY t.seq"
+        )
+        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (reason,))))
+
     async def retry(self, id: str) -> TurnId | None:
         """Try a failed or set-aside turn again, by the id of it, of one of its messages, or of one of its chunks.
 

@@ -96,10 +96,12 @@ def test_a_running_hob_asks_the_new_model_and_keeps_the_account(machine: Machine
         assert "calls no tool" in steps(done.stdout)["model"]["told"]
         begin = ("onboard", "--json", "--base-url", machine.server.url, "--model", "other", "--key", "-")
         done = run(machine, *begin, stdin=f"{KEY}\n")
-        assert "started again" in steps(done.stdout)["model"]["next"]
+        assert "the running Hob took it up and asks other" in steps(done.stdout)["model"]["told"]
+        assert run(machine, "ask", "who?").returncode == 0
+        assert json.loads(machine.server.requests[-1].body)["model"] == "other"
         assert machine.server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
         rows = json.loads(run(machine, "usage", "--by", "task", "--json").stdout)["rows"]
-    assert {row["key"]: row["calls"] for row in rows} == {"test": 6}
+    assert {row["key"]: row["calls"] for row in rows} == {"test": 6, "chat": 1}
 
 
 def test_servers_and_programs_of_this_machine_are_found(machine: Machine) -> None:

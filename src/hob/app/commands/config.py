@@ -75,8 +75,10 @@ def print_setting(config: Config, key: str, *, reveal: bool = False) -> int:
     return 0
 
 
-def set_setting(key: str, text: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> int:
-    """Set a key in the file, and say so when something outranks the file."""
+def set_setting(
+    key: str, text: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str], running: bool = True
+) -> int:
+    """Set a key in the file; say so when something outranks the file and, if wanted, when a running Hob takes it up."""
     path = home / "config.toml"
     try:
         set_value(path, key, text, sections=sections, environ=environ)
@@ -90,7 +92,7 @@ def set_setting(key: str, text: str, *, sections: Mapping[str, type], home: Path
         return 0
     if source.layer is not Layer.FILE:
         print(f"{key} is set in {path}, but {source} outranks it", file=sys.stderr)
-    elif holder_of(home):
+    elif running and holder_of(home):
         print(f"{key} is set; {_when(key)}", file=sys.stderr)
     return 0
 

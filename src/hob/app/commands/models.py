@@ -12,8 +12,7 @@ from cyclopts import App, Parameter
 
 from hob.app.commands.config import set_setting
 from hob.app.commands.output import line, paint, tame
-from hob.app.home import socket_of
-from hob.app.reaching import reach
+from hob.app.reaching import reach, reload_running
 from hob.app.sections import SECTIONS, choose_models, read_config
 from hob.app.trials import Here, open_here, try_media
 from hob.config import Config, process_environment
@@ -207,12 +206,13 @@ def set_(
         key, value = "model.fallbacks", json.dumps([*dict.fromkeys((*settings.fallbacks, model))])
     else:
         key, value = "model.name", model
-    status = set_setting(key, value, sections=SECTIONS, home=config.home, environ=process_environment())
+    status = set_setting(key, value, sections=SECTIONS, home=config.home, environ=process_environment(), running=False)
     if status:
         return status
     print(f"Asked: {choose_models(read_config()).line()}")
-    if socket_of(config.home).exists():
-        print("The Hob that is running goes on with the former models until it is started again.", file=sys.stderr)
+    told = reload_running(config.home)
+    if told is not None:
+        print(told["problem"] or f"The running Hob took it up; it asks: {told['model']}", file=sys.stderr)
     return 0
 
 

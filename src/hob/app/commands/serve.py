@@ -40,8 +40,7 @@ def serve() -> int:
         log.info("hob %s runs: pid %d, at %s", __version__, os.getpid(), url or "hob.sock", extra=OWN)
         print(f"hob {__version__} ready: {url or socket_of(home)}, model {line}, home {home}", flush=True)
         if line == "none":
-            print("Connect a model: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY,")
-            print("or start Ollama, and start Hob again; or run `hob config set model.base_url URL`.", flush=True)
+            print("No model is connected yet: run `hob onboard` beside it. What comes meanwhile is kept.", flush=True)
 
     take_over(home)
     with own(home, ROLE), log_file(home, config[LogSettings]):

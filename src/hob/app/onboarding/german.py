@@ -137,8 +137,11 @@ _OUTCOMES: Mapping[str, str] = {
     "put that right, or name another with --model; --no-test saves it untried": (
         "bring das in Ordnung, oder nenne ein anderes mit --model; --no-test speichert es unversucht"
     ),
-    "the Hob that is running has the former model until it is started again": (
-        "der Hob, der läuft, hat das frühere Modell, bis er neu gestartet wird"
+    "{model}; the running Hob took it up and asks {asked}": (
+        "{model}; das laufende Hob hat es übernommen und fragt {asked}"
+    ),
+    "`hob retry` answers what was kept while there was no model": (
+        "`hob retry` beantwortet, was ohne Modell aufgehoben wurde"
     ),
     "`{command}` tries again": "`{command}` versucht es noch einmal",
     "{folder} with {files}; tools work in {work}": "{folder} mit {files}; Werkzeuge arbeiten in {work}",

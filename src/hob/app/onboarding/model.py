@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from hob.app.drafts import Draft
-from hob.app.home import socket_of
 from hob.app.onboarding.finding import Found, name_of
 from hob.app.onboarding.outcomes import Asks, Outcome, Status, Wishes
 from hob.app.onboarding.picking import pick_model, wants_it_anyway, with_place
 from hob.app.onboarding.trying import Candidate, Tried, list_for, save_candidate, try_candidate
 from hob.app.onboarding.wishing import candidate_of, wished
+from hob.app.reaching import reload_running
 from hob.app.sections import choose_models, read_config
 from hob.config import Layer
 from hob.core.errors import HobError, NotConfigured
@@ -116,10 +116,10 @@ def _save(home: Path, candidate: Candidate, tried: Tried) -> Outcome:
     source = read_config().origin("model.name")
     if source.layer not in (Layer.FILE, Layer.DEFAULT):
         told = because("{model}; but {source} outranks it", model=told, source=str(source))
-    running = "the Hob that is running has the former model until it is started again"
-    return Outcome(
-        STEP,
-        Status.DONE,
-        told,
-        running if socket_of(home).exists() else "",
-    )
+    running = reload_running(home)
+    if running is None:
+        return Outcome(STEP, Status.DONE, told)
+    if problem := running["problem"]:
+        return Outcome(STEP, Status.DONE, told, problem)
+    told = because("{model}; the running Hob took it up and asks {asked}", model=told, asked=running["model"])
+    return Outcome(STEP, Status.DONE, told, "`hob retry` answers what was kept while there was no model")

@@ -12,6 +12,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
 from hob.guard.masking.known import KnownSecrets, values_at_hand
+from hob.providers.settings import ModelSettings
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +21,7 @@ class Reloading:
     """Call it to read again. Wrong settings change nothing; what needs a new start is named until there is one."""
 
     def __init__(self, config: Config, known: KnownSecrets, upkeep: Upkeep, clock: Clock) -> None:
-        self._began = self._config = config
+        self._began = self._config = self._asked = config
         self._known = known
         self._upkeep = upkeep
         self._clock = clock
@@ -28,7 +29,12 @@ class Reloading:
         self._waiting: list[str] = []
         self._problem = ""
         self._listeners: list[Callable[[], None]] = []
+        self._models: Callable[[ModelSettings], None] = lambda settings: None
         known.watch(config.secrets())
+
+    def watch_models(self, become: Callable[[ModelSettings], None]) -> None:
+        """`become` is given the settings of models when they are others than before."""
+        self._models = become
 
     def add_listener(self, changed: Callable[[], None]) -> None:
         """Told when secrets may be others than before."""
@@ -44,7 +50,10 @@ class Reloading:
             return self.view()
         self._problem, self._at = "", self._clock.now().timestamp()
         renewed = self._renew_secrets(new)
-        self._config, self._waiting = new, _differing(self._began, new)
+        self._config, self._waiting = new, _differing(self._began, new, _waits)
+        if _differing(self._asked, new, _is_of_models):
+            self._asked = new
+            self._models(new[ModelSettings])
         try:
             reopen_logs(new[LogSettings])
         except OSError as error:
@@ -66,23 +75,30 @@ class Reloading:
         return {"at": self._at, "waiting": self.waiting(), "problem": self._problem or None}
 
     def _renew_secrets(self, new: Config) -> int:
-        held, others = dict(self._began.secrets()), dict(new.secrets())
-        for name in held.keys() & others.keys():
-            held[name].become(others[name])
-        self._known.watch(held.items())
+        others = dict(new.secrets())
+        for config in (self._began, self._asked):
+            held = dict(config.secrets())
+            for name in held.keys() & others.keys():
+                held[name].become(others[name])
+            self._known.watch(held.items())
+        self._known.watch(others.items())
         self._known.learn(values_at_hand(others.items()))
-        return len(held.keys() & others.keys())
+        return len(others)
 
 
-def _differing(began: Config, config: Config) -> list[str]:
-    now, then = _plain(config), _plain(began)
+def _differing(began: Config, config: Config, wanted: Callable[[str], bool]) -> list[str]:
+    now, then = _plain(config, wanted), _plain(began, wanted)
     return sorted(key for key in now if now[key] != then[key])
 
 
-def _plain(config: Config) -> dict[str, str]:
-    """What may not change at run time; secrets may."""
-    return {
-        key: repr(value)  # which shows no secret
-        for key, value, _ in config.items()
-        if key.partition(".")[0] not in AT_RUN_TIME
-    }
+def _plain(config: Config, wanted: Callable[[str], bool]) -> dict[str, str]:
+    """The wanted sections, without their secrets."""
+    return {key: repr(value) for key, value, _ in config.items() if wanted(key.partition(".")[0])}
+
+
+def _waits(section: str) -> bool:
+    return section not in AT_RUN_TIME
+
+
+def _is_of_models(section: str) -> bool:
+    return section == "model"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hob.core.settings import setting
 
 LEVELS = ("debug", "info", "warning", "error")
-AT_RUN_TIME = ("logs", "backups", "retention")
+AT_RUN_TIME = ("logs", "backups", "retention", "model")
 """The sections that may change while Hob runs; so may every secret, whatever its section."""
 
 

@@ -56,6 +56,13 @@ class ExportQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrying:
+    """What is brought back."""
+
+    code: str = field("all that failed with this error code", "no_model")
+
+
+@dataclass(frozen=True, slots=True)
 class Undoing:
     """What is put back."""
 
@@ -151,6 +158,11 @@ async def export(call: Call[ExportQuery]) -> Response:
 async def retry(call: Call[Nothing]) -> Response:
     """Bring back a failed or set-aside message."""
     return json_response(await call.api.operations.retry(call.id), 202)
+
+
+async def retry_all(call: Call[Retrying]) -> Response:
+    """Bring back every message that failed with an error code, such as what came while there was no model."""
+    return json_response(await call.api.operations.retry_all(call.asked.code), 202)
 
 
 async def undo(call: Call[Undoing]) -> Response:
