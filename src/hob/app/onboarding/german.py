@@ -138,7 +138,7 @@ _OUTCOMES: Mapping[str, str] = {
         "bring das in Ordnung, oder nenne ein anderes mit --model; --no-test speichert es unversucht"
     ),
     "{model}; the running Hob took it up and asks {asked}": (
-        "{model}; das laufende Hob hat es übernommen und fragt {asked}"
+        "{model}; der Hob, der läuft, hat es übernommen und fragt {asked}"
     ),
     "`hob retry` answers what was kept while there was no model": (
         "`hob retry` beantwortet, was ohne Modell aufgehoben wurde"
