@@ -9,9 +9,12 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -19,7 +22,7 @@ import hob
 from hob.app.doctor.check import Check, Found
 from hob.app.doctor.checks import CHECKS
 from hob.app.doctor.examination import Report, examine_house, mend
-from hob.app.doctor.house import House
+from hob.app.doctor.house import House, Owner
 from hob.app.home import make_home, own
 from hob.app.identity import find_files
 from hob.app.service.plan import make_plan
@@ -335,6 +338,70 @@ def test_a_clock_that_nobody_sets_is_told(home: Path) -> None:
     assert (told.severity, "set-ntp" in told.advice) == (Severity.INFO, True)
     program(home, "timedatectl", "echo yes")
     assert found(home, "clock.wrong") == []
+
+
+@pytest.mark.parametrize(
+    ("off", "told"), [(0, None), (-40, Severity.CRITICAL), (1500, Severity.CRITICAL), (0.01, Severity.WARN)]
+)
+def test_a_clock_that_differs_from_the_models_servers_is_told(home: Path, off: float, told: Severity | None) -> None:
+    clock = ManualClock(datetime.now(UTC) + timedelta(days=off))
+    with told_time() as url:
+        environ = environ_of(home, OPENAI_BASE_URL=url)
+        checks = [check for check in CHECKS if check.id == "clock.other"]
+        report = examine_house(House(home, environ, clock=clock), checks=checks)
+    assert [each.found.severity for each in report.findings] == ([told] if told else [])
+    assert all(("ahead" if off > 0 else "behind") in each.found.title for each in report.findings)
+
+
+@contextmanager
+def told_time() -> Iterator[str]:
+    """A server that only answers, with its `Date`."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("id", "status", "told"),
+    [
+        ("daemon.settings", {"settings": {"problem": "agent.x: unknown key", "waiting": []}}, "agent.x: unknown key"),
+        ("daemon.settings", {"settings": {"problem": None, "waiting": ["agent.max_rounds"]}}, "agent.max_rounds"),
+        ("daemon.late", {"late_since": LONG_AGO}, "43200 minutes"),
+        ("daemon.backup", {"backups": {"problem": "no room"}}, "no room"),
+        ("daemon.log", {}, "written nowhere"),
+    ],
+)
+def test_what_a_running_hob_knows_to_be_wrong_is_repeated(
+    home: Path, id: str, status: dict[str, object], told: str
+) -> None:
+    checks = [check for check in CHECKS if check.id == id]
+    house = House(home, environ_of(home), online=False)
+    vars(house)["owner"] = Owner("hob serve, pid 1, since now", status)
+    (only,) = examine_house(house, checks=checks).findings
+    assert told in f"{only.found.title} {only.found.where}"
+    well = House(home, environ_of(home), online=False)
+    vars(well)["owner"] = Owner("hob serve", {"settings": {"waiting": []}, "backups": {}, "late_since": None})
+    (home / "logs" / "hob.log").touch()
+    assert not examine_house(well, checks=checks).findings
+
+
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="Linux tells limits there")
+def test_few_files_that_may_be_open_are_told(home: Path) -> None:
+    with subprocess.Popen(["/bin/sh", "-c", "ulimit -n 500; read line"], stdin=subprocess.PIPE) as process:
+        house = House(home, environ_of(home), online=False)
+        vars(house)["owner"] = Owner("hob serve", {"pid": process.pid})
+        limits = Path(f"/proc/{process.pid}/limits")
+        while "500" not in limits.read_text():
+            time.sleep(0.001)
+        checks = [check for check in CHECKS if check.id == "daemon.files"]
+        (only,) = examine_house(house, checks=checks).findings
+        assert "500 files" in only.found.title
+        process.communicate(b"\n")
 
 
 def test_a_port_that_somebody_else_has_is_critical(home: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import plistlib
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hob.app.home import holder_of, own
+from hob.app.operating.service_log import trim_service_log
 from hob.app.service.launchd import Launchd
 from hob.app.service.plan import Plan, make_plan
 from hob.app.service.steps import Keep, Run, Step, Write, perform
@@ -118,7 +120,7 @@ def test_keys_of_this_terminal_are_named_and_written_only_when_asked(machine: Ma
 
 def test_a_key_with_a_quote_is_left_to_the_owner(machine: Machine) -> None:
     done = machine.hob("install", "--with-keys", OPENAI_API_KEY="a'b")
-    assert (done.returncode, machine.calls()) == (1, [])
+    assert (done.returncode, machine.calls()) == (2, [])
     assert "OPENAI_API_KEY holds a quote" in done.stderr
 
 
@@ -171,7 +173,7 @@ def test_a_daemon_in_a_terminal_keeps_the_service_from_starting(machine: Machine
     machine.home.mkdir()
     with own(machine.home, "serve"):
         done = machine.hob("install")
-    assert (done.returncode, machine.calls()) == (1, [])
+    assert (done.returncode, machine.calls()) == (2, [])
     assert f"is in use by hob serve, pid {os.getpid()}" in done.stderr
 
 
@@ -311,3 +313,53 @@ def test_an_agents_program_gets_the_variables_of_the_file(machine: Machine) -> N
     assert f"OPENAI_API_KEY={KEY}" in done.stdout.splitlines()
     plan.environment_file.unlink()
     assert subprocess.run(arguments, env={}, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("ended", "told"), [("exit 2", 0), ("exit 1", 1), ("exit 0", 0), ("kill -KILL $$", 137)])
+def test_launchd_leaves_down_what_ended_by_wrong_settings_and_starts_all_else_again(
+    machine: Machine, ended: str, told: int
+) -> None:
+    keeper, _ = launchd(machine)
+    plan = Plan(("/bin/sh", "-c", ended), machine.home, "/usr/bin", 50)
+    agent = plistlib.loads(keeper.text(plan).encode())
+    assert agent["KeepAlive"] == {"SuccessfulExit": False}
+    assert subprocess.run(agent["ProgramArguments"], env={}, capture_output=True, check=False).returncode == told
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_an_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(machine: Machine, number: int) -> None:
+    keeper, _ = launchd(machine)
+    name = signal.Signals(number).name.removeprefix("SIG")
+    script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do read line || sleep 0.01; done"
+    arguments = plistlib.loads(keeper.text(Plan(("/bin/bash", "-c", script), machine.home, "/bin", 50)).encode())
+    with subprocess.Popen(arguments["ProgramArguments"], env={}, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.stdout.read() == "heard\n"
+        assert process.wait(20) == 5
+
+
+def test_the_log_of_launchds_service_is_bounded_under_who_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / "service.log"
+    trim_service_log(file, 1_000)
+    with file.open("a", buffering=1) as writer:
+        writer.writelines(f"line {n:04}\n" for n in range(200))
+        trim_service_log(file, 3_000)
+        assert len(file.read_text().splitlines()) == 200
+        trim_service_log(file, 1_000)
+        writer.write("the next\n")
+    lines = file.read_text().splitlines()
+    assert lines[0].startswith("line 01")
+    assert lines[-2:] == ["line 0199", "the next"]
+    assert file.stat().st_size <= 600
+    (tmp_path / "other").symlink_to(file)
+    with pytest.raises(OSError, match="symbolic"):
+        trim_service_log(tmp_path / "other", 1)
+
+
+def test_systemd_tries_again_for_ever_and_not_after_wrong_settings(tmp_path: Path) -> None:
+    lines = unit_text(Plan(("/bin/hob", "serve"), tmp_path, "/bin", 50), 254).splitlines()
+    assert {"Restart=on-failure", "RestartPreventExitStatus=2", "StartLimitIntervalSec=0"} <= set(lines)
+    assert {"RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=60"} <= set(lines)
+    assert "RestartSec=15" in unit_text(Plan(("/bin/hob", "serve"), tmp_path, "/bin", 50), 253).splitlines()

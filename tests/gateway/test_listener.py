@@ -6,14 +6,16 @@ import json
 import os
 import resource
 import socket
+import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from starlette.types import Receive, Scope, Send
 
 from hob.gateway.listener import MOST_HEAD_BYTES, READ_BYTES, TURNED_AWAY, serve
-from hob.gateway.sockets import bind_tcp
+from hob.gateway.sockets import bind_tcp, bind_unix
 
 
 async def echo_length(scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,6 +38,16 @@ async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Strea
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         yield reader, writer
         writer.close()
+
+
+def test_the_unix_socket_is_its_owners_alone_whatever_the_umask_says(tmp_path: Path) -> None:
+    former = os.umask(0)
+    try:
+        bind_unix(tmp_path / "s").close()
+    finally:
+        os.umask(former)
+    assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
 async def test_endless_headers_end_the_connection() -> None:

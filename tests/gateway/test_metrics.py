@@ -50,6 +50,20 @@ async def test_they_count_turns_tokens_costs_and_failures_and_tell_ages(tmp_path
         assert (await hob.tcp.get("/metrics", headers={"authorization": "Bearer wrong"})).status_code == 401
 
 
+async def test_what_has_not_happened_yet_is_told_with_nought(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_GATEWAY_METRICS="true", HOB_MODEL_NAME="usual-1") as hob:
+        found = values((await hob.tcp.get("/metrics")).text)
+        assert [found[f'hob_turns_ended_total{{state="{state}"}}'] for state in ("done", "failed", "set_aside")] == [
+            0
+        ] * 3
+        codes = {name for name in found if name.startswith("hob_turn_failures_total")}
+        assert codes >= {f'hob_turn_failures_total{{code="{fault.value}"}}' for fault in ModelFault}
+        assert found["hob_backup_timestamp_seconds"] == 0
+        assert found['hob_model_calls_total{model="usual-1"}'] == 0
+        assert found["process_start_time_seconds"] > 1e9
+        assert found.get("process_resident_memory_bytes", 1e9) > 1e7
+
+
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "ä{}", ""])
 def test_whatever_a_label_holds_the_line_is_whole(name: str) -> None:
     text = exposition([Metric("hob_x", "gauge", f"Doc of {name}", (({"model": name}, 0.1), ({"model": "z"}, 2e-9)))])

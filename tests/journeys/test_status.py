@@ -34,6 +34,17 @@ async def test_the_queue_and_what_lags_are_told_when_nothing_does(world: World) 
     assert re.search(r"^store +ok, 0 writes wait, nothing lags behind$", said, re.MULTILINE)
 
 
+async def test_who_runs_since_when_and_where_it_can_be_reached_is_told(world: World) -> None:
+    async with world.serve() as daemon:
+        said = (await world.hob("status")).out
+        assert re.search(rf"^ +as `hob serve`, pid {daemon.process.pid}, since \d{{4}}-", said, re.MULTILINE)
+        assert f" at {daemon.url}\n" in said
+        seen = json.loads((await world.hob("status", "--json")).out)
+        assert (seen["pid"], seen["address"]) == (daemon.process.pid, daemon.url)
+        assert seen["holder"].startswith("hob serve, pid ")
+    assert "not running" in (await world.hob("status")).out
+
+
 async def test_how_long_the_oldest_message_waits_is_told(world: World) -> None:
     async with world.serve(HOB_BUS_QUEUE_MODE="followup") as daemon:
         await daemon.post("FAULT silence", wait=0)

@@ -70,6 +70,7 @@ async def run_daemon(
         supervisor.watched(app.api.clock),
     ):
         loop.add_signal_handler(signal.SIGHUP, app.reload)
+        app.desk.address = url
         on_ready(url)
         supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
         try:

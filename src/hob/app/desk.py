@@ -1,5 +1,6 @@
 """What commands and the API can set in motion and look up: one object that sees bus, agent and store."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -21,7 +22,7 @@ from hob.app.trials import Trials
 from hob.bus import Bus
 from hob.core.chunks import first_words
 from hob.core.clock import Clock
-from hob.core.errors import InvalidRequest, NotAllowed, NotFound
+from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
 from hob.gateway.exposition import Metric
@@ -56,6 +57,9 @@ class Desk:
         self._hands = hands
         self._clock = clock
         self._unaccepted = unaccepted
+        self._began = clock.now().timestamp()
+        self.address = ""
+        """Where the API can be reached, `hob.sock` apart."""
         self._bus: Bus | None = None
         self._upkeep: Upkeep | None = None
         self._reloading: Reloading | None = None
@@ -94,6 +98,9 @@ class Desk:
         health = self._store.health()
         return {
             "version": __version__,
+            "pid": os.getpid(),
+            "since": self._began,
+            "address": self.address or None,
             "running": turns.running,
             "waiting": inbox.waiting + turns.ready,
             "parked": turns.parked,
@@ -203,7 +210,14 @@ class Desk:
         return await (self._forgetting.preview(person) if preview else self._forgetting.erase(person))
 
     async def metrics(self) -> Sequence[Metric]:
-        return await figures(self._store, self.bus, dict(await self.status()))
+        return await figures(self._store, self.bus, dict(await self.status()), self._usual())
+
+    def _usual(self) -> str:
+        try:
+            ref = self._models.choice.default()
+        except ModelError:
+            return ""
+        return str(ref) if ref is not None and ref.model else ""
 
     def reload(self) -> Mapping[str, Any]:
         if self._reloading is None:

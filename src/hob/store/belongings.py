@@ -36,6 +36,8 @@ class Belongings:
     sessions: int
     events: int
     mentions: Mapping[str, int]
+    named: tuple[str, ...] = ()
+    """The sessions whose keys name them."""
 
 
 class StoredBelongings:
@@ -62,4 +64,6 @@ def _of(key: str, names: re.Pattern[str] | None, connection: apsw.Connection) ->
     if names is not None:
         for session, text in connection.execute(_OTHERS, values):
             mentions[session] += bool(names.search(text))
-    return Belongings(messages, turns, sessions, events, dict(+mentions))
+    keys = [row[0] for row in all_rows(connection, "SELECT key FROM sessions ORDER BY key")]
+    named = tuple(session for session in keys if names is not None and names.search(session))
+    return Belongings(messages, turns, sessions, events, dict(+mentions), named)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hob.app.commands.erase import _show, _show_left
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import OWNER_LABEL
@@ -78,3 +79,31 @@ async def test_somebody_unknown_is_erased_by_address_and_the_owner_never(tmp_pat
         for nobody in ("bob", "telegram:777", ""):
             with pytest.raises(NotFound):
                 await hob.app.desk.erase(nobody, preview=True)
+
+
+async def test_conversations_whose_own_names_name_the_erased_person_are_told(tmp_path: Path) -> None:
+    async with visited(tmp_path, "hi", "hi") as hob:
+        await hob.knows()
+        for key in ("api:@anna/x", "api:joanna"):
+            await hob.app.store.sessions.change(SessionKey(key), model="x")
+        done = await hob.app.desk.erase("anna", preview=False)
+        assert "api:@anna/x" in done["left"]["sessions"]
+        assert "api:joanna" not in done["left"]["sessions"]
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(0, "no message of theirs is left"), (1, "1 message in 1 conversation, with 1 answer\n")]
+)
+def test_numbers_of_what_is_erased_are_told_in_plain_words(
+    count: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = {"person": "anna", "name": "", "addresses": ["telegram:1"], "memories": ["x"] * count, "notes": []}
+    _show({**seen, "messages": count, "conversations": count, "turns": count})
+    _show_left({"events": count, "mentions": {"a": 1, "b": 2}, "sessions": ["api:anna"], "backups": ["/b"]})
+    said = capsys.readouterr().out
+    assert told in said
+    assert "()" not in said
+    assert "1 message of others that names them in a" in said
+    assert "2 messages of others that name them in b" in said
+    assert "    api:anna\n" in said
+    assert not re.search(r"\b1 \w+s\b", said)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from markdown_it import MarkdownIt
 from rich.color import Color, ColorType
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.markdown import CodeBlock, Heading, ListItem, Markdown, MarkdownElement
 from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
@@ -54,14 +54,26 @@ class _LeftHeading(Heading):
     LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
 
 
+class _Item(ListItem):
+    """An item whose number has its dot."""
+
+    def render_number(self, console: Console, options: ConsoleOptions, number: int, last_number: int) -> RenderResult:
+        style, width = console.get_style("markdown.item.number"), len(f"{last_number}. ")
+        lines = console.render_lines(self.elements, options.update(width=options.max_width - width), style=self.style)
+        for count, line in enumerate(lines):
+            yield Segment(" " * width if count else f"{number}. ".rjust(width), style)
+            yield from line
+            yield Segment("\n")
+
+
 class _Code(CodeBlock):
-    """Code between its fences and with nothing before its lines, so that it can be copied from the terminal."""
+    """Code below its language and with nothing before its lines, so that it can be copied from the terminal."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         named = "" if self.lexer_name == "text" else self.lexer_name
-        yield Text(f"```{named}", style="dim", no_wrap=True, overflow="ellipsis")
+        yield Text(f"── {named}".rstrip(), style="dim", no_wrap=True, overflow="ellipsis")
         yield Syntax(str(self.text).rstrip(), self.lexer_name, theme=self.theme, word_wrap=True)
-        yield Text("```", style="dim")
+        yield Text("──", style="dim")
 
 
 class _Block(Markdown):
@@ -70,6 +82,7 @@ class _Block(Markdown):
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
         "heading_open": _LeftHeading,
+        "list_item_open": _Item,
         "fence": _Code,
         "code_block": _Code,
     }

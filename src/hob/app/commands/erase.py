@@ -42,29 +42,46 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
     if json:
         print_json(done)
     else:
-        print(paint(f"Erased: {done['erased']} pieces.", "green"))
+        print(paint(f"Erased: {counted(done['erased'], 'piece')}.", "green"))
         _show_left(done["left"])
     return 0
 
 
+def counted(count: int, word: str) -> str:
+    """A number with its word, in the plural where it is not one."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def _show(seen: Mapping[str, Any]) -> None:
-    who = f"{seen['person']} ({line(seen['name'], 60)})" if seen["person"] else "somebody unknown"
+    called = f" ({line(seen['name'], 60)})" if seen["name"] else ""
+    who = f"{seen['person']}{called}" if seen["person"] else "somebody unknown"
     print(f"{paint(who, 'bold')}: {line(', '.join(seen['addresses']), 200)}")
-    print(f"  {seen['messages']} messages in {seen['conversations']} conversations, with {seen['turns']} answers")
+    if seen["messages"]:
+        where, answers = counted(seen["conversations"], "conversation"), counted(seen["turns"], "answer")
+        print(f"  {counted(seen['messages'], 'message')} in {where}, with {answers}")
+    else:
+        print("  no message of theirs is left")
     for kind in ("memories", "notes"):
         if seen[kind]:
-            print(f"  {len(seen[kind])} {kind} that name them:")
+            one = len(seen[kind]) == 1
+            what = {"memories": "memory", "notes": "note"}[kind] if one else kind
+            print(f"  {len(seen[kind])} {what} that name{'s' if one else ''} them:")
             for text in seen[kind][:10]:
                 print(f"    {line(text, 100)}")
 
 
 def _show_left(left: Mapping[str, Any]) -> None:
     print("What is left:")
-    print(f"  {left['events']} events of the timeline: ids, sender, times and costs, without a text")
+    print(f"  {counted(left['events'], 'event')} of the timeline: ids, sender, times and costs, without a text")
     for session, count in left["mentions"].items():
-        print(f"  {count} messages of others that name them in {line(session, 60)}")
+        names = "names" if count == 1 else "name"
+        print(f"  {counted(count, 'message')} of others that {names} them in {line(session, 60)}")
+    if left["sessions"]:
+        print("  conversations whose own names name them, empty or not; no command renames such a key:")
+        for session in left["sessions"]:
+            print(f"    {line(session, 120)}")
     if left["backups"]:
-        print(f"  {len(left['backups'])} earlier backups; a restored one is erased again, but its file holds all:")
+        print(f"  {counted(len(left['backups']), 'earlier backup')}, erased again when restored; a file holds all:")
         for file in left["backups"]:
             print(f"    {line(file, 120)}")
     print("  the workspace and your own copies, which were not searched; the audit log holds hashes alone")

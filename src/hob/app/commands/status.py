@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hob.app.commands.output import age, line, paint, print_json
-from hob.app.home import socket_of
+from hob.app.home import holder_of
 from hob.app.reaching import reach
 from hob.config import find_home, process_environment
 
@@ -23,13 +23,16 @@ def status(*, json: bool = False) -> int:
         Print JSON.
     """
     home = find_home(process_environment())
-    running = socket_of(home).exists()
+    holder = holder_of(home)
     seen = reach(home, "GET", "/status", {}, lambda app: app.desk.status())
     if json:
-        print_json(seen)
+        print_json({**seen, "holder": holder or None})
         return 0
-    owner = paint("running", "green") if running else paint("not running; start it with `hob serve`", "yellow")
+    owner = paint("running", "green") if holder else paint("not running; start it with `hob serve`", "yellow")
     print(f"Hob {seen['version']} in {home}: {owner}")
+    if holder:
+        print(f"          as `{line(holder).partition(',')[0]}`,{line(holder).partition(',')[2]}")
+        print(f"          at {seen['address'] or 'hob.sock alone: no other program reaches its API'}")
     print(f"turns     {seen['running']} running, {seen['waiting']} waiting", end="")
     print(_aged(", the oldest message waits for", seen["oldest_waiting_seconds"], 30))
     _show_held(seen["for_leave"], seen["for_answer"], seen["parked"])

@@ -123,4 +123,4 @@ def _save(home: Path, candidate: Candidate, tried: Tried) -> Outcome:
         told = because("{model}; the running Hob goes on as before: {problem}", model=told, problem=running["problem"])
         return Outcome(STEP, Status.DONE, told)
     told = because("{model}; the running Hob took it up and asks {asked}", model=told, asked=running["model"])
-    return Outcome(STEP, Status.DONE, told, "`hob retry` answers what was kept meanwhile")
+    return Outcome(STEP, Status.DONE, told, "`hob retry` answers what was kept while there was no model")

@@ -3,18 +3,27 @@
 Counters begin anew with each run, those of models apart, which count all that was ever spent.
 """
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hob import __version__
 from hob.bus import Bus
+from hob.core.errors import ModelFault
+from hob.core.models import Spent, Usage
 from hob.core.states import TurnState
 from hob.gateway.exposition import Metric, figure
 from hob.store import Store
 
+_ENDS = (TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED, TurnState.SET_ASIDE)
 
-async def figures(store: Store, bus: Bus, status: dict[str, Any]) -> Sequence[Metric]:
-    """Turns, models, ages and queues; `status` is what `hob status` tells. Raises StoreErrors."""
+
+async def figures(store: Store, bus: Bus, status: dict[str, Any], usual: str) -> Sequence[Metric]:
+    """Turns, models, ages and queues; `status` is what `hob status` tells, `usual` names the usual model.
+
+    What can be known beforehand is told from the start, with 0. Raises StoreErrors.
+    """
     health, backups = store.health(), status["backups"]
     turns = [({"state": name}, float(status[name])) for name in ("running", "waiting", "parked")]
     replies = [({"state": name}, float(status[name])) for name in ("owed", "undeliverable", "unread")]
@@ -22,7 +31,7 @@ async def figures(store: Store, bus: Bus, status: dict[str, Any]) -> Sequence[Me
     found = [
         Metric("hob_info", "gauge", "Which Hob this is.", (({"version": __version__}, 1.0),)),
         *_of_turns(bus),
-        *await _of_models(store),
+        *await _of_models(store, usual),
         Metric("hob_turns", "gauge", "Turns now.", turns),
         Metric("hob_replies", "gauge", "Replies now: to be sent, given up, waiting to be fetched.", replies),
         figure(
@@ -38,16 +47,20 @@ async def figures(store: Store, bus: Bus, status: dict[str, Any]) -> Sequence[Me
         figure("hob_store_bytes", "Size of the database.", health.size),
         figure("hob_disk_free_bytes", "What may still be written beside it.", health.free),
         figure("hob_store_writable", "1 while the database can be written.", float(health.writable)),
+        figure(
+            "hob_backup_timestamp_seconds", "When the newest daily backup was made; 0: never.", backups["at"] or 0.0
+        ),
+        figure("process_start_time_seconds", "When this Hob began, in Unix seconds.", status["since"]),
         figure("hob_backup_ok", "1 unless the last daily backup failed.", float(backups["problem"] is None)),
     ]
-    if backups["at"] is not None:
-        found.append(figure("hob_backup_timestamp_seconds", "When the newest daily backup was made.", backups["at"]))
+    if (resident := _resident_bytes()) is not None:
+        found.append(figure("process_resident_memory_bytes", "Memory of this process.", resident))
     return found
 
 
 def _of_turns(bus: Bus) -> Sequence[Metric]:
-    states: dict[TurnState, int] = {}
-    codes: dict[str, int] = {}
+    states = dict.fromkeys(_ENDS, 0)
+    codes = dict.fromkeys((*(fault.value for fault in ModelFault), TurnState.SET_ASIDE.value), 0)
     for (state, code), count in bus.lanes.ended.items():
         states[state] = states.get(state, 0) + count
         if state in (TurnState.FAILED, TurnState.SET_ASIDE):
@@ -60,8 +73,19 @@ def _of_turns(bus: Bus) -> Sequence[Metric]:
     )
 
 
-async def _of_models(store: Store) -> Sequence[Metric]:
-    sums = sorted(await store.ledger.sums("model"))
+def _resident_bytes() -> float | None:
+    """As the kernel counts it (proc(5), `statm`); None where there is no such file."""
+    try:
+        return float(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+async def _of_models(store: Store, usual: str) -> Sequence[Metric]:
+    known = dict(await store.ledger.sums("model"))
+    if usual:  # from the first look on, so that the first call is seen as a change
+        known.setdefault(usual, Spent(0, 0, Usage(), 0))
+    sums = sorted(known.items())
     tokens = [
         ({"model": model, "kind": kind}, float(count))
         for model, spent in sums

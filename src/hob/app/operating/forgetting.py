@@ -86,6 +86,7 @@ class Forgetting:
             "left": {
                 "events": had.events,
                 "mentions": dict(had.mentions),
+                "sessions": list(had.named),
                 "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db")),
             },
         }

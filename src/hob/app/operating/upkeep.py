@@ -4,11 +4,15 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from hob.app.hands_when_needed import HandsWhenNeeded
 from hob.app.operating.alarm import OutboxAlarm
 from hob.app.operating.backups import DailyBackups
+from hob.app.operating.log_file import FOLDER as LOGS
+from hob.app.operating.service_log import NAME as SERVICE_LOG
+from hob.app.operating.service_log import trim_service_log
 from hob.app.operating.settings import BackupSettings, RetentionSettings
 from hob.app.operating.tidying import Tidying
 from hob.bus.waiting import wait_for_event
@@ -26,8 +30,9 @@ _NAP = 3_600.0
 class Upkeep:
     """Runs beside the bus. `view` is how it stands."""
 
-    def __init__(self, backups: DailyBackups, tidying: Tidying, alarm: OutboxAlarm, clock: Clock) -> None:
+    def __init__(self, backups: DailyBackups, tidying: Tidying, alarm: OutboxAlarm, clock: Clock, logs: Path) -> None:
         self.alarm = alarm
+        self._logs = logs
         self._backups = backups
         self._tidying = tidying
         self._clock = clock
@@ -46,6 +51,7 @@ class Upkeep:
         while True:
             self._changed.clear()
             try:
+                await asyncio.to_thread(trim_service_log, self._logs / SERVICE_LOG)
                 if await self._backups.due():
                     await self._backups.make()
                 if tidied < self._backups.last_hour():
@@ -63,4 +69,5 @@ class Upkeep:
 def open_upkeep(config: Config, store: Store, hands: HandsWhenNeeded, alarm: OutboxAlarm, clock: Clock) -> Upkeep:
     """By these settings; nothing is done before `run`."""
     backups = DailyBackups(store, config.home, config[BackupSettings], clock)
-    return Upkeep(backups, Tidying(store, hands, config.home, config[RetentionSettings], clock), alarm, clock)
+    tidying = Tidying(store, hands, config.home, config[RetentionSettings], clock)
+    return Upkeep(backups, tidying, alarm, clock, config.home / LOGS)

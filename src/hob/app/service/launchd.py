@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from hob.app.operating.service_log import NAME
 from hob.app.service import plist
 from hob.app.service.keeper import State, read_text
 from hob.app.service.plan import Plan
@@ -18,7 +19,7 @@ class Launchd:
 
     def __init__(self, environ: Mapping[str, str], home: Path) -> None:
         self._environ = environ
-        self._log = home / "logs" / "service.log"
+        self._log = home / "logs" / NAME
         self.file = Path(environ.get("HOME") or Path.home()) / "Library" / "LaunchAgents" / f"{plist.LABEL}.plist"
         self._domain = f"gui/{os.getuid()}"
         self._target = f"{self._domain}/{plist.LABEL}"

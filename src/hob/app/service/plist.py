@@ -3,19 +3,28 @@
 import plistlib
 from typing import Any
 
+from hob.app.operating.service_log import NAME
 from hob.app.service.plan import Plan
 
 LABEL = "local.hob"
-_WITH_ENVIRONMENT = 'set -a; test -r "$0" && . "$0"; set +a; exec "$@"'
-"""launchd knows no files of variables: a shell reads ours, and is replaced by Hob."""
+_STANDING_BY = """\
+set -a; test -r "$0" && . "$0"; set +a
+exec 3<&0; "$@" <&3 & hob=$!
+trap 'kill -TERM $hob' TERM; trap 'kill -INT $hob' INT; trap 'kill -HUP $hob' HUP
+while :; do wait $hob; status=$?; kill -0 $hob 2>/dev/null || break; done
+test $status -ne 2 || exit 0
+exit $status
+"""
+"""launchd knows no files of variables, and leaves down only what ended with 0: a shell reads ours, hands signals on and
+ends with 0 where Hob ended with 2, for wrong settings do not get right by starting again."""
 
 
 def plist_text(plan: Plan) -> str:
-    """The agent of a logged-in user. It is started again when it fails, at most every ten seconds."""
-    log = str(plan.home / "logs" / "service.log")
+    """The agent of a logged-in user. It is started again when it fails, every ten seconds; not after wrong settings."""
+    log = str(plan.home / "logs" / NAME)
     table = {
         "Label": LABEL,
-        "ProgramArguments": ["/bin/sh", "-c", _WITH_ENVIRONMENT, str(plan.environment_file), *plan.program],
+        "ProgramArguments": ["/bin/sh", "-c", _STANDING_BY, str(plan.environment_file), *plan.program],
         "EnvironmentVariables": {"HOB_HOME": str(plan.home), "PATH": plan.path},
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},

@@ -13,8 +13,9 @@ from pathlib import Path
 import hob
 from hob.app.doctor.check import Check, Found, critical, info, warn
 from hob.app.doctor.house import House, NotLooked
+from hob.app.doctor.server_clock import date_of
 from hob.app.service.steps import ask
-from hob.core.errors import NotConfigured
+from hob.core.errors import ModelError, NotConfigured
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp
 from hob.store.database import NAME
@@ -25,6 +26,7 @@ from hob.workspace import WorkspaceSettings
 _LITTLE, _LOW = 100_000_000, 1_000_000_000
 _FEW_FILES = 1_000
 _DAY = 86_400.0
+_MINUTES = 300.0
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\d.]+))?")
 
 
@@ -74,6 +76,28 @@ def _clock(house: House) -> Iterator[Found]:
         said = ask(house.environ, "timedatectl", "show", "--property=NTPSynchronized", "--value")
         if said.status == 0 and said.out.strip() == "no":
             yield info("nobody sets the clock by the network", "`timedatectl set-ntp true`, unless it is right anyway")
+
+
+def _other_clock(house: House) -> Iterator[Found]:
+    house.need_network()
+    there = date_of(_usual_server(house))
+    if there is None:
+        raise NotLooked("no server tells the time")
+    wrong = house.now - there
+    if abs(wrong) < _MINUTES:
+        return
+    told = datetime.fromtimestamp(there, UTC)
+    title = f"the clock is {'ahead' if wrong > 0 else 'behind'}: it is {told:%Y-%m-%d %H:%M} UTC for the model's server"
+    advice = "set the clock, by `timedatectl set-ntp true` for example: certificates and tokens end at wrong times"
+    yield (critical if abs(wrong) > _DAY else warn)(title, advice)
+
+
+def _usual_server(house: House) -> str:
+    try:
+        usual = house.choice.default()
+        return house.choice.connect(usual.provider).base_url if usual is not None else ""
+    except ModelError:
+        return ""
 
 
 def _port(house: House) -> Iterator[Found]:
@@ -164,6 +188,7 @@ def _git(house: House) -> Iterator[Found]:
 MACHINE: tuple[Check, ...] = (
     Check("disk.space", "Is there room?", _space),
     Check("clock.wrong", "Is the clock right?", _clock),
+    Check("clock.other", "Do others have the same time?", _other_clock, slow=True),
     Check("gateway.port", "Is the API's port free?", _port),
     Check("versions.running", "Is it this Hob that runs?", _running_version),
     Check("versions.second", "Is there another Hob?", _second_hob),

@@ -1,9 +1,15 @@
 """The Hob that is running, as it tells it itself."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from hob.app.doctor.check import Check, Found, critical, info, warn
-from hob.app.doctor.house import ANSWER_SECONDS, House
+from hob.app.doctor.house import ANSWER_SECONDS, House, NotLooked
+from hob.app.operating.log_file import FOLDER, NAME
+from hob.app.service.keeper import read_text
+
+_FEW_FILES = 2_000
 
 
 def _hung(house: House) -> Iterator[Found]:
@@ -27,6 +33,44 @@ def _resting(house: House) -> Iterator[Found]:
         )
 
 
+def _settings(house: House) -> Iterator[Found]:
+    settings = house.status().get("settings") or {}
+    if problem := settings.get("problem"):
+        yield warn(f"it was told to read its settings again and they were wrong: {problem}", "`hob config check`")
+    if waiting := settings.get("waiting"):
+        yield info(
+            "these settings were changed and hold from the next start on", "`hob service restart`", ", ".join(waiting)
+        )
+
+
+def _late(house: House) -> Iterator[Found]:
+    if (since := house.status().get("late_since")) is not None:
+        minutes = max(0.0, house.now - since) / 60
+        yield warn(f"replies have not arrived for {minutes:.0f} minutes", "`hob status` tells of which channel")
+
+
+def _backup(house: House) -> Iterator[Found]:
+    if problem := (house.status().get("backups") or {}).get("problem"):
+        yield warn(f"the last daily backup failed: {problem}", "it is tried again every hour once that is put right")
+
+
+def _log(house: House) -> Iterator[Found]:
+    if house.owner is not None and house.owner.status is not None and not (file := house.home / FOLDER / NAME).exists():
+        yield warn("what it does is written nowhere", "`hob secrets reload` begins the file anew", str(file))
+
+
+def _open_files(house: House) -> Iterator[Found]:
+    limits = Path(f"/proc/{house.status().get('pid', 0)}/limits")
+    found = re.search(r"^Max open files\s+(\d+)", read_text(limits), re.MULTILINE)
+    if found is None:
+        raise NotLooked("the system does not tell")
+    if int(found[1]) < _FEW_FILES:
+        yield warn(
+            f"it may have {found[1]} files open at once, and the API alone may hold that many connections",
+            "raise it: `ulimit -n 8192` before `hob serve`, or LimitNOFILE= in `systemctl --user edit hob`",
+        )
+
+
 def _not_running(house: House) -> Iterator[Found]:
     if house.owner is None and house.home.is_dir():
         yield info("Hob is not running", "`hob service install` keeps it running, `hob serve` runs it here")
@@ -36,5 +80,10 @@ RUNNING: tuple[Check, ...] = (
     Check("daemon.hung", "Does the running Hob answer?", _hung, slow=True),
     Check("daemon.refusing", "Does it accept messages?", _store),
     Check("daemon.resting", "Are all models asked?", _resting),
+    Check("daemon.settings", "Does it go by the settings as they are?", _settings),
+    Check("daemon.late", "Do replies arrive?", _late),
+    Check("daemon.backup", "Are daily backups made?", _backup),
+    Check("daemon.log", "Does it write its log?", _log),
+    Check("daemon.files", "May it open enough files?", _open_files),
     Check("daemon.stopped", "Is Hob running?", _not_running),
 )

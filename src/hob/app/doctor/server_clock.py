@@ -1,0 +1,31 @@
+"""What time it is for a server, by the `Date` of its answer (RFC 9110, section 6.6.1)."""
+
+import ssl
+from email.utils import parsedate_to_datetime
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
+
+_SECONDS = 3.0
+
+
+def date_of(url: str) -> float | None:
+    """Its time in Unix seconds; None where it cannot be reached or does not tell. Nothing is sent but `HEAD /`."""
+    try:
+        parts = urlsplit(url)
+        if parts.hostname is None:
+            return None
+        if parts.scheme == "https":
+            # by a wrong clock every certificate looks invalid; nothing is sent, and little believed
+            careless = ssl.create_default_context()
+            careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
+            connection: HTTPConnection = HTTPSConnection(parts.hostname, parts.port, timeout=_SECONDS, context=careless)
+        else:
+            connection = HTTPConnection(parts.hostname, parts.port, timeout=_SECONDS)
+        try:
+            connection.request("HEAD", "/")
+            date = connection.getresponse().getheader("date")
+        finally:
+            connection.close()
+        return None if date is None else parsedate_to_datetime(date).timestamp()
+    except (OSError, HTTPException, ValueError):
+        return None
