@@ -160,12 +160,6 @@ class World:
             yield daemon
 
     @asynccontextmanager
-    async def serve_with_few(self, descriptors: int) -> AsyncIterator[Daemon]:
-        """`hob serve` that may hold so many files and connections open."""
-        async with self._started(["-c", _WITH_FEW, str(descriptors)], {}) as daemon:
-            yield daemon
-
-    @asynccontextmanager
     async def program(self, *arguments: str) -> AsyncIterator[Daemon]:
         """A daemon that is started by this command line of Python's."""
         async with self._started([*arguments], {}) as daemon:
