@@ -57,7 +57,7 @@ async def test_vectors_keep_the_limits_and_stand_in_the_ledger(tmp_path: Path) -
     async with ModelServer() as server, open_store(tmp_path, StoreSettings(), clock) as store:
         settings = ModelSettings(base_url=server.url, api_key=Secret.of("x"), name="fake-1", embedding="fake-embed")
         choice = Choice(settings, {}, which=lambda _: None, is_reachable=lambda _: False)
-        prices, _ = open_prices({"fake-embed": PriceSetting(input=1000.0)}, choice, tmp_path, clock)
+        prices, _ = open_prices({"fake-embed": PriceSetting(input=1000.0, output=0.0)}, choice, tmp_path, clock)
         free = Budget(SpendingSettings(), store.ledger, prices, clock)
         here = Offering(settings, choice, free, clock)
         made = await here.embed(["a", "b"], SenderClass.MEMBER)
