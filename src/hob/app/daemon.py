@@ -20,7 +20,8 @@ from hob.config import Config, process_environment
 from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
 from hob.gateway.asgi import build_api
-from hob.gateway.listener import MOST_CONNECTIONS, TURNED_AWAY, renew_certificate, secured_by, serve
+from hob.gateway.certificates import renew_certificate, secured_by
+from hob.gateway.listener import MOST_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp, bind_unix
 from hob.providers import load_libraries

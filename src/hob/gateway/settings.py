@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 from hob.core.settings import Secret, setting
 
+SHORTEST = 16
+TOO_SHORT = f"is shorter than {SHORTEST} characters; unset it and Hob makes a good one"
+
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
@@ -31,6 +34,11 @@ class GatewaySettings:
 
     def __post_init__(self) -> None:
         """Raises ValueError for what would let in nobody, or everybody."""
+        if self.auth_token is not None and not self.auth_token.reference:
+            length = len(self.auth_token.reveal())
+            self.auth_token.forget()  # whoever masks secrets is told when it is read next
+            if length < SHORTEST:
+                raise ValueError(f"gateway.auth_token {TOO_SHORT}")
         for name in self.hosts:
             if not name or not set(name) <= _OF_NAMES:
                 raise ValueError(f"gateway.hosts: {name!r} is no name; write it as hob.example.org")

@@ -22,6 +22,7 @@ from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.labels import SenderClass
 from hob.core.settings import Secret
 from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
+from hob.gateway.settings import SHORTEST, TOO_SHORT
 
 OWNER = "owner"
 """The name of the token that Hob makes for its owner; what is kept under it are its older forms, while they hold."""
@@ -81,13 +82,18 @@ def load_token(home: Path) -> str | None:
         raise NotConfigured(f"{file}: {error}; remove the file and start Hob again to make a new token") from error
 
 
+def checked_token(configured: Secret) -> str:
+    """The configured token. Raises NotConfigured for one that cannot be read or can be guessed."""
+    chosen = configured.reveal()
+    if len(chosen) < SHORTEST:
+        raise NotConfigured(f"gateway.auth_token {TOO_SHORT}")
+    return chosen
+
+
 def ensure_token(home: Path, configured: Secret | None) -> str:
     """The configured token, else the one in the home, made if need be. Raises NotConfigured for an unusable one."""
     if configured is not None:
-        chosen = configured.reveal()
-        if len(chosen) < 16:
-            raise NotConfigured("gateway.auth_token is shorter than 16 characters; unset it and Hob makes a good one")
-        return chosen
+        return checked_token(configured)
     kept = load_token(home)
     if kept:
         return kept
