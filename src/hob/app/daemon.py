@@ -101,7 +101,7 @@ async def listening(app: App, *, tcp: bool, descriptors: int = 1_024) -> AsyncIt
                 return
             host, port = tcp_socket.getsockname()[:2]
             here = ip_address(host.partition("%")[0]).is_loopback
-            if not (here or secured or settings.trusted_proxies):
+            if not (here or secured or settings.proxied_from_elsewhere):
                 log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
             async with serve(
                 build_api(app.api, local=False),

@@ -47,11 +47,24 @@ class GatewaySettings:
                 raise ValueError(f"gateway.cors_origins: {origin!r} is no origin; write it as https://example.org")
         for proxy in self.trusted_proxies:
             try:
-                ip_network(proxy)
+                network = ip_network(proxy)
             except ValueError:
                 raise ValueError(f"gateway.trusted_proxies: {proxy!r} is no address and no network") from None
+            if network.prefixlen < _NARROW[network.version]:
+                raise ValueError(
+                    f"gateway.trusted_proxies: {proxy!r} is nearly everybody, who could all write what address they "
+                    "come from; name the proxies themselves"
+                )
+
+    @property
+    def proxied_from_elsewhere(self) -> bool:
+        """Whether all that is known of the proxies is that they reach this machine over a network."""
+        proxies = [ip_network(proxy) for proxy in self.trusted_proxies]
+        return bool(proxies) and not any(proxy.is_loopback for proxy in proxies)
 
 
+_NARROW = {4: 8, 6: 16}
+"""The widest network of proxies by IP version: as 10.0.0.0/8 is somebody's own, and half of the world is nobody's."""
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
 
 
