@@ -120,8 +120,8 @@ async def test_behind_a_proxy_each_caller_is_counted_alone_if_it_is_trusted(worl
             async with httpx2.AsyncClient(base_url=daemon.url, headers=headers, trust_env=False) as client:
                 return (await client.get("/health")).status_code
 
-        for _ in range(MOST_TRIES):
-            assert await status("203.0.113.1", "wrong") == 401
+        for number in range(MOST_TRIES):
+            assert await status("203.0.113.1", f"wrong-{number}") == 401
         assert await status("203.0.113.1", "wrong") == 429
         assert await status("203.0.113.2", TOKEN) == (200 if proxies else 429)
         assert (await world.hob("status")).status == 0

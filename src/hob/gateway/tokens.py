@@ -197,8 +197,11 @@ class TokenFile:
 class Keyring:
     """Tells callers by their tokens."""
 
-    def __init__(self, owners: Callable[[], str], file: TokenFile | None, clock: Clock) -> None:
-        """`owners` is asked for the owner's token whenever a token has changed."""
+    def __init__(
+        self, owners: Callable[[], str], file: TokenFile | None, clock: Clock, *, chosen: bool = False
+    ) -> None:
+        """`owners` is asked for the owner's token whenever a token has changed; `chosen`: somebody thought of it."""
+        self._chosen = chosen
         self._owners = owners
         self._file = file
         self._clock = clock
@@ -220,6 +223,10 @@ class Keyring:
             if same and (expires is None or self._clock.now().timestamp() < expires):
                 found = caller
         return found
+
+    def may_be_guessed(self, caller: Caller) -> bool:
+        """Whether somebody has thought of this caller's token; the others are 256 random bits."""
+        return self._chosen and caller.name == WITH_THE_TOKEN.name
 
     def forget(self) -> None:
         """Read everything again when it is next asked: settings have changed."""
