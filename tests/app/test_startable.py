@@ -32,6 +32,7 @@ def test_a_token_that_can_be_guessed_is_not_set(home: Path, capsys: pytest.Captu
         ("tls_cert = '/nowhere/cert.pem'", "cannot be read"),
         ("tls_cert = '{home}/short'", "no certificate with its key"),
         (f"tls_key = '{PEM}'", "gateway.tls_cert is not"),
+        ("[admission]\npassphrase = 'ab'", "passphrase"),
     ],
 )
 def test_the_check_says_what_the_start_would(
@@ -44,6 +45,8 @@ def test_the_check_says_what_the_start_would(
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert "ok" not in captured.out
+    assert run(["doctor", "--offline"]) != 0
+    assert complaint in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_only_half_is_set_is_said_when_it_is_set(capsys: pytest.CaptureFixture[str]) -> None:

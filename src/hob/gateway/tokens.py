@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import hmac
 import json
+import logging
 import os
 import re
 import secrets
@@ -23,6 +24,8 @@ from hob.core.labels import SenderClass
 from hob.core.settings import Secret
 from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
 from hob.gateway.settings import SHORTEST, TOO_SHORT
+
+log = logging.getLogger(__name__)
 
 OWNER = "owner"
 """The name of the token that Hob makes for its owner; what is kept under it are its older forms, while they hold."""
@@ -207,11 +210,12 @@ class Keyring:
         self._clock = clock
         self._stamp: tuple[int, ...] | None = None
         self._known: tuple[tuple[bytes, float | None, Caller], ...] = ()
+        self._unread: NotConfigured | None = None
 
     def find(self, token: str) -> Caller | None:
         """Whose token this is. Takes the same time wherever it differs from those that are good.
 
-        Raises NotConfigured when the tokens cannot be read.
+        The owner's own is known even where the others cannot be read. Raises NotConfigured for all but that then.
         """
         stamp = self._file.stamp() if self._file is not None else ()
         if stamp != self._stamp:
@@ -222,6 +226,8 @@ class Keyring:
             same = hmac.compare_digest(sha256, given)
             if same and (expires is None or self._clock.now().timestamp() < expires):
                 found = caller
+        if found is None and self._unread is not None:
+            raise self._unread
         return found
 
     def may_be_guessed(self, caller: Caller) -> bool:
@@ -234,10 +240,19 @@ class Keyring:
 
     def _load(self) -> tuple[tuple[bytes, float | None, Caller], ...]:
         known: list[tuple[bytes, float | None, Caller]] = []
-        for token in self._file.tokens() if self._file is not None else ():
+        for token in self._given():
             caller = WITH_THE_TOKEN if token.name == OWNER else Caller(token.name, token.scopes, token.cls)
             known += [(each.sha256.encode(), each.expires, caller) for each in token.kept]
         return ((_keep(self._owners(), None).sha256.encode(), None, WITH_THE_TOKEN), *known)
+
+    def _given(self) -> tuple[Token, ...]:
+        self._unread = None
+        try:
+            return self._file.tokens() if self._file is not None else ()
+        except NotConfigured as error:
+            self._unread = error
+            log.error("no token but the owner's is known: %s", error)
+            return ()
 
 
 def bearer_of(header: str) -> str | None:

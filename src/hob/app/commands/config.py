@@ -92,7 +92,7 @@ def set_setting(
         print(f"{key} is set, but the settings are still wrong:\n{error}", file=sys.stderr)
         return 0
     source = config.origin(key)
-    if key.startswith("gateway.") and (objection := start_objection(config)) is not None:
+    if key.startswith(("gateway.", "admission.")) and (objection := start_objection(config)) is not None:
         print(f"{key} is set, but so Hob does not start: {objection}", file=sys.stderr)
     if source.layer is not Layer.FILE:
         print(f"{key} is set in {path}, but {source} outranks it", file=sys.stderr)
