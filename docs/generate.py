@@ -289,6 +289,7 @@ def error_tree() -> str:
 
 def _samples() -> Iterator[errors.HobError]:
     yield errors.InvalidRequest()
+    yield errors.KeyReused()
     yield errors.NotAllowed()
     yield errors.NotFound()
     for scope in errors.BusyScope:
@@ -347,7 +348,8 @@ def api() -> str:
         "",
         "## Events",
         "",
-        "Server-sent events, one JSON object each. The stream ends with `result` or `error`.",
+        "Server-sent events, one JSON object each. The stream ends with `result` or `error`. More than one message,",
+        "and whatever else happens, is followed over the [WebSocket](websocket.md).",
         "",
         "| event | meaning | data |",
         "|---|---|---|",
@@ -397,14 +399,15 @@ def _type_words(kind: Any) -> str:
 
 def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
     """One route: what it is for, who may call it, what it takes, what it answers."""
-    scope = "everybody" if endpoint.scope is None else f"scope `{endpoint.scope.value}`"
+    scopes = () if endpoint.scope is None else (endpoint.scope, *endpoint.also)
+    scope = f"scope {' or '.join(f'`{each.value}`' for each in scopes)}" if scopes else "everybody"
     yield f"### `{endpoint.method} {endpoint.path}`"
     yield ""
     yield from (f"For {'the Unix socket only' if endpoint.local else scope}.", "")
     yield from (inspect.getdoc(endpoint.handler) or "", "")
     taken = () if endpoint.raw else fields_of(endpoint.takes)
     if taken:
-        where = "As a JSON object, or in the query." if endpoint.has_body else "In the query."
+        where = "As a JSON object." if endpoint.has_body else "In the query."
         yield from (where, "", "| field | meaning |", "|---|---|")
         yield from (f"| `{field.name}` | {cell(_told(field))} |" for field in taken)
         yield ""

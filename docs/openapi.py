@@ -83,7 +83,7 @@ def _operation(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
         operation["description"] = more.replace("\n", " ")
     if endpoint.scope is not None:
         operation["security"] = [{"bearer": []}]
-        operation["x-scope"] = endpoint.scope.value
+        operation["x-scopes"] = [scope.value for scope in (endpoint.scope, *endpoint.also)]
     if endpoint.has_body:
         operation["requestBody"] = _body(endpoint, schemas)
     return operation
@@ -127,8 +127,7 @@ def _of_headers(endpoint: Endpoint[Any]) -> list[dict[str, Any]]:
 def _body(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, Any]:
     if endpoint.raw:
         return {"required": True, "content": {"application/octet-stream": {"schema": {}}}}
-    needed = any(field.required for field in fields_of(endpoint.takes))
-    return {"required": needed, "content": {JSON: {"schema": _of_request(endpoint, schemas)}}}
+    return {"required": True, "content": {JSON: {"schema": _of_request(endpoint, schemas)}}}
 
 
 def _of_request(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, Any]:

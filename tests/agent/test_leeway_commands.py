@@ -10,7 +10,8 @@ from hob.agent import AgentSettings, Budget, Leeway, Scale, SlashCommands, Spend
 from hob.agent.commands import Desk
 from hob.core.ids import SessionKey
 from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
-from hob.core.messages import Inbound, Sender
+from hob.core.messages import TOKEN_SENDER, Inbound, Sender
+from hob.core.scopes import Scope
 from hob.guard.modes import Autonomy, Mode
 from hob.store import Store
 from hob.testing.channel import message
@@ -139,3 +140,41 @@ async def test_only_the_owner_sees_or_chooses_either(store: Store, cls: SenderCl
 async def test_settings_that_are_not_known_are_not_named(store: Store) -> None:
     said = await commands(store, leeway=Leeway()).run(message("/permission"), SESSION)
     assert said.splitlines()[0] == "This session permits: as the settings say."
+
+
+LOOSER = ["/permission workspace", "/permission full", "/autonomy autonomous"]
+NOT_LOOSER = [
+    "/permission",
+    "/permission read-only",
+    "/permission guarded",
+    "/autonomy supervised",
+    "/autonomy default",
+]
+
+
+def by_token(text: str, *scopes: Scope) -> Inbound:
+    return replace(message(text, channel="api"), scopes=frozenset(scopes))
+
+
+@pytest.mark.parametrize("text", LOOSER)
+async def test_a_token_without_leave_loosens_nothing(store: Store, text: str) -> None:
+    for inbound in (by_token(text, Scope.CHAT, Scope.READ), message(text, sender=f"{TOKEN_SENDER}phone")):
+        assert "needs the scope `approve`" in await commands(store).run(inbound, SESSION)
+    found = await store.sessions.get(SESSION)
+    assert (found.permission, found.autonomy) == (None, None)
+
+
+@pytest.mark.parametrize("text", [*LOOSER, *NOT_LOOSER])
+async def test_a_token_that_gives_leave_may_loosen(store: Store, text: str) -> None:
+    assert "scope" not in await commands(store).run(by_token(text, Scope.CHAT, Scope.APPROVE), SESSION)
+
+
+@pytest.mark.parametrize("text", NOT_LOOSER)
+async def test_any_token_may_look_and_tighten(store: Store, text: str) -> None:
+    assert "scope" not in await commands(store).run(by_token(text, Scope.CHAT), SESSION)
+
+
+async def test_what_was_tightened_is_not_loosened_by_default(store: Store) -> None:
+    await say(store, "/permission read-only")
+    assert "needs the scope" in await commands(store).run(by_token("/permission default", Scope.CHAT), SESSION)
+    assert await permission(store) == "read-only"

@@ -63,6 +63,6 @@ async def test_what_another_turn_did_stays(tmp_path: Path) -> None:
     async with busy(tmp_path) as (hob, _):
         trace = await told(hob, "hi")
         await hob.app.store.erasure.erase_trace(TraceId(trace), "asked")
-        done = (await hob.tcp.post("/undo", params={"session": "api:main"})).json()
+        done = (await hob.tcp.post("/undo", json={"session": "api:main"})).json()
         assert done["restored"] == [str(tmp_path / "workspace/old.md")]
         assert CANARY in (tmp_path / "workspace/old.md").read_text()

@@ -49,7 +49,7 @@ def test_an_address_is_linked_shown_and_unlinked(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.usefixtures("home")
 def test_what_cannot_be_done_is_said_with_a_next_step(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["people", "link", "12345", "anna"]) == 1
+    assert run(["people", "link", "12345", "anna"]) == 2
     assert "telegram:12345" in capsys.readouterr().err
     assert run(["pairing", "approve", "ABCDEFGH"]) == 1
     assert "hob pairing list" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def test_what_is_kept_elsewhere_is_changed_there(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reference: str
 ) -> None:
     (home / "config.toml").write_text(f'[model]\napi_key = "{reference}"\n')
-    assert typed(monkeypatch, VALUE, "rotate", "model.api_key") == 1
+    assert typed(monkeypatch, VALUE, "rotate", "model.api_key") == 2
     assert "change it there" in capsys.readouterr().err
     assert run(["secrets"]) == 0
     shown = capsys.readouterr().out
@@ -101,6 +101,6 @@ def test_nobody_who_could_be_asked_removes_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert typed(monkeypatch, VALUE, "set", "model.api_key") == 0
-    assert typed(monkeypatch, "y\n", "remove", "model.api_key") == 1
+    assert typed(monkeypatch, "y\n", "remove", "model.api_key") == 2
     assert "--yes" in capsys.readouterr().err
     assert (home / "secrets" / "model.api_key").exists()

@@ -55,6 +55,15 @@ def test_a_lonely_one_shot_loads_no_http_server() -> None:
     assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.asgi"})
 
 
+def test_a_listener_that_nobody_opens_a_websocket_at_loads_nothing_of_it() -> None:
+    found = loaded(
+        "import asyncio\nfrom hob.gateway.asgi import build_api\nfrom hob.gateway.listener import serve\n"
+        "async def listen():\n    async with serve(build_api, [], grace=1): pass\nasyncio.run(listen())"
+    )
+    assert "hob.gateway.listener" in found
+    assert found.isdisjoint({"websockets", "hob.gateway.live.connection", "hob.gateway.live.table"})
+
+
 def test_who_attaches_to_a_running_hob_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:
     (tmp_path / "hob.sock").touch()
     code = f"import os; os.environ['HOB_HOME'] = {str(tmp_path)!r}; "

@@ -25,9 +25,21 @@ async def test_a_message_is_answered(hob: Machine) -> None:
     assert len(body["trace_id"]) == 32
 
 
-async def test_the_query_serves_as_well_as_a_body(hob: Machine) -> None:
-    response = await hob.tcp.post("/chat", params={"message": "hi", "session": "tea"})
-    assert response.json()["session"] == "api:tea"
+async def test_a_message_stands_in_the_body_and_not_in_the_address(hob: Machine) -> None:
+    for body in (None, {"message": "hi"}):
+        refused = await hob.tcp.post("/chat", params={"message": "hi"}, json=body)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_request")
+        assert "JSON body" in refused.json()["error"]["message"]
+    assert hob.model.requests == []
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"message": "hi"}'])
+@pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded"])
+async def test_a_body_says_that_it_is_json_even_an_empty_one(hob: Machine, body: bytes, media_type: str) -> None:
+    headers = {"content-type": media_type} if media_type else {}
+    refused = await hob.tcp.post("/chat", content=body, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (415, "not_json")
+    assert (await hob.tcp.post("/undo", content=body, headers=headers)).status_code == 415
 
 
 async def test_the_same_key_is_the_same_message(hob: Machine) -> None:
@@ -202,3 +214,26 @@ async def test_who_waits_while_hob_stops_is_told_that_it_comes_later(tmp_path: P
         assert response.status_code == 202
         refused = await hob.tcp.post("/chat", json={"message": "too late"})
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "stopping")
+
+
+@pytest.mark.parametrize("text", ["hi", "/new", "/whoami", "approve:a_0000"])
+async def test_a_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str) -> None:
+    headers = {"idempotency-key": "k1"}
+    async with machine(tmp_path, "one", "two") as hob:
+        first = (await hob.tcp.post("/chat", json={"message": text}, headers=headers)).json()
+        for other in ({"message": "something else"}, {"message": text, "quoted": "a mail"}, {"message": "/status"}):
+            refused = await hob.tcp.post("/chat", json=other, headers=headers)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (409, "key_reused"), other
+    async with machine(tmp_path) as hob:
+        again = (await hob.tcp.post("/chat", json={"message": text}, headers=headers)).json()
+        assert (again["id"], again["reply"]) == (first["id"], first["reply"])
+        assert hob.model.requests == []
+
+
+async def test_a_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None:
+    async with machine(tmp_path, "one") as hob:
+        headers = {"idempotency-key": "k1", "accept": "text/event-stream"}
+        await hob.tcp.post("/chat", json={"message": "hi"}, headers=headers)
+        told = await hob.tcp.post("/chat", json={"message": "ho"}, headers=headers)
+        assert "event: error" in told.text
+        assert "key_reused" in told.text

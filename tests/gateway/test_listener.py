@@ -1,18 +1,20 @@
 """The listener on a real socket, against those who send too much before they say who they are."""
 
 import asyncio
+import contextlib
 import json
 import os
+import resource
 import socket
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from hob.gateway.listener import MOST_HEAD_BYTES, READ_BYTES, serve
+from hob.gateway.listener import MOST_HEAD_BYTES, READ_BYTES, TURNED_AWAY, serve
 from hob.gateway.sockets import bind_tcp, bind_unix
 
 
@@ -109,3 +111,101 @@ async def test_a_request_cut_off_at_the_end_leaves_no_traceback(caplog: pytest.L
         await held.wait()
     writer.close()
     assert caplog.text == ""
+
+
+@asynccontextmanager
+async def listening(most: int = 1_000) -> AsyncIterator[int]:
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    async with serve(echo_length, [listener], grace=1, most_connections=most):
+        yield listener.getsockname()[1]
+
+
+REQUEST = b"GET / HTTP/1.1\r\nhost: hob\r\n\r\n"
+HALVES = {
+    "nothing": (),
+    "half a head": (b"GET /h",),
+    "half a head of a second request": (REQUEST, b"GET /h"),
+    "not even that": (REQUEST, b"\r\n"),
+    "half a body that nobody reads": (b"POST /x HTTP/1.1\r\nhost: hob\r\ncontent-length: 99\r\n\r\n", b"x"),
+}
+
+
+async def answer_at_once(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.mark.parametrize("sent", HALVES.values(), ids=HALVES)
+async def test_who_does_not_go_on_is_let_go(sent: tuple[bytes, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.gateway.listener.HEAD_SECONDS", 0.1)
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    async with serve(answer_at_once, [listener], grace=1), asyncio.timeout(4):  # a kept connection is let go after 5 s
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        for piece in sent:
+            writer.write(piece)
+            if piece.endswith(b"\r\n\r\n"):
+                await reader.readuntil(b"\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            await reader.read()
+        writer.close()
+
+
+async def test_who_waits_for_an_answer_is_kept_while_the_next_head_drips_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.gateway.listener.HEAD_SECONDS", 0.01)
+    go_on = asyncio.Event()
+
+    async def answer_late(scope: Scope, receive: Receive, send: Send) -> None:
+        await go_on.wait()
+        await answer_at_once(scope, receive, send)
+
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    async with serve(answer_late, [listener], grace=1):
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        writer.write(REQUEST + b"GET /")
+        asyncio.get_running_loop().call_later(0.1, go_on.set)
+        assert (await reader.read()).startswith(b"HTTP/1.1 401")
+        writer.close()
+
+
+async def test_beyond_those_who_are_told_that_there_is_no_room_nobody_is_kept() -> None:
+    async with listening(most=1) as port:
+        kept = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * TURNED_AWAY)]
+        ended = [asyncio.create_task(reader.read()) for reader, _ in kept]
+        await asyncio.wait(ended[1 + TURNED_AWAY :])
+        assert not any(task.done() for task in ended[: 1 + TURNED_AWAY])
+        for _, writer in kept:
+            writer.close()
+        await asyncio.wait(ended)
+
+
+async def test_with_no_descriptor_left_it_rests_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    async with listening() as port:
+        first, first_writer = await asyncio.open_connection("127.0.0.1", port)
+        first_writer.write(REQUEST)
+        await first.readuntil(b"\r\n\r\n0")
+        late = socket.socket()
+        late.setblocking(False)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (late.fileno() + 1, hard))
+        holes = list(_filled())
+        try:
+            await asyncio.get_running_loop().sock_connect(late, ("127.0.0.1", port))
+            for _ in range(20):  # it is the same loop that would spin
+                first_writer.write(REQUEST)
+                await first.readuntil(b"\r\n\r\n0")
+            assert caplog.text.count("no connection can be taken") == 1
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            for each in holes:
+                os.close(each)
+        await asyncio.get_running_loop().sock_sendall(late, REQUEST)
+        assert (await asyncio.get_running_loop().sock_recv(late, 12)) == b"HTTP/1.1 200"
+        late.close()
+        first_writer.close()
+
+
+def _filled() -> Iterator[int]:
+    """Every descriptor there is."""
+    with contextlib.suppress(OSError):
+        while True:
+            yield os.open(os.devnull, os.O_RDONLY)

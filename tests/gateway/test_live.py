@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from tests.gateway.lively import BEARER, reached
 from tests.samples import event_of
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, APPROVE, ADMIN = Scope
+CHAT, READ, METRICS, APPROVE, ADMIN = Scope
 
 
 def token(hob: Machine, name: str, *scopes: Scope, cls: SenderClass = OWNER) -> str:
@@ -41,7 +42,7 @@ async def test_a_token_is_shown_in_the_header_or_in_the_first_message(hob: Machi
         async with at.raw() as client:
             assert await client.ask("hello", "welcome", token=TOKEN) == welcome
     assert (welcome["who"], welcome["sender_class"]) == ("api:owner", "owner")
-    assert welcome["scopes"] == ["admin", "approve", "chat", "read"]
+    assert welcome["scopes"] == ["admin", "approve", "chat", "metrics", "read"]
 
 
 async def test_a_token_in_the_address_is_refused_and_told_where_it_belongs(hob: Machine) -> None:
@@ -318,6 +319,24 @@ async def test_a_message_in_endless_pieces_ends_the_connection(hob: Machine) -> 
         assert (await client.end())[0] == 1008
 
 
+async def test_who_sends_pings_without_end_and_reads_no_pong_is_not_read_from_any_more(hob: Machine) -> None:
+    async with reached(hob) as at:
+        with socket.create_connection(("127.0.0.1", at.port)) as wire:
+            wire.setblocking(False)
+            loop = asyncio.get_running_loop()
+            key = b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            head = b"GET /ws HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+            await loop.sock_sendall(wire, head + key + b"\r\n")
+            assert (await loop.sock_recv(wire, 1_000)).startswith(b"HTTP/1.1 101")
+            ping, sent = b"\x89\xfd" + bytes(4) + bytes(125), 0
+            with contextlib.suppress(TimeoutError):
+                while sent < 1_000:  # far more than the buffers of both kernels hold
+                    async with asyncio.timeout(1):
+                        await loop.sock_sendall(wire, ping * 1_000)
+                    sent += 1
+            assert sent < 1_000
+
+
 async def test_too_many_connections_are_told_to_come_again(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connected, "MOST_CONNECTED", 2)
     monkeypatch.setattr(connected, "MOST_UNKNOWN", 1)
@@ -353,9 +372,10 @@ async def test_the_end_of_the_listener_is_told_as_a_restart(hob: Machine, caplog
     assert [row for row in caplog.records if row.levelno >= logging.ERROR] == []
 
 
-async def test_http_on_this_path_and_websockets_on_others_are_not_found(hob: Machine) -> None:
+async def test_http_on_this_path_is_told_what_is_missing_and_websockets_on_others_are_refused(hob: Machine) -> None:
     async with reached(hob) as at:
-        assert (await hob.tcp.get("/ws")).status_code == 404
+        response = await hob.tcp.get("/ws", headers={"authorization": ""})
+        assert (response.status_code, "Upgrade" in response.json()["error"]["message"]) == (400, True)
         assert (await at.refused(BEARER, path="/chat"))[0] == 403
 
 

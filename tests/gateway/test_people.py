@@ -5,18 +5,18 @@ from tests.gateway.conftest import Machine
 
 
 async def test_people_are_linked_listed_and_forgotten(hob: Machine) -> None:
-    linked = await hob.unix.post("/people/link", params={"address": "telegram:7", "person": "anna", "name": "Anna"})
+    linked = await hob.unix.post("/people/link", json={"address": "telegram:7", "person": "anna", "name": "Anna"})
     anna = {"id": "anna", "name": "Anna", "class": "member", "addresses": ["telegram:7"]}
     assert linked.json() == anna
     assert (await hob.unix.get("/people")).json()["people"][1:] == [anna]
-    assert (await hob.unix.post("/people/unlink", params={"address": "telegram:7"})).status_code == 200
-    assert (await hob.unix.post("/people/unlink", params={"address": "telegram:7"})).status_code == 404
-    await hob.unix.post("/people/forget", params={"person": "anna"})
+    assert (await hob.unix.post("/people/unlink", json={"address": "telegram:7"})).status_code == 200
+    assert (await hob.unix.post("/people/unlink", json={"address": "telegram:7"})).status_code == 404
+    await hob.unix.post("/people/forget", json={"person": "anna"})
     assert [person["id"] for person in (await hob.unix.get("/people")).json()["people"]] == ["owner"]
 
 
 async def test_what_is_linked_is_stored(hob: Machine) -> None:
-    await hob.unix.post("/people/link", params={"address": "telegram:1", "person": "owner"})
+    await hob.unix.post("/people/link", json={"address": "telegram:1", "person": "owner"})
     (owner,) = await hob.app.store.people.persons()
     assert owner.addresses == (SenderAddress("telegram", "1"),)
 
@@ -33,15 +33,15 @@ async def test_who_asks_is_approved_or_denied_by_code(hob: Machine) -> None:
         ("ABCDEFGH", "telegram:7"),
         ("HGFEDCBA", "telegram:8"),
     ]
-    let_in = (await hob.unix.post("/pairing/approve", params={"code": "abcd-efgh", "name": "Eva"})).json()
+    let_in = (await hob.unix.post("/pairing/approve", json={"code": "abcd-efgh", "name": "Eva"})).json()
     assert (let_in["id"], let_in["name"], let_in["addresses"]) == ("eva", "Eva", ["telegram:7"])
-    denied = (await hob.unix.post("/pairing/deny", params={"code": "HGFEDCBA"})).json()
+    denied = (await hob.unix.post("/pairing/deny", json={"code": "HGFEDCBA"})).json()
     assert denied["address"] == "telegram:8"
     assert (await hob.unix.get("/pairing")).json()["requests"] == []
-    assert (await hob.unix.post("/pairing/deny", params={"code": "HGFEDCBA"})).status_code == 404
+    assert (await hob.unix.post("/pairing/deny", json={"code": "HGFEDCBA"})).status_code == 404
 
 
 async def test_over_tcp_nobody_changes_whom_hob_obeys(hob: Machine) -> None:
-    asked = await hob.tcp.post("/people/link", params={"address": "telegram:9", "person": "owner"})
+    asked = await hob.tcp.post("/people/link", json={"address": "telegram:9", "person": "owner"})
     assert asked.status_code == 404
     assert (await hob.tcp.get("/people")).status_code == 404

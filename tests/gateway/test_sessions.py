@@ -72,5 +72,5 @@ def test_the_command_works_without_a_daemon_and_asks_before_it_deletes(
     assert json.loads(capsys.readouterr().out) == {"sessions": []}
     assert run(["sessions", "show"]) == 1
     assert "hob sessions" in capsys.readouterr().err
-    assert run(["sessions", "delete", "main"]) == 1
+    assert run(["sessions", "delete", "main"]) == 2
     assert "--yes" in capsys.readouterr().err

@@ -72,12 +72,12 @@ async def test_a_wrong_limit_is_refused(hob: Machine, limit: str) -> None:
 
 async def test_a_backup_is_one_file(hob: Machine, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
-    response = await hob.unix.post("/backup", params={"file": str(target)})
+    response = await hob.unix.post("/backup", json={"file": str(target)})
     assert response.json()["bytes"] == target.stat().st_size > 0
 
 
 async def test_a_backup_needs_a_whole_path(hob: Machine) -> None:
-    assert (await hob.unix.post("/backup", params={"file": "copy.db"})).status_code == 400
+    assert (await hob.unix.post("/backup", json={"file": "copy.db"})).status_code == 400
 
 
 async def test_the_status_names_the_model_and_counts(hob: Machine) -> None:
@@ -99,7 +99,7 @@ async def test_a_session_that_never_was_cannot_be_exported(hob: Machine) -> None
 
 
 async def test_a_backup_into_a_folder_that_is_not_there_is_refused(hob: Machine, tmp_path: Path) -> None:
-    response = await hob.unix.post("/backup", params={"file": str(tmp_path / "unmounted" / "copy.db")})
+    response = await hob.unix.post("/backup", json={"file": str(tmp_path / "unmounted" / "copy.db")})
     assert response.status_code == 400
     assert not (tmp_path / "unmounted").exists()
 

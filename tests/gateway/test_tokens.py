@@ -8,9 +8,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from hob.agent.command_table import BY_NAME
 from hob.app.cli import run
 from hob.app.guarding import _who_is
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.gateway.asgi import build_api
 from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
@@ -22,7 +24,7 @@ from hob.testing.clock import ManualClock
 from tests.gateway.conftest import Machine, machine
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, APPROVE, ADMIN = Scope
+CHAT, READ, METRICS, APPROVE, ADMIN = Scope
 
 
 @pytest.fixture
@@ -161,7 +163,23 @@ async def test_a_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: S
                 continue
             response = await client.request(endpoint.method, endpoint.path.replace("{id}", "x"), params={"wrong": "1"})
             refused = response.status_code == 403 and response.json()["error"]["code"] == "missing_scope"
-            assert refused is (scope not in (endpoint.scope, ADMIN)), endpoint.path
+            assert refused is (scope not in (endpoint.scope, *endpoint.also, ADMIN)), endpoint.path
+
+
+def opened_by(scope: Scope) -> set[str]:
+    return {f"{each.method} {each.path}" for each in ENDPOINTS if scope in (each.scope, *each.also) and not each.local}
+
+
+def test_who_watches_the_figures_reads_nothing_that_was_said() -> None:
+    assert opened_by(METRICS) == {"GET /health", "GET /metrics"}
+
+
+async def test_who_gives_leave_sees_what_for_and_nothing_else(hob: Machine) -> None:
+    looking = {each for each in opened_by(APPROVE) if each.startswith("GET")}
+    assert looking == {"GET /approvals", "GET /approvals/{id}", "GET /grants"}
+    async with caller(hob, APPROVE) as client:
+        assert (await client.get("/approvals")).json() == {"approvals": []}
+        assert (await client.get("/export")).json()["error"]["code"] == "missing_scope"
 
 
 async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) -> None:
@@ -170,6 +188,43 @@ async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) ->
         said = (await client.post("/chat", json={"message": "approve:a_00000000"})).json()
         assert "not for leave" in str(said)
         assert hob.model.requests == []
+
+
+OF_COMMANDS = {
+    "/help": CHAT, "/whoami": CHAT, "/stop": CHAT, "/new": CHAT, "/compact": CHAT, "/undo": CHAT, "/queue": CHAT,
+    "/session switch tea": CHAT, "/model default": CHAT, "/think": CHAT, "/permission read-only": CHAT,
+    "/status": READ, "/tasks": READ, "/usage": READ, "/context": READ, "/session": READ, "/session list": READ,
+    "/permission workspace": APPROVE, "/permission default": APPROVE, "/autonomy autonomous": APPROVE,
+    "/pause": ADMIN, "/resume": ADMIN, "/cancel m_x": ADMIN, "/session archive tea": ADMIN, "/session title tea": ADMIN,
+    "/undo files": ADMIN, "/undo files preview": ADMIN, "/undo FILES": ADMIN,
+}  # fmt: skip
+
+
+def test_every_command_is_in_the_list_of_those_that_are_tried() -> None:
+    assert {text.split()[0][1:] for text in OF_COMMANDS} == BY_NAME.keys() - {"reset"}
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+async def test_a_command_wants_the_scope_of_the_route_that_does_the_same(hob: Machine, scope: Scope) -> None:
+    key = "api:work"
+    async with caller(hob, *{CHAT, scope}) as client:
+        for text, needed in OF_COMMANDS.items():
+            await hob.app.api.store.sessions.change(SessionKey(key), paused=False, permission="read-only")
+            said = (await client.post("/chat", json={"message": text, "session": key})).json()["reply"]
+            assert ("needs the scope" in said) is (needed not in {CHAT, scope} and scope is not ADMIN), text
+
+
+async def test_a_command_that_waits_is_judged_by_its_own_token_after_a_restart(tmp_path: Path) -> None:
+    key = SessionKey("api:work")
+    async with machine(tmp_path) as hob, caller(hob, CHAT) as client:
+        await hob.app.api.store.sessions.change(key, paused=True)
+        fields = {"message": "/autonomy autonomous", "session": key, "wait": 0}
+        waits = (await client.post("/chat", json=fields)).json()["id"]
+    async with machine(tmp_path) as hob:
+        await hob.tcp.post("/sessions/change", json={"session": key, "paused": False})
+        done = (await hob.tcp.get(f"/chat/{waits}", params={"wait": 20})).json()
+        assert "needs the scope `approve`" in done["reply"]
+        assert (await hob.app.api.store.sessions.get(key)).autonomy is None
 
 
 async def test_what_is_the_owners_alone_is_in_no_prompt_of_a_member(asked: Machine, tmp_path: Path) -> None:
@@ -262,6 +317,6 @@ def test_the_command_makes_lists_rotates_and_revokes(
     assert hob("rotate") != own
     hob("revoke", "phone")
     assert "No token was made" in hob("list")
-    for wrong in (["new", "x", "--expires", "soon"], ["show", "nobody"], ["revoke", "nobody"], ["new", "Big"]):
-        assert run(["token", *wrong]) == 1
+    for wrong, status in (("new x --expires soon", 2), ("show nobody", 1), ("revoke nobody", 1), ("new Big", 2)):
+        assert run(["token", *wrong.split()]) == status
         assert capsys.readouterr().err

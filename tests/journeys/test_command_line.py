@@ -206,9 +206,9 @@ async def test_wrong_requests_are_told_apart(world: World) -> None:
         assert (await daemon.client.get("/none")).status_code == 404
         assert (await daemon.client.delete("/chat")).status_code == 405
         assert (await daemon.client.post("/backup")).status_code == 404
-        as_query = await daemon.client.post("/chat", params={"message": "hello", "session": "a"})
-        assert (as_query.status_code, as_query.json()["reply"]) == (200, "You said: hello")
-        assert as_query.json().keys() >= {"id", "session", "trace_id", "state", "reply", "usage"}
+        right = await daemon.client.post("/chat", json={"message": "hello", "session": "a"})
+        assert (right.status_code, right.json()["reply"]) == (200, "You said: hello")
+        assert right.json().keys() >= {"id", "session", "trace_id", "state", "reply", "usage"}
 
 
 async def test_what_may_be_free_later_has_status_1_so_that_a_service_tries_again(world: World) -> None:

@@ -1,7 +1,9 @@
 """The API where others reach it: certificates, proxies, tokens, and what does not start."""
 
 import asyncio
+import contextlib
 import signal
+import socket
 import ssl
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from hob.gateway.lockout import MOST_TRIES
 
-from .world import TOKEN, World, until
+from .world import LOST, TOKEN, Daemon, World, until
 
 PEM = Path(__file__).with_name("localhost.pem")
 RENEWED = Path(__file__).with_name("renewed.pem")
@@ -119,3 +121,34 @@ async def test_behind_a_proxy_each_caller_is_counted_alone_if_it_is_trusted(worl
         assert await status("203.0.113.1", "wrong") == 429
         assert await status("203.0.113.2", TOKEN) == (200 if proxies else 429)
         assert (await world.hob("status")).status == 0
+
+
+async def test_a_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World) -> None:
+    crowd: list[socket.socket] = []
+    loop = asyncio.get_running_loop()
+    async with world.serve_with_few(256) as daemon:
+        address = ("127.0.0.1", httpx2.URL(daemon.url).port)
+        try:
+            for _ in range(400):
+                crowd.append(each := socket.socket())
+                each.setblocking(False)
+                with contextlib.suppress(OSError):  # it need not be heard
+                    async with asyncio.timeout(1):
+                        await loop.sock_connect(each, address)
+                        await loop.sock_sendall(each, b"GET /h")
+            assert (await world.hob("ask", "hi")).status == 0
+        finally:
+            for each in crowd:
+                each.close()
+        assert len(daemon.errors.splitlines()) < 20
+        async with asyncio.timeout(10):
+            while not await is_heard(daemon):  # they are let go one by one
+                pass
+
+
+async def is_heard(daemon: Daemon) -> bool:
+    """Whether it answers by TCP."""
+    try:
+        return (await daemon.client.get("/health")).status_code == 200
+    except LOST:
+        return False

@@ -15,6 +15,7 @@ from websockets.asyncio.client import connect, unix_connect
 from websockets.exceptions import ConnectionClosed
 
 from hob.testing.model_server import Reply
+from tests.conftest import Rounds
 from tests.gateway.lively import Client, Reached
 
 from .world import TOKEN, Daemon, World, until
@@ -66,6 +67,29 @@ async def test_who_comes_again_after_a_kill_gets_exactly_the_rest(world: World) 
         whole = (await daemon.ask("/timeline", limit=1000))["events"]
     assert [each["event"] for each in first + rest] == whole
     assert sum(event["kind"] == "inbound" for event in whole) == 1
+
+
+async def test_after_any_number_of_kills_a_follower_has_seen_everything_once(world: World, rounds: Rounds) -> None:
+    seen: list[dict[str, Any]] = []
+    for n in range(rounds(3, 30)):
+        async with world.serve() as daemon, live(daemon) as client:
+            await client.say("subscribe", after=seen[-1]["cursor"] if seen else 0)
+            for m in range(4):
+                await client.say("send", key=f"k{n}-{m}", message="hi", session=f"s{m}")
+            count = n % 13 + 1  # killed with this many events of the round seen: another moment each time
+            while count:
+                said = await client.next()
+                seen += [said] if said["type"] == "event" else []
+                count -= said["type"] == "event"
+            daemon.kill()
+            seen += [each for each in (await client.rest())[0] if each["type"] == "event"]
+    async with world.serve() as daemon, live(daemon) as client:
+        await client.say("subscribe", after=seen[-1]["cursor"])
+        seen += await heard(client)
+        upto = seen[-1]["cursor"]
+        await client.say("subscribe", after=0)
+        whole = [each for each in await heard(client) if each["cursor"] <= upto]
+    assert [(each["cursor"], each["event"]) for each in seen] == [(each["cursor"], each["event"]) for each in whole]
 
 
 async def test_a_daemon_that_ends_says_that_it_will_be_back(world: World) -> None:

@@ -82,7 +82,7 @@ async def test_a_log_that_was_moved_away_is_begun_anew_and_stays_masked() -> Non
 
 
 async def test_a_model_that_is_connected_while_hob_runs_answers_at_once_and_what_was_kept_by_one_command() -> None:
-    nothing = {**environ(), "OLLAMA_HOST": "http://127.0.0.1:1", "PATH": ""}
+    nothing: dict[str, Any] = {**environ(), "OLLAMA_HOST": "http://127.0.0.1:1", "PATH": ""}
     async with open_world() as world, world.serve(**nothing) as daemon:
         kept = [(await daemon.post(text)).json()["id"] for text in ("first", "second")]
         assert [(await daemon.get(id))["error"]["code"] for id in kept] == ["no_model", "no_model"]
@@ -91,17 +91,17 @@ async def test_a_model_that_is_connected_while_hob_runs_answers_at_once_and_what
         assert done.status == 0, done.err
         assert (await daemon.post("third")).json()["reply"] == "You said: third"
         assert world.model.requests[-1].headers["authorization"] == "Bearer sk-connected-0123456789"
-        assert (await world.hob("retry", stdin=None, **nothing)).out.count("is brought back") == 2
+        assert (await world.hob("retry", **nothing)).out.count("is brought back") == 2
         assert [(await daemon.get(id, wait=20))["reply"] for id in kept] == ["You said: first", "You said: second"]
-        assert "Nothing waits" in (await world.hob("retry", stdin=None, **nothing)).out
-        chosen = await world.hob("models", "set", "fake-2", "--no-test", stdin=None, **nothing)
+        assert "Nothing waits" in (await world.hob("retry", **nothing)).out
+        chosen = await world.hob("models", "set", "fake-2", "--no-test", **nothing)
         assert "it asks: fake-2" in chosen.err
         await daemon.post("fourth")
         assert json.loads(world.model.requests[-1].body)["model"] == "fake-2"
 
 
 async def test_a_key_of_a_model_connected_while_hob_runs_can_be_rotated_too() -> None:
-    nothing = {**environ(), "OLLAMA_HOST": "http://127.0.0.1:1", "PATH": ""}
+    nothing: dict[str, Any] = {**environ(), "OLLAMA_HOST": "http://127.0.0.1:1", "PATH": ""}
     async with open_world() as world, world.serve(**nothing) as daemon:
         begin = ("onboard", "--json", "--base-url", world.model.url, "--model", "fake-1", "--key", "-")
         assert (await world.hob(*begin, stdin=f"{OLD}\n".encode(), **nothing)).status == 0

@@ -23,8 +23,8 @@ async def said(daemon: Daemon, text: str, session: str = "main") -> str:
     return str(view["reply"])
 
 
-async def undo(daemon: Daemon, **query: str) -> dict[str, Any]:
-    response = await daemon.client.post("/undo", params=query)
+async def undo(daemon: Daemon, **fields: Any) -> dict[str, Any]:
+    response = await daemon.client.post("/undo", json=fields)
     body: dict[str, Any] = response.json()
     return body
 
@@ -40,7 +40,7 @@ def files(world: World) -> Mapping[str, str]:
 async def test_the_api_shows_what_a_turn_changed_puts_it_back_and_takes_that_back(world: World) -> None:
     async with world.serve() as daemon:
         await said(daemon, call("write", path="a.md", content="one\n"))
-        shown = await undo(daemon, session="api:main", preview="1")
+        shown = await undo(daemon, session="api:main", preview=True)
         assert shown["restored"] == [str(work(world) / "a.md")]
         assert "-one\n" in shown["diff"]
         assert files(world) == {"a.md": "one\n"}

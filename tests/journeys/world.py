@@ -23,6 +23,11 @@ from hob.testing.model_server import ModelServer
 
 TOKEN = "journeys-token-0123456789"
 HARNESS = str(Path(__file__).with_name("daemon.py"))
+_WITH_FEW = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
+os.execv(sys.executable, [sys.executable, "-m", "hob", "serve"])
+"""
 LOST = (httpx2.TransportError, OSError)
 """What a client sees of a process that dies."""
 
@@ -152,6 +157,12 @@ class World:
     async def serve(self, **environ: str) -> AsyncIterator[Daemon]:
         """`hob serve`."""
         async with self._started(["-m", "hob", "serve"], environ) as daemon:
+            yield daemon
+
+    @asynccontextmanager
+    async def serve_with_few(self, descriptors: int) -> AsyncIterator[Daemon]:
+        """`hob serve` that may hold so many files and connections open."""
+        async with self._started(["-c", _WITH_FEW, str(descriptors)], {}) as daemon:
             yield daemon
 
     @asynccontextmanager

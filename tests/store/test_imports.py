@@ -83,6 +83,11 @@ async def test_what_was_erased_does_not_come_back(store: Store) -> None:
     assert (await store.sessions.get(THERE)).title == ""
 
 
+async def test_a_time_to_come_is_no_last_use(store: Store) -> None:
+    await store.imports.add(THERE, "", (said("a", "from the future", at=4_000_000_000.0),))
+    assert (await store.sessions.get(THERE)).updated < 4_000_000_000.0
+
+
 async def test_calls_stay_with_their_results(store: Store) -> None:
     call = ToolCall(CallId("c1"), "exec", '{"command": "ls"}')
     asked = PastEntry("a", Entry(0, "assistant", "", OWNER, "", 5.0, calls=(call,)))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import NotFound
-from hob.core.ids import CallId, TurnId
+from hob.core.ids import ONE_TURN, CallId, SessionKey, TurnId
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import Entry, Image
 from hob.core.states import TurnState
@@ -129,3 +129,25 @@ async def test_a_backup_made_before_brings_it_back_until_the_next_day(tmp_path: 
     assert not holders(home)
     restore(home, tmp_path / "copy.db", clock)
     assert holders(home) == ["hob.db"]
+
+
+async def test_what_was_said_for_one_turn_goes_when_it_is_old_and_conversations_stay(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, SETTINGS, clock) as store:
+        passing, kept, open_ = message(DETAIL), message("said"), message(DETAIL)
+        turn = await make_turn(store, passing, session=SessionKey(f"{ONE_TURN}m_1"))
+        await store.journal.finish(finish_of(turn, DETAIL))
+        await make_turn(store, kept)
+        await make_turn(store, open_, session=SessionKey(f"{ONE_TURN}m_2"))
+        await clock.advance(1000)
+        now = clock.now().timestamp()
+        assert await store.retention.drop_one_turn_sessions(now - 2000) == 0
+        assert await store.retention.drop_one_turn_sessions(now) > 3
+        assert await store.retention.drop_one_turn_sessions(now) == 0
+        gone, stays = await store.inbox.find_result(passing.id), await store.inbox.find_result(kept.id)
+        assert gone is not None
+        assert (gone.reply, gone.state) == ("", "done")
+        assert stays is not None
+        found = await store.timeline.trace(open_.trace)
+        assert DETAIL in [event.text for event in found]
+        assert [session.key for session in await store.sessions.find()] == [SESSION]

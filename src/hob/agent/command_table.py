@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hob.core.scopes import Scope
+
 
 class Moment(StrEnum):
     """When a command acts."""
@@ -13,7 +15,10 @@ class Moment(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One row of the table. `english` and `german` stand in `/help`; `owner` keeps it from everybody else."""
+    """One row of the table. `english` and `german` stand in `/help`; `owner` keeps it from everybody else.
+
+    `scope` is what a token of the owner's must be good for, as it must for the route that does the same.
+    """
 
     name: str
     moment: Moment
@@ -21,20 +26,29 @@ class Command:
     english: str
     german: str
     owner: bool = False
+    scope: Scope = Scope.CHAT
 
 
 COMMANDS: tuple[Command, ...] = (
     Command("help", Moment.ARRIVAL, "/help", "this list", "diese Liste"),
-    Command("status", Moment.ARRIVAL, "/status", "how Hob is", "wie es Hob geht", owner=True),
+    Command("status", Moment.ARRIVAL, "/status", "how Hob is", "wie es Hob geht", owner=True, scope=Scope.READ),
     Command("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob", "wer du für Hob bist"),
     Command("stop", Moment.ARRIVAL, "/stop", "stop the running turn", "die laufende Arbeit anhalten"),
     Command(
-        "pause", Moment.ARRIVAL, "/pause", "keep messages, do nothing", "Nachrichten behalten, nichts tun", owner=True
+        "pause",
+        Moment.ARRIVAL,
+        "/pause",
+        "keep messages, do nothing",
+        "Nachrichten behalten, nichts tun",
+        owner=True,
+        scope=Scope.ADMIN,
     ),
-    Command("resume", Moment.ARRIVAL, "/resume", "go on", "weitermachen", owner=True),
-    Command("cancel", Moment.ARRIVAL, "/cancel ID", "cancel a task", "eine Aufgabe abbrechen", owner=True),
-    Command("tasks", Moment.ARRIVAL, "/tasks", "open tasks", "offene Aufgaben", owner=True),
-    Command("usage", Moment.ARRIVAL, "/usage", "what was spent", "was verbraucht wurde", owner=True),
+    Command("resume", Moment.ARRIVAL, "/resume", "go on", "weitermachen", owner=True, scope=Scope.ADMIN),
+    Command(
+        "cancel", Moment.ARRIVAL, "/cancel ID", "cancel a task", "eine Aufgabe abbrechen", owner=True, scope=Scope.ADMIN
+    ),
+    Command("tasks", Moment.ARRIVAL, "/tasks", "open tasks", "offene Aufgaben", owner=True, scope=Scope.READ),
+    Command("usage", Moment.ARRIVAL, "/usage", "what was spent", "was verbraucht wurde", owner=True, scope=Scope.READ),
     Command(
         "context",
         Moment.ARRIVAL,
@@ -42,6 +56,7 @@ COMMANDS: tuple[Command, ...] = (
         "what the next request holds",
         "was die nächste Anfrage enthält",
         owner=True,
+        scope=Scope.READ,
     ),
     Command(
         "session",
@@ -105,6 +120,20 @@ COMMANDS: tuple[Command, ...] = (
 ANSWERS = frozenset({"approve", "allow", "deny"})
 """What looks like a command and answers a question for leave."""
 BY_NAME = {command.name: command for command in COMMANDS}
+_OF_VERBS = {
+    ("session", ""): Scope.READ,
+    ("session", "list"): Scope.READ,
+    ("session", "archive"): Scope.ADMIN,
+    ("session", "title"): Scope.ADMIN,
+    ("undo", "files"): Scope.ADMIN,
+}
+"""Where it depends on the first word behind the command."""
+
+
+def scope_of(command: Command, rest: str) -> Scope:
+    """What a token must be good for to use the command so; loosening what a session permits wants more."""
+    verb = rest.split(maxsplit=1)[0].lower() if rest else ""
+    return _OF_VERBS.get((command.name, verb), command.scope)
 
 
 def parse(text: str) -> tuple[str, str] | None:

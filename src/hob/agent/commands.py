@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from hob.agent.command_table import ANSWERS, BY_NAME, COMMANDS, Moment, parse
-from hob.agent.leeway import AS_CONFIGURED, USUAL, Leeway
+from hob.agent.command_table import ANSWERS, BY_NAME, COMMANDS, Moment, parse, scope_of
+from hob.agent.leeway import AS_CONFIGURED, USUAL, Leeway, Scale
 from hob.agent.naming import chain_of, chosen_name
 from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import session_of, thread_session
@@ -23,6 +23,7 @@ from hob.core.models import NOTHING_SPENT, Spent, Thinking
 from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
+from hob.core.scopes import Scope
 from hob.core.turns import QueueMode
 
 DAY_SECONDS = 86_400.0
@@ -133,8 +134,11 @@ class SlashCommands:
         command = BY_NAME.get(name)
         if command is None:
             return self._unknown(name)
-        if command.owner and inbound.sender.cls is not SenderClass.OWNER:
+        owner, needed = inbound.sender.cls is SenderClass.OWNER, scope_of(command, rest)
+        if command.owner and not owner:
             return answer(Answer.NEEDS_OWNER, self._language)
+        if owner and not inbound.may(needed):
+            return answer(Answer.NEEDS_SCOPE, self._language, scope=needed)
         perform: Callable[[Call], Awaitable[str]] = getattr(self, f"_{name}")
         try:
             return await perform(Call(inbound, session, rest, self._language))
@@ -413,6 +417,8 @@ class SlashCommands:
             return answer(Answer.PERMISSION_ALONE, call.language, word=wanted)
         if wanted in (*scale.words, AS_CONFIGURED):
             chosen = None if wanted == AS_CONFIGURED else wanted
+            if _loosens(call, scale, chosen, (await self._sessions.get(call.session)).permission):
+                return answer(Answer.NEEDS_SCOPE, call.language, scope=Scope.APPROVE)
             await self._sessions.change(call.session, permission=chosen)
             return answer(Answer.PERMISSION_SET, call.language, word=scale.told(chosen, call.language))
         word = scale.told((await self._sessions.get(call.session)).permission, call.language)
@@ -423,11 +429,18 @@ class SlashCommands:
         scale, wanted = self._leeway.autonomies, call.rest.lower()
         if wanted in (*scale.words, AS_CONFIGURED):
             chosen = None if wanted == AS_CONFIGURED else wanted
+            if _loosens(call, scale, chosen, (await self._sessions.get(call.session)).autonomy):
+                return answer(Answer.NEEDS_SCOPE, call.language, scope=Scope.APPROVE)
             await self._sessions.change(call.session, autonomy=chosen)
             return answer(Answer.AUTONOMY_SET, call.language, word=scale.told(chosen, call.language))
         word = scale.told((await self._sessions.get(call.session)).autonomy, call.language)
         which = Answer.AUTONOMY_UNKNOWN if wanted else Answer.AUTONOMY
         return answer(which, call.language, wanted=call.rest, word=word, lines=scale.lines(call.language))
+
+
+def _loosens(call: Call, scale: Scale, wanted: str | None, current: str | None) -> bool:
+    """Whether it would permit more than before, by a token that gives no leave."""
+    return scale.is_looser(wanted, current) and not call.inbound.may(Scope.APPROVE)
 
 
 def _limit_line(standing: Standing, language: str) -> str:

@@ -35,6 +35,14 @@ class Scale:
         said = answer(Answer.AS_CONFIGURED, language)
         return f"{self.configured}, {said}" if self.configured else said
 
+    def is_looser(self, wanted: str | None, current: str | None) -> bool:
+        """Whether the first permits more than the second; None is as configured. What is not known may be anything."""
+        return self._place(wanted, len(self.words)) > self._place(current, 0)
+
+    def _place(self, chosen: str | None, unknown: int) -> int:
+        word = chosen or self.configured
+        return self.words.index(word) if word in self.words else unknown
+
     def lines(self, language: str) -> str:
         """A line for each word there is, with what it means."""
         meanings = {word: answer(_MEANINGS[word], language) if word in _MEANINGS else "" for word in self.words}

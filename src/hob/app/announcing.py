@@ -7,9 +7,8 @@ nothing out.
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from hob.app.telling import Telling
 from hob.channels.webhooks.settings import WebhookOutSettings
@@ -42,8 +41,7 @@ _ENDS: Mapping[str, str] = {
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _News:
+class _News(NamedTuple):
     """What is to be told. `words` are what was said, which only some are told."""
 
     type: str

@@ -54,7 +54,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("doctor", "doctor:doctor", "What is wrong here, and what to do about it."),
     ("service", "service:app", "Hob as a service: started with the machine and after failures."),
     ("upgrade", "upgrade:upgrade", "How this Hob is upgraded, and what changed."),
-    ("backup", "backup:backup", "Write a copy of all that was said and is remembered to one file."),
+    ("backup", "backup:backup", "Write a consistent copy of all that was said and is remembered to one file."),
     ("restore", "backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "export:export", "Conversations as JSON lines."),
     ("rebuild", "rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),

@@ -11,6 +11,7 @@ from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
+from hob.app.descriptors import raise_limit
 from hob.app.draining import drain
 from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
@@ -19,7 +20,7 @@ from hob.config import Config, process_environment
 from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
 from hob.gateway.asgi import build_api
-from hob.gateway.listener import renew_certificate, secured_by, serve
+from hob.gateway.listener import MOST_CONNECTIONS, TURNED_AWAY, renew_certificate, secured_by, serve
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp, bind_unix
 from hob.providers import load_libraries
@@ -60,10 +61,11 @@ async def run_daemon(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
+    descriptors = raise_limit()
     supervisor = Supervisor(process_environment())
     async with (
         open_app(home, config, extras=extras) as app,
-        listening(app, tcp=True) as url,
+        listening(app, tcp=True, descriptors=descriptors) as url,
         supervisor.watched(app.api.clock),
     ):
         loop.add_signal_handler(signal.SIGHUP, app.reload)
@@ -79,8 +81,11 @@ async def run_daemon(
 
 
 @asynccontextmanager
-async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
-    """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given."""
+async def listening(app: App, *, tcp: bool, descriptors: int = 1_024) -> AsyncIterator[str]:
+    """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given.
+
+    Connections over TCP take half of the `descriptors` at most: the socket, files and commands are never without any.
+    """
     settings = app.config[GatewaySettings]
     secured = secured_by(settings)
     if secured is not None:
@@ -105,6 +110,7 @@ async def listening(app: App, *, tcp: bool) -> AsyncIterator[str]:
                 tls=secured,
                 proxies=settings.trusted_proxies,
                 message_bytes=most,
+                most_connections=min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY),
             ):
                 yield f"http{'s' if secured else ''}://{f'[{host}]' if ':' in host else host}:{port}"
     finally:

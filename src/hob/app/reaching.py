@@ -24,18 +24,19 @@ def reach(
     home: Path,
     method: str,
     route: str,
-    query: Mapping[str, str],
+    fields: Mapping[str, Any],
     here: "Callable[[Any], Awaitable[Mapping[str, Any]]]",
     *,
     timeout: float | None = 60.0,
 ) -> Mapping[str, Any]:
     """The owner's answer to a request, or what `here` makes of the opened application where there is no owner.
 
-    The owner is waited for `timeout` seconds, or as long as it takes.
-    Raises the HobError the owner told, or HomeTaken in the moment between two owners.
+    The fields go as JSON with a POST, else in the query. The owner is waited for `timeout` seconds, or as long as it
+    takes. Raises the HobError the owner told, or HomeTaken in the moment between two owners.
     """
+    query, body = (None, fields or None) if method == "POST" else (fields, None)
     try:
-        answer = call(socket_of(home), method, route, query, timeout=timeout)
+        answer = call(socket_of(home), method, route, query, body, timeout=timeout)
     except NobodyThere:
         return _answer_here(home, here)
     if "error" in answer.body:

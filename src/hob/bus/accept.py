@@ -8,9 +8,10 @@ from typing import Protocol
 
 from hob.bus.commanding import command_event, run_command
 from hob.bus.performing import Surroundings
-from hob.core.errors import Busy, InvalidRequest, NotAllowed, Stopping, StoreError, StoreFull
+from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
-from hob.core.messages import Inbound, MediaType
+from hob.core.labels import HOB_LABEL
+from hob.core.messages import FETCHED_CHANNELS, Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
 from hob.core.sentences import OF_BUSY, Sentence, say, span
@@ -96,6 +97,12 @@ class Acceptor:
         session = inbound.session or self._around.routing.session_of(inbound)
         event = self._event(inbound, session, admitted.classification)
         when = self._around.commands.when(inbound.text)
+        accepted = await self._settle(inbound, session, event, when)
+        if accepted.duplicate and inbound.origin.channel in FETCHED_CHANNELS:
+            await self._check_same(inbound, accepted.id)
+        return accepted
+
+    async def _settle(self, inbound: Inbound, session: SessionKey, event: TimelineEvent, when: str | None) -> Accepted:
         if when == "arrival":
             return await self._answer(inbound, session, event)
         if when is None and self._questions is not None:
@@ -103,6 +110,12 @@ class Acceptor:
             if taken is not None:
                 return taken
         return await self._queue(inbound, session, event, command=when is not None)
+
+    async def _check_same(self, inbound: Inbound, first: InboundId) -> None:
+        """Whoever made the key themselves may have made it twice; a platform's is the message's own, however edited."""
+        earlier = await self._around.store.inbox.find_inbound(first)
+        if earlier is not None and _words(earlier) != _words(inbound):
+            raise KeyReused("this key belongs to an earlier message that says something else; choose another")
 
     def _shortened(self, inbound: Inbound) -> Inbound:
         limit = self._around.settings.max_text
@@ -196,6 +209,12 @@ class Acceptor:
 
 def _length(inbound: Inbound) -> int:
     return len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
+
+
+def _words(inbound: Inbound) -> tuple[object, ...]:
+    """What a message says; notes that the door has added are no part of it."""
+    quoted = [part.text for part in inbound.quoted if part.label != HOB_LABEL]
+    return inbound.text, quoted, [file.blob for file in inbound.attachments]
 
 
 def _media_type(inbound: Inbound) -> MediaType:

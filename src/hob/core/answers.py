@@ -86,6 +86,7 @@ class Answer(StrEnum):
     QUEUE = auto()
     QUEUE_SET = auto()
     NEEDS_OWNER = auto()
+    NEEDS_SCOPE = auto()
 
 
 _TEXTS: Mapping[Answer, tuple[str, str]] = {
@@ -314,6 +315,10 @@ _TEXTS: Mapping[Answer, tuple[str, str]] = {
     ),
     Answer.QUEUE_SET: ("Queue mode is now {mode}.", "Der Modus ist jetzt {mode}."),
     Answer.NEEDS_OWNER: ("Only the owner may do that.", "Das darf nur der Besitzer."),
+    Answer.NEEDS_SCOPE: (
+        "The token this came with is not good for that: it needs the scope `{scope}`. `hob token new` makes one.",
+        "Das Token, mit dem das kam, reicht dafür nicht: Nötig ist der Scope `{scope}`. `hob token new` macht eines.",
+    ),
 }
 
 

@@ -55,6 +55,10 @@ class InvalidRequest(HobError):
     """The request cannot be understood."""
 
 
+class KeyReused(HobError):
+    """The key belongs to another message, which was accepted before; nothing was accepted. Choose a new one."""
+
+
 class NotFound(HobError):
     """There is no such thing."""
 

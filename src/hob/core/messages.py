@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnId
 from hob.core.labels import Label, Origin, SenderClass, Trust
+from hob.core.scopes import Scope
 
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 FETCHED_CHANNELS = frozenset({"api", "local"})
@@ -19,6 +20,9 @@ WEBHOOK_OUT_CHANNEL = "webhook_out"
 
 TOKEN_SENDER = "token:"  # noqa: S105 - it opens nothing
 """How a sender's id begins there who is not the owner in everything: a token that was given out. Its class is known."""
+
+_CHAT = frozenset({Scope.CHAT})
+_EVERYTHING = frozenset(Scope)
 
 
 class MediaType(StrEnum):
@@ -84,7 +88,8 @@ class Inbound:
     `session` is the session the sender asked for by name, if any; otherwise the address decides.
     `hops` counts how many self-made messages lie between this one and a person's. `group` says that others than the
     sender read the answer too: such a chat never sees what is the owner's alone. `mentioned` says that the platform
-    itself tells that Hob is meant: a mention of its account, or a reply to one of its messages.
+    itself tells that Hob is meant: a mention of its account, or a reply to one of its messages. `scopes` are those of
+    the token it came with; None where it came without one, or with the owner's own.
     """
 
     id: InboundId
@@ -103,6 +108,14 @@ class Inbound:
     background: bool = False
     group: bool = False
     mentioned: bool = False
+    scopes: frozenset[Scope] | None = None
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the token it came with is good for this; what came without one is limited by its sender alone."""
+        scopes = self.scopes
+        if scopes is None:  # a token that nobody said more of is good for chat
+            scopes = _CHAT if self.sender.id.startswith(TOKEN_SENDER) else _EVERYTHING
+        return scope in scopes or Scope.ADMIN in scopes
 
 
 class OutboundKind(StrEnum):

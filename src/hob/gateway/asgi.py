@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hob.gateway.api import Api
@@ -25,7 +25,7 @@ _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]] = ENDPOINTS) -> ASGIApp:
     """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP."""
     routes: list[BaseRoute] = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
-    routes.append(WebSocketRoute("/ws", _Live(api)))
+    routes += (WebSocketRoute("/ws", _Live(api)), Route("/ws", _on_no_upgrade))
     app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
     app.router.redirect_slashes = False
     masked = MaskedAnswers(app, api.mask)
@@ -53,6 +53,12 @@ class _Local:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["visitor"] = AtTheSocket()
         await self._app(scope, receive, send)
+
+
+async def _on_no_upgrade(_: Request) -> Response:
+    """Told whether or not there is a token: a page's comes later, and where a proxy is in the way it never does."""
+    text = "/ws is for WebSockets; where a proxy is in between, it has to pass the headers Upgrade and Connection on"
+    return failure_response(Failure("invalid_request", text))
 
 
 async def _on_defect(_: Request, __: Exception) -> Response:

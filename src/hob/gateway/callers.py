@@ -1,18 +1,11 @@
 """Who calls, and what they may."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from hob.core.labels import SenderClass
+from hob.core.scopes import Scope
 
-
-class Scope(StrEnum):
-    """What a token is good for. `admin` holds all the others."""
-
-    CHAT = "chat"
-    READ = "read"
-    APPROVE = "approve"
-    ADMIN = "admin"
+__all__ = ["AT_THE_SOCKET", "EVERYTHING", "WITH_THE_TOKEN", "Caller", "Scope"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,9 +62,9 @@ Handler = Callable[[Call[T]], Awaitable[Response]]
 class Endpoint(Generic[T]):
     """What is called by one method on one path. Its manual is the handler's docstring.
 
-    `scope` is what the caller must be allowed; None: everybody may. What it takes, a frozen dataclass made with
-    `fields.field`, is read from the query, with POST and PUT from a JSON body as well; `bytes` takes a body of any type
-    as it is. Unless it is `closed`, fields that are not declared are passed over.
+    `scope` is what the caller must be allowed, if none of the scopes in `also`; None: everybody may. What it takes, a
+    frozen dataclass made with `fields.field`, is read from the query, with POST and PUT from a JSON body instead;
+    `bytes` takes a body of any type as it is. Unless it is `closed`, fields that are not declared are passed over.
 
     The rest is told to people and to the OpenAPI file: `answers` are the bodies by status, `errors` the codes of
     `failures.STATUS` it may end with beyond those of every endpoint, `failures` what a model's failure may be.
@@ -78,6 +78,8 @@ class Endpoint(Generic[T]):
     answers: tuple[tuple[int, Any], ...] = ((200, dict[str, Any]),)
     errors: tuple[str, ...] = ()
     failures: tuple[int, ...] = ()
+    also: tuple[Scope, ...] = ()
+    """Narrower scopes that do as well."""
     local: bool = False
     """Only the Unix socket has it: it acts on the machine itself, or on whom Hob obeys."""
     closed: bool = True
@@ -119,7 +121,7 @@ class Endpoint(Generic[T]):
         return Route(self.path, answer, methods=[self.method])
 
     async def _let_in(self, api: Api, request: Request) -> Call[T]:
-        caller = NOBODY if self.scope is None else caller_of(request, self.scope)
+        caller = NOBODY if self.scope is None else caller_of(request, self.scope, *self.also)
         return Call(api, caller, await self._read(api, request), request)
 
     async def _read(self, api: Api, request: Request) -> T:
@@ -127,7 +129,11 @@ class Endpoint(Generic[T]):
         if self.raw:
             return body  # type: ignore[return-value]  # T is bytes here
         given: dict[str, Any] = {name: Text(text) for name, text in request.query_params.items()}
-        if body.strip():
+        if self.has_body:
+            if given:  # addresses stand in the logs of whatever lies between
+                raise InvalidRequest("this route takes its fields in a JSON body and none in the address")
+            given = _object(body, request)
+        elif body.strip():
             given |= _object(body, request)
         return read(self.takes, given, closed=self.closed)
 
@@ -151,12 +157,13 @@ class Endpoint(Generic[T]):
         return b"".join(pieces)
 
 
-def caller_of(request: HTTPConnection, scope: Scope | None = None) -> Caller:
-    """Who calls, if they may do this. Raises Refusal."""
+def caller_of(request: HTTPConnection, *scopes: Scope) -> Caller:
+    """Who calls, if they have one of these scopes; whoever they are, where none is asked for. Raises Refusal."""
     visitor: Visitor | AtTheSocket = request.scope["visitor"]
     caller = visitor.caller()
-    if scope is not None and not caller.may(scope):
-        raise Refusal("missing_scope", f"this token has no scope {scope.value!r}; `hob token new` makes one that has")
+    if scopes and not any(map(caller.may, scopes)):
+        wanted = " or ".join(repr(scope.value) for scope in scopes)
+        raise Refusal("missing_scope", f"this token has no scope {wanted}; `hob token new` makes one that has")
     return caller
 
 

@@ -9,6 +9,7 @@ from hob.core.errors import (
     BusyScope,
     HobError,
     InvalidRequest,
+    KeyReused,
     ModelFault,
     NotAllowed,
     NotConfigured,
@@ -28,6 +29,7 @@ STATUS: Mapping[str, int] = {
     "not_found": 404,
     "model_not_found": 404,
     "method_not_allowed": 405,
+    "key_reused": 409,
     "too_large": 413,
     "not_json": 415,
     "wrong_host": 421,
@@ -109,6 +111,8 @@ def failure_of(error: HobError) -> Failure:
             return Failure("invalid_request", text, param=error.path)
         case InvalidRequest():
             return Failure("invalid_request", text)
+        case KeyReused():
+            return Failure("key_reused", text)
         case NotAllowed():
             return Failure("not_allowed", text)
         case NotFound():

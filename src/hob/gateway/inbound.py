@@ -10,6 +10,7 @@ from hob.core.ids import ONE_TURN, BlobId, SessionKey, new_inbound_id, new_trace
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.ports.tools import Blobs
+from hob.core.scopes import Scope
 from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.callers import AT_THE_SOCKET, Caller
 from hob.gateway.fields import field, read
@@ -134,4 +135,5 @@ def inbound_of(
         session=SessionKey(session) if session and whole else None,
         model=asked.model,
         sent_at=clock.now(),
+        scopes=None if caller.may(Scope.ADMIN) else caller.scopes,
     )

@@ -16,11 +16,14 @@ from hob.gateway.openai.table import ENDPOINTS as OPENAI
 from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
 from hob.gateway.routes.attachments import MOST_BYTES
 
-CHAT, READ, APPROVE, ADMIN = Scope
-ACCEPTING = (*BUSY, "not_allowed", "not_found", "stopping")
+CHAT, READ, METRICS, APPROVE, ADMIN = Scope
+ACCEPTING = (*BUSY, "key_reused", "not_allowed", "not_found", "stopping")
 """How a message may be turned away."""
 MODEL_FAILURES = tuple(sorted({status_of_fault(fault.value) for fault in ModelFault}))
-_KEY = ("Idempotency-Key", "1 to 255 characters; the same key again, at any time, joins the same message")
+_KEY = (
+    "Idempotency-Key",
+    "1 to 255 characters; the same key again, at any time, joins the same message; with another text it is refused",
+)
 _FOLLOW = ("Accept", "`text/event-stream` follows the message instead of waiting for it")
 
 Object = dict[str, Any]
@@ -75,10 +78,11 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         state.health,
         READ,
         Nothing,
+        also=(METRICS,),
         answers=((200, answers.HealthAnswer), (503, answers.HealthAnswer)),
     ),
     Endpoint("GET", "/status", state.status, READ, Nothing),
-    Endpoint("GET", "/metrics", state.metrics, READ, Nothing, errors=("not_found",), media=(PLAIN,)),
+    Endpoint("GET", "/metrics", state.metrics, READ, Nothing, also=(METRICS,), errors=("not_found",), media=(PLAIN,)),
     Endpoint("GET", "/sessions", sessions.sessions, READ, sessions.Which),
     Endpoint("GET", "/sessions/show", sessions.show, READ, sessions.ASession, errors=("not_found",)),
     Endpoint("POST", "/sessions/change", sessions.change, ADMIN, sessions.Changing, errors=("not_found",)),
@@ -108,13 +112,22 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((200, answers.UndoneAnswer),),
         errors=("not_found", "not_allowed"),
     ),
-    Endpoint("GET", "/approvals", approvals.approvals, READ, Nothing, answers=((200, answers.ApprovalsAnswer),)),
+    Endpoint(
+        "GET",
+        "/approvals",
+        approvals.approvals,
+        READ,
+        Nothing,
+        also=(APPROVE,),
+        answers=((200, answers.ApprovalsAnswer),),
+    ),
     Endpoint(
         "GET",
         "/approvals/{id}",
         approvals.approval,
         READ,
         Nothing,
+        also=(APPROVE,),
         answers=((200, answers.ApprovalAnswer),),
         errors=("not_found",),
     ),
@@ -127,7 +140,9 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answers=((200, answers.SettledAnswer),),
         errors=("not_found", "not_allowed"),
     ),
-    Endpoint("GET", "/grants", approvals.grants, READ, Nothing, answers=((200, answers.GrantsAnswer),)),
+    Endpoint(
+        "GET", "/grants", approvals.grants, READ, Nothing, also=(APPROVE,), answers=((200, answers.GrantsAnswer),)
+    ),
     Endpoint(
         "DELETE",
         "/grants/{id}",

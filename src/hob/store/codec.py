@@ -10,6 +10,7 @@ from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
 from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import UNKNOWN_TIME, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import Entry, Image
+from hob.core.scopes import Scope
 from hob.core.tools import ToolCall
 
 INBOUND_VERSION = 1
@@ -50,6 +51,8 @@ def dump_inbound(inbound: Inbound) -> str:
         data["group"] = True
     if inbound.mentioned:
         data["mentioned"] = True
+    if inbound.scopes is not None:
+        data["scopes"] = sorted(inbound.scopes)
     return dump_json(data)
 
 
@@ -61,7 +64,7 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
     channel, chat, account, thread = data["origin"]
     sender, name, cls = data["sender"]
     session = data.get("session")
-    sent_at = data.get("sent_at")
+    sent_at, scopes = data.get("sent_at"), data.get("scopes")
     return Inbound(
         id=InboundId(data["id"]),
         key=data["key"],
@@ -82,6 +85,7 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
         background=data.get("background", False),
         group=data.get("group", False),
         mentioned=data.get("mentioned", False),
+        scopes=None if scopes is None else frozenset(map(Scope, scopes)),
     )
 
 

@@ -83,7 +83,8 @@ def _hash(past: PastEntry) -> bytes:
 
 def _append(connection: apsw.Connection, session: SessionKey, title: str, entries: Sequence[Entry], now: float) -> None:
     keep = Keep(connection)
-    begun, last = min(entry.at for entry in entries), max(entry.at for entry in entries)
+    times = [min(entry.at, now) for entry in entries]  # a conversation was not last used tomorrow
+    begun, last = min(times), max(times)
     row = find_row(connection, "SELECT entries FROM sessions WHERE key = ?", (session,))
     shown = "" if row is not None else title_of(title)
     event = TimelineEvent(

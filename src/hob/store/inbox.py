@@ -1,6 +1,5 @@
 """Accepted messages on their way to an outcome."""
 
-import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from hob.core.timeline import TimelineEvent
 from hob.core.turns import Turn
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
 from hob.store.content import Keep
+from hob.store.keys import ARRIVAL_COMMAND, find_first, key_hash
 from hob.store.ledger import turn_spending
 from hob.store.outbox import write_outbounds
 from hob.store.readers import Readers
@@ -29,7 +29,7 @@ from hob.store.turns import add_turn, end_turn, with_end
 from hob.store.writer import Writer
 
 T = TypeVar("T")
-MESSAGE, LANE_COMMAND, ARRIVAL_COMMAND = 0, 1, 2
+MESSAGE, LANE_COMMAND = 0, 1
 _RETRY_SECONDS = 10.0
 _HOUR = 3600.0
 
@@ -37,13 +37,13 @@ _INSERT = (
     "INSERT INTO inbox (id, version, session, sender, trace_id, span_id, state, turn, command, at, not_before, hops,"
     " sender_class, text, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_FIRST_WITH_KEY = (
-    "SELECT i.id, i.trace_id, i.session, i.command, c.text FROM dedup d JOIN inbox i ON i.id = d.inbound"
-    " LEFT JOIN turns t ON t.id = i.turn AND i.command = 2 LEFT JOIN content c ON c.id = t.reply WHERE d.hash = ?"
-)
 _SELECT_WAITING = (
     "SELECT i.seq, i.session, i.not_before, i.command, i.version, c.text, b.text FROM inbox i"
     " JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body WHERE i.state = 'waiting' AND i.session = ?"
+)
+_SELECT_INBOUND = (
+    "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
+    " WHERE i.id = ? AND c.text IS NOT NULL AND b.text IS NOT NULL"
 )
 _WAITING_SPANS = "SELECT id, span_id FROM inbox WHERE state = 'waiting' AND session = ?"
 _COUNTS = (
@@ -128,24 +128,8 @@ class InboxCounts:
     oldest: float | None
 
 
-def key_hash(channel: str, account: str, key: str) -> bytes:
-    """The seal under which a message key is remembered for ever: SHA-256 of channel, account, key with NULs between."""
-    return hashlib.sha256("\0".join((channel, account, key)).encode("utf-8", "surrogatepass")).digest()
-
-
 def _sender_key(inbound: Inbound) -> str:
     return f"{inbound.origin.channel}:{inbound.origin.account}:{inbound.sender.id}"
-
-
-def find_first(connection: apsw.Connection, seal: bytes) -> Accepted | None:
-    """The first message with this key."""
-    row = find_row(connection, _FIRST_WITH_KEY, (seal,))
-    if row is None:
-        return None
-    id, trace, session, command, answer = row
-    return Accepted(
-        InboundId(id), TraceId(trace), SessionKey(session), True, answer if command == ARRIVAL_COMMAND else None
-    )
 
 
 def check_limits(
@@ -331,6 +315,11 @@ class Inbox:
         """What the first message with this key was accepted as."""
         seal = key_hash(channel, account, key)
         return await self._readers.read(lambda connection: find_first(connection, seal))
+
+    async def find_inbound(self, id: InboundId) -> Inbound | None:
+        """The message as it was accepted; None where nothing is left of it."""
+        row = await self._readers.read(lambda connection: find_row(connection, _SELECT_INBOUND, (id,)))
+        return None if row is None else load_inbound(*row)
 
     async def waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
         """The session's unclaimed messages, in order."""

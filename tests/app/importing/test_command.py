@@ -1,6 +1,8 @@
 """`hob import`: what it changes, what it leaves, and how it ends."""
 
+import itertools
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,36 @@ def test_a_template_that_was_changed_is_no_template(user: User) -> None:
     view = user.takes("openclaw")
     assert statuses(view, "file")["SOUL.md"] == "conflict"
     assert not list((user.state / "backups").glob("workspace-*/SOUL.md"))
+
+
+@pytest.mark.parametrize("nth", range(6))
+def test_stopped_between_any_two_files_it_goes_on(
+    user: User, nth: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders.openclaw(user.home / ".openclaw")
+    link, links = os.link, itertools.count()
+
+    def stop(source: Path, target: Path) -> None:
+        if next(links) == nth:
+            raise KeyboardInterrupt
+        link(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", stop)
+        with pytest.raises(SystemExit):
+            user.hob("import", "openclaw", "--yes")
+        capsys.readouterr()
+    user.takes("openclaw")
+    again = user.takes("openclaw")
+    assert {each["status"] for each in again["items"] if each["kind"] != "other"} == {"there"}
+    (kept,) = {each.read_bytes() for each in (user.state / "backups").glob("workspace-*/SOUL.md")}
+    assert b"# Character" in kept
+
+
+def test_all_of_a_setting_is_shown_before_it_is_taken(user: User) -> None:
+    ids = [str(10**9 + n) for n in range(60)]
+    folders.write(user.home / ".openclaw/openclaw.json", json.dumps({"channels": {"telegram": {"allowFrom": ids}}}))
+    assert "telegram:1000000059" in user.hob("import", "openclaw", "--dry-run")[1]
 
 
 def test_what_a_killed_import_left_half_written_is_no_hindrance(user: User) -> None:

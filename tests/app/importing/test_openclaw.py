@@ -78,6 +78,7 @@ def test_settings_are_those_that_hob_has(user: User) -> None:
     told = reasons(view, "not_taken")
     for words in ("mystery/one", "it would let everybody in", "gateway", "cron", "channels.telegram", ".env: OTHER"):
         assert words in told
+    assert ".env: MINE_KEY" not in told
     assert user.hob("config", "check")[0] == 0
 
 
@@ -101,7 +102,7 @@ def test_the_database_of_newer_releases_is_read_and_makes_no_message_twice(user:
     assert [entry.text for entry in user.history("openclaw:main/s-1")][-2:] == ["Buy bread, it says.", "And milk?"]
     assert view["messages"] == {"new": 6, "there": 4}
     (rows,) = (each for each in view["items"] if each["source"].endswith("sqlite: s-1"))
-    assert rows["passed"]["lines that cannot be read"] == 1
+    assert "compressed" in str(rows["passed"])
 
 
 def test_a_copy_elsewhere_is_read_with_the_workspace_that_lies_in_it(user: User, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from hob.app.commands.output import line, paint, print_json
 from hob.app.home import make_home
 from hob.app.identity import find_files
 from hob.app.sections import read_config
-from hob.core.errors import InvalidRequest, NotFound
+from hob.core.errors import HobError, NotFound
 from hob.workspace import WorkspaceSettings
 
 _NOT = ("not accepted: given to the model as untrusted text", "yellow")
@@ -31,7 +31,7 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> int: 
     if file and file not in there:
         raise NotFound(f"{line(file)} is no identity file in {folder}; there are: {', '.join(there) or 'none'}")
     if file and (problem := there[file].problem):
-        raise InvalidRequest(f"{file} {problem}; what is not read whole cannot be accepted")
+        raise HobError(f"{file} {problem}; what is not read whole cannot be accepted")
     if chosen := [each for each in there.values() if (all or each.name == file) and not each.problem]:
         accepted.accept({each.name: each.hash for each in chosen})
         tell_action(config.home, "accept", ", ".join(f"{each.name} {each.hash}" for each in chosen))

@@ -23,9 +23,9 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
         Print JSON; without --yes only what would be erased.
     """
     home = find_home(process_environment())
-    query = {"person": person}
+    fields = {"person": person}
     seen = reach(
-        home, "POST", "/people/erase", {**query, "preview": "1"}, lambda app: app.desk.erase(person, preview=True)
+        home, "POST", "/people/erase", {**fields, "preview": True}, lambda app: app.desk.erase(person, preview=True)
     )
     if json and not yes:
         print_json(seen)
@@ -38,7 +38,7 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
         if input("Erase all of this for ever? [y/N] ").strip().lower() not in ("y", "yes"):
             print("Nothing was erased.")
             return 1
-    done = reach(home, "POST", "/people/erase", query, lambda app: app.desk.erase(person, preview=False), timeout=600)
+    done = reach(home, "POST", "/people/erase", fields, lambda app: app.desk.erase(person, preview=False), timeout=600)
     if json:
         print_json(done)
     else:

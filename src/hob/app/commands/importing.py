@@ -125,7 +125,12 @@ def _agreed(plan: Plan) -> bool:
         return True
     if not sys.stdin.isatty():
         raise InvalidRequest("nobody is there to be asked; --yes takes it without asking, --dry-run only shows it")
-    if input("Take this over? [y/N] ").strip().lower() in ("y", "yes"):
+    try:
+        answer = input("Take this over? [y/N] ")
+    except EOFError:
+        answer = ""
+        print()
+    if answer.strip().lower() in ("y", "yes"):
         return True
     print("Nothing was changed.")
     return False
@@ -176,12 +181,14 @@ def _show_plan(plan: Plan) -> None:
 
 
 def _show_some(items: Sequence[Item]) -> None:
-    for item in items[:_SHOWN]:
+    for item in items if items and items[0].kind is Kind.SETTING else items[:_SHOWN]:
         mark, colour = _MARKS[item.status]
-        name = f"{line(item.target, 90)} (from {line(item.source, 60)})" if item.target else line(item.source, 120)
+        # a setting is shown whole: an end that nobody sees could let somebody in
+        target = line(item.target, 90 if item.kind is Kind.FILE else len(item.target) + 1)
+        name = f"{target} (from {line(item.source, 60)})" if target else line(item.source, 120)
         text = f"{name}: {line(item.why, 160)}" if item.why else name
         print(f"{paint(mark, colour)} {text}")
-    if len(items) > _SHOWN:
+    if len(items) > _SHOWN and items[0].kind is not Kind.SETTING:
         print(f"  … and {len(items) - _SHOWN} more; --json tells all")
 
 

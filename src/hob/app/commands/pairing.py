@@ -47,8 +47,8 @@ def approve(
     async def here(opened: Any) -> Mapping[str, Any]:
         return person_view(await opened.api.people.approve(code, person, name))
 
-    query = {"code": code, "person": person, "name": name}
-    let_in = reach(find_home(process_environment()), "POST", "/pairing/approve", query, here)
+    fields = {"code": code, "person": person, "name": name}
+    let_in = reach(find_home(process_environment()), "POST", "/pairing/approve", fields, here)
     print(f"{tame(let_in['id'])} ({let_in['class']}) may write now: {tame(', '.join(let_in['addresses']))}")
     return 0
 

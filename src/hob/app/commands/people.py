@@ -47,8 +47,8 @@ def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="W
     async def here(opened: Any) -> Mapping[str, Any]:
         return person_view(await opened.api.people.link(address, person, name))
 
-    query = {"address": address, "person": person, "name": name}
-    linked = reach(find_home(process_environment()), "POST", "/people/link", query, here)
+    fields = {"address": address, "person": person, "name": name}
+    linked = reach(find_home(process_environment()), "POST", "/people/link", fields, here)
     print(f"{tame(linked['id'])} ({linked['class']}): {tame(', '.join(linked['addresses']))}")
     return 0
 

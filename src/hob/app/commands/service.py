@@ -20,7 +20,7 @@ from hob.app.service.steps import ServiceFailed, Step, Write, perform, show
 from hob.app.service.variables import HEAD, names_in, wanted, with_values
 from hob.bus import BusSettings
 from hob.config import Config, find_home, process_environment
-from hob.core.errors import InvalidRequest, NotFound
+from hob.core.errors import NotFound
 
 app = App(
     name="service",
@@ -41,7 +41,7 @@ def install(
     plan = make_plan(config.home, environ, config[BusSettings].drain_seconds)
     for_other = keeper.home()
     if for_other and Path(for_other) != config.home:
-        raise InvalidRequest(
+        raise ServiceFailed(
             f"there is a service already, for the home {for_other}; `HOB_HOME={for_other} hob service uninstall` first"
         )
     variables = _variables(plan, config, environ, with_keys=with_keys)
@@ -56,7 +56,7 @@ def install(
         raise ServiceFailed(obstacle)
     was = keeper.state()
     if not was.running and (holder := holder_of(config.home)) and holder.startswith("hob serve"):
-        raise InvalidRequest(f"{config.home} is in use by {holder}; stop that one first, the service takes its place")
+        raise ServiceFailed(f"{config.home} is in use by {holder}; stop that one first, the service takes its place")
     make_home(config.home)
     former = read_text(keeper.file)
     _perform((*variables, *keeper.install(plan)), keeper, environ)
@@ -77,7 +77,7 @@ def _variables(plan: Plan, config: Config, environ: Mapping[str, str], *, with_k
     try:
         text = with_values(there or HEAD, values)
     except ValueError as error:
-        raise InvalidRequest(
+        raise ServiceFailed(
             f"{error} holds a quote, a backslash or a control character: write it into {file} yourself"
         ) from None
     hidden = with_values(there and "(what is there stays)\n", dict.fromkeys(values, "…"))
@@ -125,7 +125,7 @@ def uninstall(*, dry_run: Annotated[bool, Parameter(help="Only show what would b
         print(f"There is no service: {keeper.file} is not there.")
         return 0
     if keeper.home() and Path(keeper.home()) != home:
-        raise InvalidRequest(
+        raise ServiceFailed(
             f"this service is for the home {keeper.home()}; `HOB_HOME={keeper.home()} hob service uninstall` means it"
         )
     if dry_run:

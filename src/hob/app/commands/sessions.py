@@ -132,10 +132,9 @@ def _change(session: str, title: str | None = None, paused: bool | None = None, 
         )
         return changed
 
-    flags = {"paused": paused, "archived": archived}
-    query = {"session": session} | {name: str(int(flag)) for name, flag in flags.items() if flag is not None}
-    return _reach("POST", "/sessions/change", query | ({"title": title} if title is not None else {}), here)
+    fields = {"session": session, "title": title, "paused": paused, "archived": archived}
+    return _reach("POST", "/sessions/change", fields, here)
 
 
-def _reach(method: str, route: str, query: Mapping[str, str], here: Any) -> Mapping[str, Any]:
-    return reach(find_home(process_environment()), method, route, query, here)
+def _reach(method: str, route: str, fields: Mapping[str, Any], here: Any) -> Mapping[str, Any]:
+    return reach(find_home(process_environment()), method, route, fields, here)

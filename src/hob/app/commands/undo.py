@@ -29,8 +29,8 @@ def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json:
     home = find_home(process_environment())
     make_home(home)
     key = local_key(session)
-    query = {"id": id, "session": key} | ({"preview": "1"} if preview else {})
-    seen = reach(home, "POST", "/undo", query, lambda app: app.desk.undo(id, key, preview=preview))
+    fields = {"id": id, "session": key, "preview": preview}
+    seen = reach(home, "POST", "/undo", fields, lambda app: app.desk.undo(id, key, preview=preview))
     if json:
         print_json(seen)
     elif preview:

@@ -99,10 +99,10 @@ def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
             raise Unreadable(f"it cannot be read to its end: {error.strerror}") from error
 
 
-def parse(line: str | bytes) -> Object | None:
+def parse(line: object) -> Object | None:
     """The object of a line, or None."""
     try:
-        found = json.loads(line)
+        found = json.loads(line) if isinstance(line, str | bytes) else None
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

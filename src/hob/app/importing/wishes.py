@@ -38,6 +38,7 @@ class Wishes:
     left: list[Left] = field(default_factory=list)
     _reached: set[str] = field(default_factory=set)
     _allowed: dict[str, list[str]] = field(default_factory=dict)
+    _unused: dict[str, str] = field(default_factory=dict)
 
     def leave(self, what: str, why: str) -> None:
         """Name what is not taken."""
@@ -73,7 +74,7 @@ class Wishes:
                 self.variables_there.setdefault(name, value)
             provider = next((each for each in PROVIDERS if name in each.keys), None)
             if provider is None:
-                self.leave(f"{source}: {name}", "Hob has no setting for this variable; a provider here may refer to it")
+                self._unused[name] = source
             elif self._key(provider.id, value, f"{source}: {name}"):
                 self._reached.add(provider.id)
 
@@ -118,7 +119,9 @@ class Wishes:
             self.leave(source, "Hob has no such policy")
 
     def finish(self) -> None:
-        """Put the lists together. The last word."""
+        """Put the lists together, and name what nothing has referred to. The last word."""
+        for name, place in self._unused.items():
+            self.leave(f"{place}: {name}", "Hob has no setting for this variable")
         for key, entries in self._allowed.items():
             self.settings.append(SourceSetting(key, tuple(dict.fromkeys(entries)), "channels", adds=True))
 
@@ -156,6 +159,7 @@ class Wishes:
             if name not in self.variables_there:
                 return self._refer(provider, setting, name, source) or there
             value = self.variables_there[name]
+            self._unused.pop(name, None)
         if not _is_line(value, _MOST_KEY) or not value.isascii() or " " in value:
             self.leave(f"{source}: the key", "it is no key, or one that is made of other parts")
             return there

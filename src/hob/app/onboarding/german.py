@@ -137,12 +137,11 @@ _OUTCOMES: Mapping[str, str] = {
     "put that right, or name another with --model; --no-test saves it untried": (
         "bring das in Ordnung, oder nenne ein anderes mit --model; --no-test speichert es unversucht"
     ),
+    "{model}; the running Hob goes on as before: {problem}": "{model}; der laufende Hob bleibt beim Alten: {problem}",
     "{model}; the running Hob took it up and asks {asked}": (
-        "{model}; der Hob, der läuft, hat es übernommen und fragt {asked}"
+        "{model}; der laufende Hob hat es übernommen und fragt {asked}"
     ),
-    "`hob retry` answers what was kept while there was no model": (
-        "`hob retry` beantwortet, was ohne Modell aufgehoben wurde"
-    ),
+    "`hob retry` answers what was kept meanwhile": "`hob retry` beantwortet, was inzwischen liegen blieb",
     "`{command}` tries again": "`{command}` versucht es noch einmal",
     "{folder} with {files}; tools work in {work}": "{folder} mit {files}; Werkzeuge arbeiten in {work}",
     "{count} identity files": "{count} Identitätsdateien",

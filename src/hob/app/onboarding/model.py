@@ -119,7 +119,8 @@ def _save(home: Path, candidate: Candidate, tried: Tried) -> Outcome:
     running = reload_running(home)
     if running is None:
         return Outcome(STEP, Status.DONE, told)
-    if problem := running["problem"]:
-        return Outcome(STEP, Status.DONE, told, problem)
+    if running["problem"]:
+        told = because("{model}; the running Hob goes on as before: {problem}", model=told, problem=running["problem"])
+        return Outcome(STEP, Status.DONE, told)
     told = because("{model}; the running Hob took it up and asks {asked}", model=told, asked=running["model"])
-    return Outcome(STEP, Status.DONE, told, "`hob retry` answers what was kept while there was no model")
+    return Outcome(STEP, Status.DONE, told, "`hob retry` answers what was kept meanwhile")

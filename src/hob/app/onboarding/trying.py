@@ -44,9 +44,9 @@ def try_candidate(home: Path, candidate: Candidate) -> Tried:
     """
     with _keyed(home, candidate) as draft:
         text = draft.as_text()
-        query = {"model": draft.model, "draft": text}
+        fields = {"model": draft.model, "draft": text}
         row = reach(
-            home, "POST", "/models/test", query, lambda app: app.desk.try_model(draft.model, text), timeout=None
+            home, "POST", "/models/test", fields, lambda app: app.desk.try_model(draft.model, text), timeout=None
         )
     return _read(row)
 

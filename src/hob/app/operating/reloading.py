@@ -50,8 +50,8 @@ class Reloading:
             return self.view()
         self._problem, self._at = "", self._clock.now().timestamp()
         renewed = self._renew_secrets(new)
-        self._config, self._waiting = new, _differing(self._began, new, _waits)
-        if _differing(self._asked, new, _is_of_models):
+        self._config, self._waiting = new, _differing(self._began, new)
+        if _plain(self._asked, _is_of_models) != _plain(new, _is_of_models):
             self._asked = new
             self._models(new[ModelSettings])
         try:
@@ -86,8 +86,8 @@ class Reloading:
         return len(others)
 
 
-def _differing(began: Config, config: Config, wanted: Callable[[str], bool]) -> list[str]:
-    now, then = _plain(config, wanted), _plain(began, wanted)
+def _differing(began: Config, config: Config) -> list[str]:
+    now, then = (_plain(each, _waits) for each in (config, began))
     return sorted(key for key in now if now[key] != then[key])
 
 

@@ -27,6 +27,6 @@ class Accept(Protocol):
     async def __call__(self, inbound: Inbound) -> Accepted:
         """Make the message durable. Only after this returns may the channel acknowledge it.
 
-        Raises Busy, Stopping, NotAllowed, InvalidRequest, StoreFull and other StoreErrors: then nothing was accepted.
+        Raises Busy, Stopping, NotAllowed, InvalidRequest, KeyReused and StoreErrors: then nothing was accepted.
         """
         ...

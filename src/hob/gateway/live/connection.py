@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -26,6 +27,8 @@ SLOW_SECONDS = 15.0
 """A client that reads nothing for so long is let go."""
 RECHECK_SECONDS = 10.0
 """A revoked token ends a silent connection after this at most; one that says something or is told something at once."""
+FRESH_SECONDS = 0.1
+"""So long a token that was looked at is taken to hold: pieces of an answer come faster than that."""
 MOST_AT_ONCE = 32
 """Messages that are followed, and subscriptions, on one connection."""
 BURST = 60
@@ -65,6 +68,7 @@ class Connection:
         self._lasting: dict[asyncio.Task[None], str] = {}
         self._token: str | None = None
         self._caller: Caller | None = None
+        self._checked = -math.inf
         self._cursor: int | None = None
 
     async def run(self, caller: Caller | None, token: str | None, known: Callable[[Caller], None]) -> None:
@@ -189,8 +193,10 @@ class Connection:
 
     def _check(self) -> None:
         """Raises Ended once the token does not hold any more."""
-        if self._token is None:
+        now = self._api.clock.monotonic()
+        if self._token is None or now - self._checked < FRESH_SECONDS:
             return
+        self._checked = now
         try:
             holds = self._api.keyring.find(self._token) == self._caller
         except NotConfigured:

@@ -3,10 +3,11 @@
 import hashlib
 import hmac
 import logging
-import secrets
+import os
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from hob.core.clock import Clock
@@ -26,7 +27,6 @@ HOPS = "x-hob-hops"
 _MINUTE = 60.0
 _MOST_SESSION = 80
 _UNTRUSTED = Label(Origin.WEB, Trust.UNTRUSTED)
-_NOBODY = WebhookSettings(Secret.of(secrets.token_hex()))
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class Reception:
 
     def proven(self, name: str, headers: Mapping[str, str], body: bytes, now: float) -> str:
         """The id that the proof covers, if any. Raises Wrong; who has no such webhook takes as long to find out."""
-        settings = self.webhooks.get(name, _NOBODY)
+        settings = self.webhooks.get(name) or _nobody()
         tolerance, header = settings.tolerance_seconds, settings.header
         try:
             if problem := settings.problem():
@@ -97,6 +97,12 @@ class Reception:
         if len(taken) == most and (left := taken[0] + _MINUTE - now) > 0:
             raise Refusal("busy_sender", f"{most} deliveries in a minute are taken here", max(1, round(left)))
         taken.append(now)
+
+
+@cache
+def _nobody() -> WebhookSettings:
+    """A webhook whose secret nobody knows, for names that are none."""
+    return WebhookSettings(Secret.of(os.urandom(32).hex()))
 
 
 def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:

@@ -10,15 +10,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_PLACE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-_PATH = re.compile(r"\.|@[A-Za-z0-9-]{1,80}|[^\s.{}@][^\s.{}]*(?:\.[^\s.{}]+)*")
+# compiled with the first webhook: most have none
+_PLACE = r"(?s)\{\{(.*?)\}\}"
+_PATH = r"\.|@[A-Za-z0-9-]{1,80}|[^\s.{}@][^\s.{}]*(?:\.[^\s.{}]+)*"
 _CUT = "…"
 
 
 def check_template(template: str) -> None:
     """Raises ValueError that names the first placeholder that is none."""
-    for found in _PLACE.finditer(template):
-        if not _PATH.fullmatch(found[1].strip()):
+    for found in re.finditer(_PLACE, template):
+        if not re.fullmatch(_PATH, found[1].strip()):
             raise ValueError(
                 f"{found[0]!r} is no placeholder; write {{{{issue.title}}}} for a field, {{{{items.0}}}} for an entry "
                 "of a list, {{.}} for everything, {{@X-Event}} for a header"
@@ -34,7 +35,7 @@ def fill(template: str, body: Any, headers: Mapping[str, str], most: int) -> str
             return shortened(headers.get(path[1:].lower(), ""), most)
         return shortened(text_of(body if path == "." else _find(body, path.split("."))), most)
 
-    return shortened(_PLACE.sub(value, template), most)
+    return shortened(re.sub(_PLACE, value, template), most)
 
 
 def text_of(value: Any) -> str:

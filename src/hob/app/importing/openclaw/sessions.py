@@ -34,6 +34,8 @@ _TRANSCRIPT = re.compile(r"(?P<id>[A-Za-z0-9_-]{1,120})\.jsonl(?P<reset>\.reset\
 _AGENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LOCKS = (".lock", ".tmp", ".bak")
 _OWN_NOTES = frozenset({"session", "model_change", "thinking_level_change", "custom", "label", "session_info", "leaf"})
+_UNREAD = "lines that cannot be read"
+_COMPRESSED = "entries that OpenClaw keeps compressed"
 _SUMMARIES = frozenset({"compaction", "branch_summary"})
 
 
@@ -58,6 +60,8 @@ def conversations_of(source: Source) -> tuple[list[Conversation], list[Left]]:
             continue
         rows = _index(folder / "sessions" / "sessions.json", source.root, left)
         found += _of_files(folder, source, rows, left)
+        if (folder / "sessions" / "cold").exists():
+            left.append(Left(str(folder / "sessions" / "cold"), "old sessions that OpenClaw keeps compressed"))
         found += _of_database(folder, source, left)
     return found, left
 
@@ -141,20 +145,20 @@ def _title(row: Object) -> str:
 
 def _read_file(path: Path, root: Path, session: _Session) -> Iterator[Said | Passed]:
     lines = read_lines(path, root)
-    yield from _read(session, ((n, None if line is None else parse(line)) for n, line in enumerate(lines, 1)))
+    yield from _read(session, ((n, parse(line or b"") or _UNREAD) for n, line in enumerate(lines, 1)))
 
 
 def _read_rows(file: ForeignFile, session: _Session) -> Iterator[Said | Passed]:
     rows = file.rows("transcript_events", ("seq", "event_json"), "seq", (("session_id", session.id),))
-    yield from _read(session, ((n, parse(text) if isinstance(text, str | bytes) else None) for n, text in rows))
+    yield from _read(session, ((n, _COMPRESSED if text is None else parse(text) or _UNREAD) for n, text in rows))
 
 
-def _read(session: _Session, entries: Iterable[tuple[Any, Object | None]]) -> Iterator[Said | Passed]:
+def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[Said | Passed]:
     at = session.since
     owner = _is_owners(session.key)
     for n, entry in entries:
-        if entry is None:
-            yield Passed("lines that cannot be read")
+        if isinstance(entry, str):
+            yield Passed(entry)
             continue
         message = object_at(entry, "message")
         found = time_of(message.get("timestamp")) or time_of(entry.get("timestamp"))

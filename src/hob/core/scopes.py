@@ -1,0 +1,13 @@
+"""What a token that was given out is good for."""
+
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """One thing it is good for. `admin` holds all the others."""
+
+    CHAT = "chat"
+    READ = "read"
+    METRICS = "metrics"
+    APPROVE = "approve"
+    ADMIN = "admin"
