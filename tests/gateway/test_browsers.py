@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hob.core.labels import SenderClass
 from hob.gateway.browsers import is_our_host
+from hob.gateway.callers import Scope
 from hob.gateway.lockout import MOST_TRIES, WINDOW_SECONDS, Lockout, place_of
+from hob.gateway.tokens import TokenFile, load_token
 from hob.testing.clock import ManualClock
 from tests.gateway.conftest import TOKEN, Machine, machine
 
@@ -108,8 +111,8 @@ async def guess(hob: Machine, client: str, token: str) -> httpx2.Response:
 
 
 async def test_who_guesses_is_not_listened_to_but_others_and_the_socket_are(hob: Machine) -> None:
-    for _ in range(MOST_TRIES):
-        assert (await guess(hob, "10.0.0.1", "wrong")).status_code == 401
+    for number in range(MOST_TRIES):
+        assert (await guess(hob, "10.0.0.1", f"wrong-{number}")).status_code == 401
     response = await guess(hob, "10.0.0.1", "wrong")
     assert (response.status_code, response.json()["error"]["code"]) == (429, "too_many_attempts")
     assert 1 <= int(response.headers["retry-after"]) <= WINDOW_SECONDS
@@ -120,8 +123,8 @@ async def test_who_guesses_is_not_listened_to_but_others_and_the_socket_are(hob:
 
 async def test_who_was_known_before_is_not_locked_out_by_others(hob: Machine) -> None:
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
-    for _ in range(MOST_TRIES + 1):
-        await guess(hob, "10.0.0.1", "wrong")
+    for number in range(MOST_TRIES + 1):
+        await guess(hob, "10.0.0.1", f"wrong-{number}")
     assert (await guess(hob, "10.0.0.1", "wrong")).status_code == 429
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
@@ -137,8 +140,8 @@ async def test_no_token_at_all_is_no_guess(hob: Machine) -> None:
 async def test_after_a_while_one_is_heard_again() -> None:
     clock = ManualClock()
     lockout = Lockout(clock)
-    for _ in range(MOST_TRIES):
-        lockout.failed("10.0.0.1")
+    for number in range(MOST_TRIES):
+        lockout.failed("10.0.0.1", f"wrong-{number}")
         await clock.advance(1)
     assert lockout.wait("10.0.0.1") == WINDOW_SECONDS - MOST_TRIES
     await clock.advance(WINDOW_SECONDS - MOST_TRIES)
@@ -152,3 +155,22 @@ def test_addresses_of_one_line_share_their_fate_and_many_places_take_no_room() -
     for number in range(5_000):
         lockout.failed(f"10.1.{number // 250}.{number % 250}")
     assert len(lockout._places) <= 1_000
+
+
+async def test_an_old_token_that_is_tried_again_and_again_locks_nobody_out(hob: Machine) -> None:
+    for _ in range(3 * MOST_TRIES):
+        assert (await guess(hob, "10.0.0.1", "old")).status_code == 401
+    assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
+
+
+async def test_a_token_that_was_made_is_heard_where_others_guess(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with machine(tmp_path, HOB_GATEWAY_AUTH_TOKEN="") as hob:
+        given = TokenFile(tmp_path, hob.app.api.clock).add("phone", frozenset({Scope.READ}), SenderClass.OWNER, None)
+        for number in range(2 * MOST_TRIES):
+            await guess(hob, "10.0.0.1", f"wrong-{number}")
+        assert caplog.text.count("wrong tokens came from 10.0.0.1") == 1
+        for right in (given, load_token(tmp_path) or ""):
+            assert (await guess(hob, "10.0.0.1", right)).status_code == 200
+        assert (await guess(hob, "10.0.0.1", "wrong")).status_code == 429

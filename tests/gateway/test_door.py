@@ -1,5 +1,6 @@
 """Who may call."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
+from hob.gateway.sockets import bind_unix
 from hob.gateway.tokens import bearer_of, ensure_token, token_file
 from tests.gateway.conftest import TOKEN, Machine
 
@@ -67,3 +69,29 @@ def test_an_unreadable_token_file_says_what_to_do(tmp_path: Path) -> None:
     token_file(tmp_path).mkdir(parents=True)
     with pytest.raises(NotConfigured, match="remove the file"):
         ensure_token(tmp_path, None)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+async def test_no_answer_holds_a_secret_that_hob_knows(hob: Machine, accept: str) -> None:
+    said = {"message": f"my token is {TOKEN}", "session": TOKEN}
+    for client in (hob.tcp, hob.unix):
+        answers = [
+            await client.post("/chat", json=said, headers={"accept": accept}),
+            await client.get("/sessions"),
+            await client.get("/export"),
+            await client.get("/timeline"),
+        ]
+        for answer in answers:
+            assert answer.status_code == 200
+            assert TOKEN not in answer.text
+            assert len(answer.content) == int(answer.headers.get("content-length", len(answer.content)))
+
+
+def test_the_unix_socket_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "hob.sock"
+    before = os.umask(0)
+    try:
+        with bind_unix(path):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)

@@ -90,9 +90,9 @@ async def test_who_guesses_tokens_is_locked_out_and_who_was_there_before_is_not(
     async with reached(hob) as at:
         async with at.client():
             pass
-        for _ in range(MOST_TRIES):
+        for number in range(MOST_TRIES):
             async with at.raw() as client:
-                await client.say("hello", token="wrong")
+                await client.say("hello", token=f"wrong-{number}")
                 assert (await client.end())[0] == 4401
         async with at.raw() as client:
             assert (await client.ask("hello", token="wrong"))["error"]["code"] == "too_many_attempts"

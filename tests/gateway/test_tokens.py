@@ -138,6 +138,19 @@ def test_a_file_that_cannot_be_read_lets_nobody_in(file: TokenFile, tmp_path: Pa
         keyring(tmp_path, clock).find(secret)
 
 
+def test_the_owners_own_token_opens_where_the_others_cannot_be_read(
+    file: TokenFile, tmp_path: Path, clock: ManualClock
+) -> None:
+    keys = keyring(tmp_path, clock)
+    phone = file.add("phone", frozenset({CHAT}), OWNER, None)
+    kept = (tmp_path / "secrets" / "gateway-tokens.json").read_text()
+    (tmp_path / "secrets" / "gateway-tokens.json").write_text("{broken")
+    assert keys.find(ensure_token(tmp_path, None)) == WITH_THE_TOKEN
+    (tmp_path / "secrets" / "gateway-tokens.json").write_text(kept)
+    assert keys.find(phone) is not None
+    assert keys.find("wrong") is None
+
+
 # what they are good for
 
 

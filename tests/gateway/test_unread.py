@@ -60,3 +60,10 @@ async def test_an_answer_that_came_while_it_was_said_that_there_is_none_yet_is_n
         await build_api(hob.app.api, local=True)(scope, receive, send)
     assert sent[0]["status"] == 202
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1
+
+
+async def test_what_was_followed_to_its_end_is_listed_no_more(hob: Machine) -> None:
+    id = await answered(hob, "one", "api")
+    followed = await hob.tcp.get(f"/chat/{id}", headers={"accept": "text/event-stream"})
+    assert "event: result" in followed.text
+    assert (await hob.tcp.get("/unread")).json()["messages"] == []

@@ -39,8 +39,10 @@ async def test_later_and_after_a_restart_the_answer_is_the_same(world: World, en
 async def test_what_the_second_says_changes_nothing(world: World) -> None:
     async with world.serve() as daemon:
         first = await daemon.post("hello", key="same")
-        second = await daemon.post("goodbye", key="same", session="elsewhere")
+        second = await daemon.post("hello", key="same", session="elsewhere")
+        other = await daemon.post("goodbye", key="same")
     assert second.json() == first.json()
+    assert (other.status_code, other.json()["error"]["code"]) == (409, "key_reused")
 
 
 @pytest.mark.parametrize("command", ["/status", "/new"])

@@ -20,7 +20,8 @@ from hob.config import Config, process_environment
 from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
 from hob.gateway.asgi import build_api
-from hob.gateway.listener import MOST_CONNECTIONS, TURNED_AWAY, renew_certificate, secured_by, serve
+from hob.gateway.certificates import renew_certificate, secured_by
+from hob.gateway.listener import MOST_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.sockets import bind_tcp, bind_unix
 from hob.providers import load_libraries
@@ -101,7 +102,7 @@ async def listening(app: App, *, tcp: bool, descriptors: int = 1_024) -> AsyncIt
                 return
             host, port = tcp_socket.getsockname()[:2]
             here = ip_address(host.partition("%")[0]).is_loopback
-            if not (here or secured or settings.trusted_proxies):
+            if not (here or secured or settings.proxied_from_elsewhere):
                 log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
             async with serve(
                 build_api(app.api, local=False),

@@ -422,7 +422,8 @@ async def _watch(stack: AsyncExitStack, base: _Base, *watches: Coroutine[Any, An
 
 def _make_api(base: _Base, accept: Accept, peers: _Peers, trust: _Trust, attempts: Attempts) -> Api:
     home, clock, known, settings = base.config.home, base.clock, base.known, base.config[GatewaySettings]
-    keyring = Keyring(partial(_owners_token, home, settings, known), TokenFile(home, clock), clock)
+    owners, chosen = partial(_owners_token, home, settings, known), settings.auth_token is not None
+    keyring = Keyring(owners, TokenFile(home, clock), clock, chosen=chosen)
     leaves, people, desk, models = trust.guard.approving, base.registrar, peers.desk, peers.offering
     return Api(
         accept, base.store, base.hub, desk, settings, clock, keyring, people, leaves, models, known, attempts,

@@ -13,11 +13,9 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from hob.core.errors import NotConfigured, Unready
 from hob.gateway.failures import Failure
 from hob.gateway.intake import Intake
 from hob.gateway.reply import failure_response
-from hob.gateway.settings import GatewaySettings
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 1_000
@@ -128,39 +126,6 @@ def _is_news(record: logging.LogRecord) -> bool:
     """Whether it is more than that a request was cut off when the grace was over, which whoever followed it knows."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not (cut or str(record.msg).startswith("Cancel %s running task"))
-
-
-def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """What TLS is spoken with; None where it is not. Raises NotConfigured."""
-    if settings.tls_cert is None:
-        if settings.tls_key is not None:
-            raise NotConfigured("gateway.tls_key is set, and gateway.tls_cert is not: set both, or neither")
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    load_certificate(context, settings)
-    return context
-
-
-def renew_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
-    """Read the files again for connections to come. Raises NotConfigured, and changes nothing then."""
-    load_certificate(
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), settings
-    )  # one that does not fit is not taken
-    load_certificate(context, settings)
-
-
-def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
-    """Have the context show the configured certificate. Raises NotConfigured."""
-    assert settings.tls_cert is not None  # noqa: S101 - asked by those who call this
-    try:
-        context.load_cert_chain(settings.tls_cert, settings.tls_key)
-    except ssl.SSLError as error:
-        raise NotConfigured(
-            f"gateway.tls_cert {settings.tls_cert} and gateway.tls_key {settings.tls_key or 'in the same file'} are no "
-            f"certificate with its key ({error.reason or error}); both are PEM files, the key without a passphrase"
-        ) from error
-    except OSError as error:
-        raise Unready(f"gateway.tls_cert or gateway.tls_key cannot be read: {error}") from error
 
 
 @asynccontextmanager

@@ -1,10 +1,13 @@
 """Who guesses tokens is not listened to for a while."""
 
+import logging
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address
 
 from hob.core.clock import Clock
+
+log = logging.getLogger(__name__)
 
 MOST_TRIES = 10
 WINDOW_SECONDS = 60.0
@@ -15,7 +18,8 @@ _MOST_PLACES = 1_000
 
 @dataclass(slots=True)
 class _Place:
-    tries: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_TRIES))
+    tries: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MOST_TRIES))
+    """When, and what: a program that goes on with an old token guesses nothing."""
     known: set[str] = field(default_factory=set)
 
 
@@ -23,7 +27,7 @@ class Lockout:
     """Counts wrong tokens by place: an IPv4 address, or an IPv6 network of 64 bits, which is one line's.
 
     Behind a proxy, or in a house, good and bad callers share a place. So those who have called from there before are
-    let in all the same; a token that comes from a locked place for the first time is not even compared.
+    let in all the same, and so is a right token that Hob made: of 256 random bits none is found by guessing.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -35,16 +39,21 @@ class Lockout:
         place = self._places.get(place_of(address))
         if place is None or len(place.tries) < MOST_TRIES:
             return 0.0
-        return max(0.0, place.tries[0] + WINDOW_SECONDS - self._clock.monotonic())
+        return max(0.0, place.tries[0][0] + WINDOW_SECONDS - self._clock.monotonic())
 
     def knows(self, address: str, name: str) -> bool:
         """Whether this token has come from there before."""
         place = self._places.get(place_of(address))
         return place is not None and name in place.known
 
-    def failed(self, address: str) -> None:
-        """A wrong token came from there."""
-        self._place(address).tries.append(self._clock.monotonic())
+    def failed(self, address: str, guess: str = "") -> None:
+        """A wrong token came from there; the same one again is no further guess."""
+        place, mark = self._place(address), hash(guess)
+        if guess and any(mark == earlier for _, earlier in place.tries):
+            return
+        place.tries.append((self._clock.monotonic(), mark))
+        if self.wait(address):
+            log.warning("%d wrong tokens came from %s: no more are tried for a minute", MOST_TRIES, place_of(address))
 
     def passed(self, address: str, name: str) -> None:
         """A right one did."""

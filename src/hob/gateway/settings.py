@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 from hob.core.settings import Secret, setting
 
+SHORTEST = 16
+TOO_SHORT = f"is shorter than {SHORTEST} characters; unset it and Hob makes a good one"
+
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
@@ -31,6 +34,11 @@ class GatewaySettings:
 
     def __post_init__(self) -> None:
         """Raises ValueError for what would let in nobody, or everybody."""
+        if self.auth_token is not None and not self.auth_token.reference:
+            length = len(self.auth_token.reveal())
+            self.auth_token.forget()  # whoever masks secrets is told when it is read next
+            if length < SHORTEST:
+                raise ValueError(f"gateway.auth_token {TOO_SHORT}")
         for name in self.hosts:
             if not name or not set(name) <= _OF_NAMES:
                 raise ValueError(f"gateway.hosts: {name!r} is no name; write it as hob.example.org")
@@ -39,11 +47,24 @@ class GatewaySettings:
                 raise ValueError(f"gateway.cors_origins: {origin!r} is no origin; write it as https://example.org")
         for proxy in self.trusted_proxies:
             try:
-                ip_network(proxy)
+                network = ip_network(proxy)
             except ValueError:
                 raise ValueError(f"gateway.trusted_proxies: {proxy!r} is no address and no network") from None
+            if network.prefixlen < _NARROW[network.version]:
+                raise ValueError(
+                    f"gateway.trusted_proxies: {proxy!r} is nearly everybody, who could all write what address they "
+                    "come from; name the proxies themselves"
+                )
+
+    @property
+    def proxied_from_elsewhere(self) -> bool:
+        """Whether all that is known of the proxies is that they reach this machine over a network."""
+        proxies = [ip_network(proxy) for proxy in self.trusted_proxies]
+        return bool(proxies) and not any(proxy.is_loopback for proxy in proxies)
 
 
+_NARROW = {4: 8, 6: 16}
+"""The widest network of proxies by IP version: as 10.0.0.0/8 is somebody's own, and half of the world is nobody's."""
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
 
 

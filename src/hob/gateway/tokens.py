@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import hmac
 import json
+import logging
 import os
 import re
 import secrets
@@ -22,6 +23,9 @@ from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.labels import SenderClass
 from hob.core.settings import Secret
 from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
+from hob.gateway.settings import SHORTEST, TOO_SHORT
+
+log = logging.getLogger(__name__)
 
 OWNER = "owner"
 """The name of the token that Hob makes for its owner; what is kept under it are its older forms, while they hold."""
@@ -81,13 +85,18 @@ def load_token(home: Path) -> str | None:
         raise NotConfigured(f"{file}: {error}; remove the file and start Hob again to make a new token") from error
 
 
+def checked_token(configured: Secret) -> str:
+    """The configured token. Raises NotConfigured for one that cannot be read or can be guessed."""
+    chosen = configured.reveal()
+    if len(chosen) < SHORTEST:
+        raise NotConfigured(f"gateway.auth_token {TOO_SHORT}")
+    return chosen
+
+
 def ensure_token(home: Path, configured: Secret | None) -> str:
     """The configured token, else the one in the home, made if need be. Raises NotConfigured for an unusable one."""
     if configured is not None:
-        chosen = configured.reveal()
-        if len(chosen) < 16:
-            raise NotConfigured("gateway.auth_token is shorter than 16 characters; unset it and Hob makes a good one")
-        return chosen
+        return checked_token(configured)
     kept = load_token(home)
     if kept:
         return kept
@@ -191,18 +200,22 @@ class TokenFile:
 class Keyring:
     """Tells callers by their tokens."""
 
-    def __init__(self, owners: Callable[[], str], file: TokenFile | None, clock: Clock) -> None:
-        """`owners` is asked for the owner's token whenever a token has changed."""
+    def __init__(
+        self, owners: Callable[[], str], file: TokenFile | None, clock: Clock, *, chosen: bool = False
+    ) -> None:
+        """`owners` is asked for the owner's token whenever a token has changed; `chosen`: somebody thought of it."""
+        self._chosen = chosen
         self._owners = owners
         self._file = file
         self._clock = clock
         self._stamp: tuple[int, ...] | None = None
         self._known: tuple[tuple[bytes, float | None, Caller], ...] = ()
+        self._unread: NotConfigured | None = None
 
     def find(self, token: str) -> Caller | None:
         """Whose token this is. Takes the same time wherever it differs from those that are good.
 
-        Raises NotConfigured when the tokens cannot be read.
+        The owner's own is known even where the others cannot be read. Raises NotConfigured for all but that then.
         """
         stamp = self._file.stamp() if self._file is not None else ()
         if stamp != self._stamp:
@@ -213,7 +226,13 @@ class Keyring:
             same = hmac.compare_digest(sha256, given)
             if same and (expires is None or self._clock.now().timestamp() < expires):
                 found = caller
+        if found is None and self._unread is not None:
+            raise self._unread
         return found
+
+    def may_be_guessed(self, caller: Caller) -> bool:
+        """Whether somebody has thought of this caller's token; the others are 256 random bits."""
+        return self._chosen and caller.name == WITH_THE_TOKEN.name
 
     def forget(self) -> None:
         """Read everything again when it is next asked: settings have changed."""
@@ -221,10 +240,19 @@ class Keyring:
 
     def _load(self) -> tuple[tuple[bytes, float | None, Caller], ...]:
         known: list[tuple[bytes, float | None, Caller]] = []
-        for token in self._file.tokens() if self._file is not None else ():
+        for token in self._given():
             caller = WITH_THE_TOKEN if token.name == OWNER else Caller(token.name, token.scopes, token.cls)
             known += [(each.sha256.encode(), each.expires, caller) for each in token.kept]
         return ((_keep(self._owners(), None).sha256.encode(), None, WITH_THE_TOKEN), *known)
+
+    def _given(self) -> tuple[Token, ...]:
+        self._unread = None
+        try:
+            return self._file.tokens() if self._file is not None else ()
+        except NotConfigured as error:
+            self._unread = error
+            log.error("no token but the owner's is known: %s", error)
+            return ()
 
 
 def bearer_of(header: str) -> str | None:

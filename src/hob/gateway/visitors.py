@@ -40,13 +40,15 @@ class Visitor:
         except NotConfigured as error:
             raise Refusal.of(failure_of(error)) from error
         wait = self.lockout.wait(self.address)
-        if caller is not None and (not wait or self.lockout.knows(self.address, caller.name)):
+        if caller is not None and (
+            not wait or not self.keyring.may_be_guessed(caller) or self.lockout.knows(self.address, caller.name)
+        ):
             self.lockout.passed(self.address, caller.name)
             return caller
         self.refused(self.address)
         if wait:
             raise Refusal("too_many_attempts", _TOO_MANY, max(1, round(wait)))
-        self.lockout.failed(self.address)
+        self.lockout.failed(self.address, token)
         raise _unknown()
 
     @contextmanager

@@ -143,8 +143,8 @@ async def test_an_unknown_model_is_not_found(hob: Machine) -> None:
 async def test_a_wrong_token_and_too_many_of_them_are_told_apart(hob: Machine) -> None:
     with pytest.raises(openai.AuthenticationError):
         await ask(client_of(hob, token="wrong-wrong-wrong"), "hi")
-    for _ in range(20):
-        response = await hob.tcp.get("/v1/models", headers={"authorization": "Bearer no"})
+    for number in range(20):
+        response = await hob.tcp.get("/v1/models", headers={"authorization": f"Bearer no-{number}"})
     with pytest.raises(openai.RateLimitError) as caught:
         await ask(client_of(hob, token="wrong-wrong-wrong"), "hi")
     assert int(caught.value.response.headers["retry-after"]) >= 1

@@ -14,6 +14,7 @@ from hob.app.auditing import tell_action
 from hob.app.home import holder_of
 from hob.app.operating.settings import AT_RUN_TIME
 from hob.app.sections import SECTIONS, read_config
+from hob.app.startable import start_objection
 from hob.config import (
     Config,
     ConfigInvalid,
@@ -86,10 +87,13 @@ def set_setting(
         return _fail(error)
     tell_action(home, "config.set", key)
     try:
-        source = load_config(sections, home=home, environ=environ).origin(key)
+        config = load_config(sections, home=home, environ=environ)
     except ConfigInvalid as error:
         print(f"{key} is set, but the settings are still wrong:\n{error}", file=sys.stderr)
         return 0
+    source = config.origin(key)
+    if key.startswith(("gateway.", "admission.")) and (objection := start_objection(config)) is not None:
+        print(f"{key} is set, but so Hob does not start: {objection}", file=sys.stderr)
     if source.layer is not Layer.FILE:
         print(f"{key} is set in {path}, but {source} outranks it", file=sys.stderr)
     elif running and holder_of(home):
@@ -129,6 +133,8 @@ def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping
             secret.reveal()
         except NotConfigured as error:
             status = _fail(error)
+    if status == 0 and (objection := start_objection(config)) is not None:
+        status = _fail(objection)
     if status == 0:
         print(f"{config.path}: {'ok' if config.path.exists() else 'there is no file; the defaults hold'}")
     return status

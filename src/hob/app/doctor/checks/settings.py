@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 from hob.app.doctor.check import Check, Found, critical, info, warn
 from hob.app.doctor.house import House
+from hob.app.startable import start_objection
+from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
+from hob.gateway.tokens import TokenFile
 from hob.workspace import BootstrapFiles, WorkspaceSettings
 from hob.workspace.acceptance import FILE, AcceptedFiles
 
@@ -29,6 +32,19 @@ def _secrets(house: House) -> Iterator[Found]:
         except NotConfigured as error:
             reason = str(error).removeprefix(f"{name}: ")
             yield warn(reason, "put the secret there, or let the setting lead elsewhere: `hob config set`", name)
+
+
+def _start(house: House) -> Iterator[Found]:
+    objection = start_objection(house.config)
+    if objection is not None:
+        yield critical(str(objection), "Hob does not start until it is put right; see `hob config check`")
+
+
+def _tokens(house: House) -> Iterator[Found]:
+    try:
+        TokenFile(house.need_home(), SystemClock()).tokens()
+    except NotConfigured as error:
+        yield warn(str(error), "until then no token is good but your own")
 
 
 def _workspace(house: House) -> Iterator[Found]:
@@ -62,6 +78,8 @@ SETTINGS: tuple[Check, ...] = (
     Check("settings.invalid", "Can the settings be read?", _invalid),
     Check("settings.warning", "Do all settings count?", _warnings),
     Check("settings.secret", "Can every secret be read?", _secrets, slow=True),
+    Check("settings.start", "Would Hob start with them?", _start),
+    Check("tokens.unreadable", "Can the tokens that were given out be read?", _tokens),
     Check("workspace.unusable", "Can the workspace be used?", _workspace),
     Check("identity.unaccepted", "Are the identity files accepted?", _identity),
 )

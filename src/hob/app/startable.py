@@ -1,0 +1,35 @@
+"""Whether a daemon would start with these settings, as far as that can be told without starting one."""
+
+from importlib import import_module
+
+from hob.config import Config
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.tokens import checked_token
+from hob.guard.admission.passphrase import Passphrase
+from hob.guard.admission.settings import AdmissionSettings
+
+
+def start_objection(config: Config) -> NotConfigured | None:
+    """The first thing that the start would not put up with; None where it would begin."""
+    try:
+        _try(config)
+    except NotConfigured as error:
+        return error
+    return None
+
+
+def _try(config: Config) -> None:
+    """Make what the start makes of the settings, as far as they are loaded here. Raises NotConfigured."""
+    loaded = config.sections.values()
+    if GatewaySettings in loaded:
+        gateway = config[GatewaySettings]
+        if gateway.auth_token is not None:
+            checked_token(gateway.auth_token)
+        if gateway.tls_cert is not None or gateway.tls_key is not None:
+            import_module("hob.gateway.certificates").secured_by(gateway)  # loads TLS, which few settings need
+    if AdmissionSettings in loaded:
+        admission = config[AdmissionSettings]
+        if admission.passphrase is not None:
+            Passphrase(admission.passphrase.reveal(), admission.passphrase_hours, SystemClock())
