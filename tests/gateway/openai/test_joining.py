@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import openai
 import pytest
 
 from hob.core.clock import SystemClock
@@ -66,5 +67,7 @@ async def test_a_key_joins_whoever_repeats_it_and_only_the_same_request(hob: Mac
     client = client_of(hob, Idempotency_Key="report-1")
     first = await ask(client, "hi")
     assert (await ask(client, "hi")).id == first.id
-    assert (await ask(client, "hello")).id != first.id
-    assert len(hob.model.requests) == 2
+    with pytest.raises(openai.ConflictError) as caught:
+        await ask(client_of(hob, retries=3, Idempotency_Key="report-1"), "hello")
+    assert caught.value.code == "key_reused"
+    assert len(hob.model.requests) == 1

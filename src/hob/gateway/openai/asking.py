@@ -110,9 +110,15 @@ async def ask(call: Call[ChatCompletionRequest] | Call[ResponseRequest], letter:
 
 async def _accept(api: Api, caller: Caller, inbound: Inbound, attempt: Attempt, call: Call[Any]) -> Accepted:
     client = call.request.client
-    seal = seal_of(call.asked, call.request.url.path, call.header("x-hob-session"), caller.by)
     return await api.joining.accept(
-        api.accept, api.store, api.clock, inbound, seal, client.host if client else "", attempt
+        api.accept,
+        api.store,
+        api.clock,
+        inbound,
+        attempt,
+        seal=seal_of(call.asked, call.request.url.path, call.header("x-hob-session")),
+        who=caller.by,
+        place=client.host if client else "",
     )
 
 

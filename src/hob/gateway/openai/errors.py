@@ -56,7 +56,10 @@ def failed(code: str, message: str) -> Problem:
 
 def refused(failure: Failure) -> Problem:
     """Nothing was accepted."""
-    return Problem(failure.status, failure.code, failure.message, failure.param, failure_headers(failure))
+    headers = dict(failure_headers(failure))
+    if failure.status == 409:  # clients take it for a lock that goes away
+        headers["x-should-retry"] = "false"
+    return Problem(failure.status, failure.code, failure.message, failure.param, headers)
 
 
 def openai_response(failure: Failure) -> Response:

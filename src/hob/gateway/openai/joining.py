@@ -84,16 +84,25 @@ class Joining:
         return id in self._waiting
 
     async def accept(
-        self, accept: Accept, store: Store, clock: Clock, inbound: Inbound, seal: str, who: str, attempt: Attempt
+        self,
+        accept: Accept,
+        store: Store,
+        clock: Clock,
+        inbound: Inbound,
+        attempt: Attempt,
+        *,
+        seal: str,
+        who: str,
+        place: str,
     ) -> Accepted:
         """Accept the message, or find the one that this attempt repeats. Raises as `Accept` does.
 
-        `seal` stands for what was asked, `who` for the person and the place it came from.
+        `seal` stands for what was asked, `who` for the person, `place` for where it came from.
         """
         if attempt.key is not None:
-            return await accept(replace(inbound, key=f"v1:{seal}:{attempt.key}"))
+            return await accept(replace(inbound, key=f"v1:{who}:{attempt.key}"))
         now = int(clock.now().timestamp())
-        stem = f"v1:{hashlib.sha256(f'{seal} {who}'.encode()).hexdigest()}"
+        stem = f"v1:{seal_of([seal, who, place])}"
         if attempt.number:
             found = await self._find(store, stem, now, attempt)
             if found is not None:

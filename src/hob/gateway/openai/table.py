@@ -12,9 +12,12 @@ from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from hob.gateway.routes.attachments import MOST_BYTES
 
-_ACCEPTING = (*BUSY, "not_allowed", "model_not_found", "stopping")
+_ACCEPTING = (*BUSY, "key_reused", "not_allowed", "model_not_found", "stopping")
 _HEADERS = (
-    ("Idempotency-Key", "1 to 255 characters; the same request with the same key, at any time, joins the first one"),
+    (
+        "Idempotency-Key",
+        "1 to 255 characters; the same key again, at any time, joins the same request; with another text it is refused",
+    ),
     ("X-Hob-Session", "the conversation that Hob remembers: its name, or for the owner a whole key"),
 )
 
