@@ -371,7 +371,7 @@ def told_time() -> Iterator[str]:
     [
         ("daemon.settings", {"settings": {"problem": "agent.x: unknown key", "waiting": []}}, "agent.x: unknown key"),
         ("daemon.settings", {"settings": {"problem": None, "waiting": ["agent.max_rounds"]}}, "agent.max_rounds"),
-        ("daemon.late", {"late_since": LONG_AGO}, "have not arrived for 432"),
+        ("daemon.late", {"late_since": LONG_AGO}, "not arrived for 432"),
         ("daemon.backup", {"backups": {"problem": "no room"}}, "no room"),
         ("daemon.log", {}, "written nowhere"),
     ],

@@ -326,10 +326,13 @@ def test_launchd_leaves_down_what_ended_by_wrong_settings_and_starts_all_else_ag
     assert subprocess.run(agent["ProgramArguments"], env={}, capture_output=True, check=False).returncode == told
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_an_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(machine: Machine, number: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "name"), [(signal.SIGTERM, "TERM"), (signal.SIGINT, "TERM"), (signal.SIGHUP, "HUP")]
+)
+def test_an_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(
+    machine: Machine, number: int, name: str
+) -> None:
     keeper, _ = launchd(machine)
-    name = signal.Signals(number).name.removeprefix("SIG")
     script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do read line || sleep 0.01; done"
     arguments = plistlib.loads(keeper.text(Plan(("/bin/bash", "-c", script), machine.home, "/bin", 50)).encode())
     with subprocess.Popen(arguments["ProgramArguments"], env={}, stdout=subprocess.PIPE, text=True) as process:

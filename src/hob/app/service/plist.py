@@ -10,7 +10,7 @@ LABEL = "local.hob"
 _STANDING_BY = """\
 set -a; test -r "$0" && . "$0"; set +a
 exec 3<&0; "$@" <&3 & hob=$!
-trap 'kill -TERM $hob' TERM; trap 'kill -INT $hob' INT; trap 'kill -HUP $hob' HUP
+trap 'kill -TERM $hob' TERM INT; trap 'kill -HUP $hob' HUP
 while :; do wait $hob; status=$?; kill -0 $hob 2>/dev/null || break; done
 test $status -ne 2 || exit 0
 exit $status
