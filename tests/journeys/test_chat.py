@@ -429,6 +429,18 @@ async def test_the_plain_chat_begins_with_what_nobody_saw(world: World) -> None:
             assert "The late answer." not in terminal.text
 
 
+async def test_a_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type(RUN, ENTER)
+        await terminal.see_now("Allow a_")
+        terminal.type("no, only the drafts", ENTER)
+        await terminal.until(lambda: terminal.text.count("Type y or n, then Enter") == 2)
+        await terminal.see_now("Allow a_")
+        terminal.type("n", ENTER)
+        await terminal.see("Not allowed: exec")
+        await terminal.see_now("> no, only the drafts", READY)
+
+
 async def test_the_chat_speaks_german_where_hob_does(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
         await terminal.see_now("Hob hört zu.", "· bereit")

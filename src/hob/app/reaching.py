@@ -1,13 +1,19 @@
 """Reaching the home's state from a command: through its owner if there is one, else by owning it for a moment."""
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hob.app.client import ConnectionLost, NobodyThere, call, lines
 from hob.app.home import own, socket_of
-from hob.core.errors import HobError, InvalidRequest, NotAllowed, NotFound
+from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotFound
 
+T = TypeVar("T")
+
+OPENING_SECONDS = 5.0
+"""How long an owner may take to open its door before others are told that the home is in use."""
 _RAISED: Mapping[str, type[HobError]] = {
     "not_found": NotFound,
     "invalid_request": InvalidRequest,
@@ -32,16 +38,17 @@ def reach(
     """The owner's answer to a request, or what `here` makes of the opened application where there is no owner.
 
     The fields go as JSON with a POST, else in the query. The owner is waited for `timeout` seconds, or as long as it
-    takes. Raises the HobError the owner told, or HomeTaken in the moment between two owners.
+    takes. Raises the HobError the owner told, or HomeTaken where the owner does not listen.
     """
     query, body = (None, fields or None) if method == "POST" else (fields, None)
-    try:
+
+    def ask() -> Mapping[str, Any]:
         answer = call(socket_of(home), method, route, query, body, timeout=timeout)
-    except NobodyThere:
-        return _answer_here(home, here)
-    if "error" in answer.body:
-        raise error_of(answer.body)
-    return answer.body
+        if "error" in answer.body:
+            raise error_of(answer.body)
+        return answer.body
+
+    return _either(ask, lambda: _answer_here(home, here))
 
 
 def error_of(body: Mapping[str, Any]) -> HobError:
@@ -66,14 +73,34 @@ def reach_lines(
     home: Path, route: str, query: Mapping[str, str], here: "Callable[[Any], AsyncIterator[str]]"
 ) -> Iterator[str]:
     """The same for an answer of many lines."""
-    try:
-        yield from lines(socket_of(home), route, query)
-    except NobodyThere:
 
-        async def collect(app: Any) -> Mapping[str, Any]:
-            return {"lines": [line async for line in here(app)]}
+    async def collect(app: Any) -> Mapping[str, Any]:
+        return {"lines": [line async for line in here(app)]}
 
-        yield from _answer_here(home, collect)["lines"]
+    def ask() -> Iterator[str]:
+        told = iter(lines(socket_of(home), route, query))
+        first = list(islice(told, 1))  # now it shows whether anybody is there
+        return chain(first, told)
+
+    yield from _either(ask, lambda: iter(_answer_here(home, collect)["lines"]))
+
+
+def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
+    """What the owner answers, or this process where there is none.
+
+    Who owns the home for a moment only, as `hob ask` does, is waited for until they listen or are gone.
+    """
+    until = time.monotonic() + OPENING_SECONDS
+    while True:
+        try:
+            return ask()
+        except NobodyThere:
+            try:
+                return answer_here()
+            except HomeTaken:
+                if time.monotonic() > until:
+                    raise
+        time.sleep(0.05)
 
 
 def _answer_here(home: Path, here: "Callable[[Any], Awaitable[Mapping[str, Any]]]") -> Mapping[str, Any]:

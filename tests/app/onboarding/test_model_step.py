@@ -209,3 +209,29 @@ def test_a_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
     assert anthropic.secrets == {}
     assert anthropic.set_up().ok
     assert anthropic.server.requests[-1].headers["x-api-key"] == KEY
+
+
+def test_a_server_that_is_not_there_is_told_before_a_model_is_asked_for(machine: Machine) -> None:
+    nobody = "http://127.0.0.1:1/v1"
+    person = Person(
+        [
+            ("Which model shall", "own that speaks"),
+            *[("address", nobody), ("Its key", ""), ("address", machine.server.url), ("Its key", "")],
+            *[("Which model?", "small-1"), *REST],
+        ]
+    )
+    report = machine.set_up(person=person)
+    assert (report.ok, person.script) == (True, [])
+    assert any("127.0.0.1:1 cannot be reached" in line for line in person.heard)
+
+
+def test_why_what_is_set_does_not_answer_is_told_without_asking(machine: Machine) -> None:
+    machine.patch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    machine.patch.setenv("OPENAI_API_KEY", "x")
+    report = machine.set_up()
+    (failed,) = [outcome for outcome in report.outcomes if outcome.step == "model"]
+    assert failed.status is Status.FAILED
+    assert "cannot be reached" in failed.told
+    assert "OPENAI_API_KEY" not in failed.next
+    wishes = Wishes(base_url="http://127.0.0.1:1/v1")
+    assert "cannot be reached" in machine.set_up(wishes).outcomes[0].told

@@ -204,6 +204,10 @@ class Terminal:
         if decided is not None and decided[1] in question.scopes:
             self.conversation.decide(question, *decided)
             self._changed()
+        elif self._answerable and text.strip():
+            # it may be a message that was meant for later: it stands at the prompt again when nothing is asked
+            self._stashed = Document("\n".join(filter(None, (self._stashed.text, text))))
+            self.conversation.note(say(Sentence.HOW_TO_ANSWER, self.conversation.language))
 
     def _changed(self) -> None:
         """Something looks different, or somebody is asked, or nobody any more."""

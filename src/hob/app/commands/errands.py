@@ -15,15 +15,13 @@ from hob.app.commands.output import LiveOutput, paint, print_json, tame
 from hob.app.commands.questions import Terminal, how_to_answer, own_terminal, show_question
 from hob.app.home import socket_of
 from hob.app.loading import load
-from hob.app.reaching import error_of
+from hob.app.reaching import OPENING_SECONDS, error_of
 from hob.core.errors import HomeTaken
 from hob.gateway.events import Event
 
 SUCCESSOR_SECONDS = 3.0
 """How long a lost owner's successor may take to appear before the command does the work itself."""
 REJOIN_SECONDS = 60.0
-OPENING_SECONDS = 5.0
-"""How long an owner may take to open its door before others are told that the home is in use."""
 FAILED, USAGE, TEMPORARY, INTERRUPTED = 1, 2, 75, 130
 """75 is EX_TEMPFAIL of sysexits.h: not lost, ask again with --resume."""
 ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})

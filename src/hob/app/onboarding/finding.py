@@ -10,7 +10,7 @@ from hob.app.drafts import Draft
 from hob.app.trials import Here, open_here
 from hob.config import Config
 from hob.core.clock import SystemClock
-from hob.core.errors import ModelError, NotConfigured
+from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.guard.wording.reasons import because
 from hob.providers.addresses import shown
 from hob.providers.catalogue import CLI_WIRES, PROVIDERS, SERVER
@@ -81,11 +81,11 @@ def find_all(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tupl
 
 
 def list_models(config: Config, draft: Draft) -> tuple[str, ...]:
-    """The names of what a provider offers for talking, best first; none where it cannot be asked."""
+    """The names of what a provider offers for talking, best first. Raises ModelError where it cannot be asked."""
 
     async def ask() -> tuple[str, ...]:
         async with open_here(config, SystemClock(), draft) as here:
-            return await _names(here, draft.provider)
+            return await _listed(here, draft.provider)
 
     return asyncio.run(ask())
 
@@ -118,13 +118,14 @@ async def _described(here: Here, connected: Connected, usual: str) -> Found | No
     model = connected.settings.model or connected.provider.model
     if id == usual and (ref := here.choice.default()) is not None:
         model = ref.model
-    names = () if model or connected.provider.wire in CLI_WIRES else await _names(here, id)
+    names, trouble = ((), "") if model or connected.provider.wire in CLI_WIRES else await _asked(here, id)
     if not model and not names and connected.provider.wire == "ollama":
         how = "running here, but it has no model yet: ollama pull qwen3"
         return Found(id, TITLES[id], how, local=True, draft=Draft(provider=id))
     variable = _variable(here, connected)
     how = because("key in {variable}", variable=variable) if variable else connected.how
     how = because("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
+    how = because("{model}: {trial}", model=how, trial=trouble) if trouble else how
     draft = Draft(name_of(id, model or (names[0] if names else "")), id, _new_address(here, connected))
     return Found(id, TITLES.get(id, id), how, connected.local, draft, names, variable)
 
@@ -168,11 +169,25 @@ async def _answers(address: str) -> bool:
 
 
 async def _names(here: Here, id: str) -> tuple[str, ...]:
+    names, _ = await _asked(here, id)
+    return names
+
+
+async def _asked(here: Here, id: str) -> tuple[tuple[str, ...], str]:
+    """What it offers, or why that cannot be known."""
+    try:
+        return await _listed(here, id), ""
+    except ModelError as error:
+        return (), str(error)
+
+
+async def _listed(here: Here, id: str) -> tuple[str, ...]:
     try:
         async with asyncio.timeout(_LIST_SECONDS):
             listed = await here.model.lanes.list_models(id)
-    except (ModelError, TimeoutError):
-        return ()
+    except TimeoutError:
+        trouble = f"no list of models came within {_LIST_SECONDS:g} s"
+        raise ModelError(ModelFault.TIMEOUT, trouble) from None
     talking = [each for each in listed if not any(word in each.name.lower() for word in _NO_CHAT)]
     return tuple(each.name for each in sorted(talking, key=_rank))
 

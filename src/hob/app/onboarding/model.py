@@ -13,13 +13,14 @@ from hob.app.onboarding.wishing import candidate_of, wished
 from hob.app.reaching import reload_running
 from hob.app.sections import choose_models, read_config
 from hob.config import Layer
-from hob.core.errors import HobError, NotConfigured
+from hob.core.errors import HobError, ModelError, NotConfigured
 from hob.guard.wording.reasons import because
 from hob.providers import ModelSettings
 from hob.providers.choice import NOTHING
 
 STEP = "model"
 _AGAIN = "hob onboard"
+_PUT_RIGHT = "put that right, or name another with --model"
 
 
 def settle_model(home: Path, wishes: Wishes, found: Sequence[Found], read_key: Callable[[], str]) -> Outcome:
@@ -30,8 +31,9 @@ def settle_model(home: Path, wishes: Wishes, found: Sequence[Found], read_key: C
         return _check(home, wishes)
     usable = [each for each in found if each.draft.model]
     if not usable:
-        told = "; ".join(f"{each.title}: {each.how}" for each in found) or "nothing was found that could think"
-        return Outcome(STEP, Status.FAILED, told, NOTHING)
+        if not found:
+            return Outcome(STEP, Status.FAILED, "nothing was found that could think", NOTHING)
+        return Outcome(STEP, Status.FAILED, "; ".join(f"{each.title}: {each.how}" for each in found), _PUT_RIGHT)
     return _take([candidate_of(each, wishes.keep_key) for each in usable], home, wishes)
 
 
@@ -64,7 +66,11 @@ def _take(candidates: Sequence[Candidate], home: Path, wishes: Wishes) -> Outcom
     """Write down the first that passes."""
     failures = []
     for candidate in candidates:
-        candidate = _with_model(home, candidate)
+        try:
+            candidate = _with_model(home, candidate)
+        except ModelError as error:
+            failures.append(str(error))
+            continue
         tried = _try(home, candidate) if wishes.test else Tried(ok=True, answers=False, told="not tried")
         if tried.ok:
             return _save(home, candidate, tried)
@@ -82,7 +88,7 @@ def _check(home: Path, wishes: Wishes) -> Outcome:
     tried = _try(home, Candidate(Draft()))
     if tried.ok:
         return Outcome(STEP, Status.KEPT, _with(_line(), tried.told))
-    return Outcome(STEP, Status.FAILED, tried.told, "put that right, or name another with --model")
+    return Outcome(STEP, Status.FAILED, tried.told, _PUT_RIGHT)
 
 
 def _with_model(home: Path, candidate: Candidate) -> Candidate:

@@ -12,6 +12,7 @@ from hob.app.onboarding.outcomes import Asks, confirm
 from hob.app.onboarding.trying import Candidate, Tried, list_for
 from hob.app.onboarding.wishing import candidate_of, is_key, trouble_of, usual_model
 from hob.config import process_environment
+from hob.core.errors import ModelError
 from hob.guard.wording.reasons import because
 from hob.providers.catalogue import PROVIDERS, SERVER
 
@@ -84,13 +85,23 @@ def _ask_provider(asks: Asks) -> Candidate:
 
 
 def _ask_server(home: Path, asks: Asks) -> Candidate:
+    while True:
+        candidate = _ask_address(asks)
+        try:
+            names = list_for(home, candidate)
+        except ModelError as error:
+            asks.tell(because("✗ {trouble}", trouble=str(error)), "red")
+            continue
+        model = _ask_name(names, asks)
+        return replace(candidate, draft=replace(candidate.draft, model=name_of(SERVER, model)))
+
+
+def _ask_address(asks: Asks) -> Candidate:
     while trouble := trouble_of(address := asks.read("Its address, e.g. http://127.0.0.1:8000/v1")):
         asks.tell(because("✗ {trouble}", trouble=trouble), "red")
     while (key := asks.read_secret("Its key, empty for none")) and not is_key(key):
         asks.tell("✗ a key is one line without spaces", "red")
-    candidate = Candidate(Draft(provider=SERVER, base_url=address), key, FILE)
-    model = _ask_name(list_for(home, candidate), asks)
-    return replace(candidate, draft=replace(candidate.draft, model=name_of(SERVER, model)))
+    return Candidate(Draft(provider=SERVER, base_url=address), key, FILE)
 
 
 def _ask_name(names: Sequence[str], asks: Asks) -> str:

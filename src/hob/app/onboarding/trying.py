@@ -13,10 +13,12 @@ from hob.app.onboarding.keys import ENVIRONMENT, draft_key, drop_drafts, keep_ke
 from hob.app.reaching import reach
 from hob.app.sections import SECTIONS, read_config
 from hob.config import process_environment, set_values
-from hob.core.errors import NotConfigured
+from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.money import dollars
 from hob.guard.wording.reasons import because
 from hob.providers import ModelSettings
+
+_HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,18 @@ def try_candidate(home: Path, candidate: Candidate) -> Tried:
 
 
 def list_for(home: Path, candidate: Candidate) -> tuple[str, ...]:
-    """The names of the models that its provider offers, best first; none where it cannot be asked."""
+    """The names of the models that its provider offers, best first; none where it does not tell.
+
+    Raises ModelError where it cannot be reached, or refuses the key: another answer is not to be had from it either.
+    """
     try:
         with _keyed(home, candidate) as draft:
             return list_models(read_config(), draft)
     except NotConfigured:
+        return ()
+    except ModelError as error:
+        if error.fault in _HOPELESS:
+            raise
         return ()
 
 
