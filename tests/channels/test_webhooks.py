@@ -123,6 +123,18 @@ async def test_this_machine_and_its_net_are_not_called_unless_allowed(host: str)
     assert "allow_private" in str(failed)
 
 
+async def test_a_name_that_leads_here_for_a_moment_is_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A portal that wants a password answers every name with its own address."""
+
+    async def getaddrinfo(host: str, port: int, **_: object) -> object:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.1", port))]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    failed = await refused(channel_to("https://desk.example.org/", allow_private=False))
+    assert not failed.permanent
+    assert "allow_private" in str(failed)
+
+
 async def test_a_name_is_judged_by_where_it_leads_and_called_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """The resolver's answer is the adversary's: public first, then private."""
     answers = [["93.184.215.14", "10.0.0.1"], ["93.184.215.14"]]

@@ -200,6 +200,43 @@ async def test_too_many_deliveries_are_told_when_to_come_again(tmp_path: Path) -
         assert 1 <= int(answers[2].headers["retry-after"]) <= 60
 
 
+async def test_a_delivery_that_is_known_takes_no_place_of_a_new_one(tmp_path: Path) -> None:
+    async with machine(tmp_path, **hooks(per_minute=2)) as hob:
+        answers = [await deliver(hob, {"n": n}) for n in (0, 0, 0, 0, 1, 1, 0)]
+        assert [answer.status_code for answer in answers] == [202, 200, 200, 200, 202, 200, 200]
+        assert (await deliver(hob, {"n": 2})).status_code == 429
+
+
+@pytest.mark.parametrize("name", ["x-request-id", "x-gitlab-event-uuid"])
+async def test_what_a_proxy_or_a_chain_of_events_shares_names_no_delivery(tmp_path: Path, name: str) -> None:
+    """A proxy gives each repetition an id of its own, GitLab one id to several events."""
+    async with machine(tmp_path, **hooks(scheme="token")) as hob:
+        bearer = {"authorization": f"Bearer {SECRET}"}
+        sent = [({"n": 0}, "one"), ({"n": 0}, "two"), ({"n": 1}, "two")]
+        answers = [await deliver(hob, value, headers=bearer | {name: id}) for value, id in sent]
+        assert [answer.status_code for answer in answers] == [202, 200, 202]
+
+
+async def test_gitlab_repeats_a_delivery_under_the_same_key(tmp_path: Path) -> None:
+    async with machine(tmp_path, **hooks(scheme="token", header="X-Gitlab-Token")) as hob:
+        token = {"x-gitlab-token": SECRET, "x-gitlab-event-uuid": "e"}
+        answers = [await deliver(hob, headers=token | {"idempotency-key": key}) for key in ("a", "b", "a")]
+        assert [answer.status_code for answer in answers] == [202, 202, 200]
+
+
+@pytest.mark.parametrize("levels", [101, 600, 965, 990, 100_000])
+async def test_a_body_that_is_nested_too_deeply_is_the_senders_mistake(tmp_path: Path, levels: int) -> None:
+    async with machine(tmp_path, **hooks(scheme="github")) as hob:
+        body = b"[" * levels + b"]" * levels
+        headers = {"x-hub-signature-256": f"sha256={seal(body)}"}
+        plain = headers | {"content-type": "application/json"}
+        refused = await hob.tcp.post("/hooks/it", content=body, headers=plain)
+        assert (refused.status_code, "within each other" in refused.json()["error"]["message"]) == (400, True)
+        taken = b"[" * 100 + b"]" * 100
+        plain = {"x-hub-signature-256": f"sha256={seal(taken)}", "content-type": "application/json"}
+        assert (await hob.tcp.post("/hooks/it", content=taken, headers=plain)).status_code == 202
+
+
 async def test_forms_are_read_and_other_kinds_are_not(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="github", template="{{action}} by {{sender.login}}")) as hob:
 

@@ -4,7 +4,6 @@ The table is the only way in: the application, the reference and the OpenAPI fil
 can be without a scope, a size limit, or a page.
 """
 
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from hob.gateway.api import Api
 from hob.gateway.callers import Caller, Scope
 from hob.gateway.failures import Failure, Refusal, failure_of
 from hob.gateway.fields import Nothing, Text, read
+from hob.gateway.parsing import parse_json
 from hob.gateway.reply import failure_response
 from hob.gateway.visitors import AtTheSocket, Visitor
 
@@ -175,10 +175,7 @@ def _object(body: bytes, request: Request) -> dict[str, Any]:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != JSON and not (media_type.startswith("application/") and media_type.endswith("+json")):
         raise Refusal("not_json", f"send the body as `Content-Type: {JSON}`")
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the body is not JSON: {error}") from error
+    found = parse_json(body)
     if not isinstance(found, dict):
         raise InvalidRequest('the body must be an object such as {"message": "hello"}')
     return found

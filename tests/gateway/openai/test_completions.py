@@ -114,6 +114,17 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.parametrize("levels", [100, 600])
+async def test_what_is_nested_too_deeply_is_refused_and_not_repeated(hob: Machine, levels: int) -> None:
+    nested: list[Any] = []
+    for _ in range(levels - 1):
+        nested = [nested]
+    with pytest.raises(openai.BadRequestError) as caught:
+        await ask(client_of(hob, retries=2), "hi", metadata=nested)
+    assert (caught.value.code, caught.value.type) == ("invalid_request", "invalid_request_error")
+    assert (await ask(client_of(hob), "hi", metadata=nested[0] if levels == 100 else {})).object == "chat.completion"
+
+
 @pytest.mark.parametrize(
     ("more", "param"), REFUSED, ids=[f"{param}-{place}" for place, (_, param) in enumerate(REFUSED)]
 )

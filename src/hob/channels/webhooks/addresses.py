@@ -33,7 +33,11 @@ def is_public(address: str) -> bool:
 
 
 async def addresses_of(host: str, port: int, *, private: bool) -> tuple[str, ...]:
-    """The numeric addresses of a host, the best first. Raises SendFailed where one of them may not be called."""
+    """The numeric addresses of a host, the best first. Raises SendFailed where one of them may not be called.
+
+    It is for good only if the host itself says where it is: a name may lead elsewhere for a while, at a portal that
+    wants a password or before a tunnel is up.
+    """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -43,6 +47,16 @@ async def addresses_of(host: str, port: int, *, private: bool) -> tuple[str, ...
     if refused:
         raise SendFailed(
             f"{host} is {refused[0]}, no address of the public net; allow_private of the webhook allows it",
-            permanent=True,
+            permanent=_is_fixed(host),
         )
     return addresses
+
+
+def _is_fixed(host: str) -> bool:
+    """Whether a host leads to one place for ever: a number however it is written, or this machine's own name."""
+    if host == "localhost" or host.endswith(".localhost"):  # https://www.rfc-editor.org/rfc/rfc6761#section-6.3
+        return True
+    try:
+        return bool(socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST))
+    except (OSError, UnicodeError):
+        return False

@@ -20,6 +20,7 @@ from hob.gateway.fields import read
 from hob.gateway.live.greeting import Hello
 from hob.gateway.live.kinds import Ended, Kind, Said
 from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN
+from hob.gateway.parsing import parse_json
 
 HELLO_SECONDS = 10.0
 """For the first message, where the token is in no header."""
@@ -211,10 +212,7 @@ class Connection:
 
 
 def _object(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the message is not JSON: {error}") from error
+    found = parse_json(text, "the message")
     if not isinstance(found, dict):
         raise InvalidRequest('a message is an object such as {"type": "ping"}')
     return found

@@ -32,9 +32,12 @@ async def post(call: Call[bytes]) -> Response:
         log.warning("webhook %s: this came from Hob itself and is left alone", name)
         return json_response({"id": None, "state": "own"})
     inbound = inbound_of(delivery, api.clock)
+    known = await api.store.inbox.find_key(inbound.origin.channel, inbound.origin.account, inbound.key)
+    if known is not None:  # it does not count: whoever overheard one delivery could use up what the others may
+        return json_response({"id": known.id, "state": "duplicate"})
     api.reception.count(name, api.clock)
     accepted = await api.accept(inbound)
-    if accepted.duplicate:
+    if accepted.duplicate:  # both came at once
         return json_response({"id": accepted.id, "state": "duplicate"})
     return json_response({"id": accepted.id, "state": "accepted"}, 202)
 

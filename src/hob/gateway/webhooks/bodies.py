@@ -1,11 +1,11 @@
 """What a delivery holds: JSON, or a form as old senders post it."""
 
-import json
 from typing import Any
 from urllib.parse import parse_qsl
 
 from hob.core.errors import InvalidRequest
 from hob.gateway.failures import Refusal
+from hob.gateway.parsing import parse_json
 from hob.gateway.webhooks.schemes import Scheme
 
 _FORM = "application/x-www-form-urlencoded"
@@ -18,18 +18,11 @@ def read_body(body: bytes, content_type: str, scheme: Scheme) -> Any:
     if media_type == _FORM:
         fields = _read_form(body)
         if scheme is Scheme.GITHUB and set(fields) == {"payload"}:  # GitHub's other content type wraps the same JSON
-            return _read_json(str(fields["payload"]).encode("utf-8", "surrogatepass"))
+            return parse_json(str(fields["payload"]).encode("utf-8", "surrogatepass"))
         return fields
     if media_type == "application/json" or (media_type.startswith("application/") and media_type.endswith("+json")):
-        return _read_json(body)
+        return parse_json(body)
     raise Refusal("not_json", f"send the body as `Content-Type: application/json`, or as {_FORM}")
-
-
-def _read_json(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the body is not JSON: {error}") from error
 
 
 def _read_form(body: bytes) -> dict[str, Any]:

@@ -37,7 +37,10 @@ HEADERS: Mapping[Scheme, str] = {
 }
 """Where the proof stands, in lower case."""
 
-_IDS = ("x-hob-delivery", "idempotency-key", "x-gitlab-event-uuid", "x-request-id")
+_IDS = ("x-hob-delivery", "idempotency-key")
+"""What names a delivery where nothing is signed. GitLab sends the second, the same for each repetition
+(https://docs.gitlab.com/user/project/integrations/webhooks/); a request's id is given anew by each proxy on the way.
+"""
 
 
 class Wrong(Exception):
