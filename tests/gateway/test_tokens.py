@@ -3,6 +3,7 @@
 import json
 import stat
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -11,6 +12,7 @@ import pytest
 from hob.agent.command_table import BY_NAME
 from hob.app.cli import run
 from hob.app.guarding import _who_is
+from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
@@ -39,6 +41,13 @@ def file(tmp_path: Path, clock: ManualClock) -> TokenFile:
 
 def keyring(home: Path, clock: ManualClock) -> Keyring:
     return Keyring(lambda: ensure_token(home, None), TokenFile(home, clock), clock)
+
+
+def test_tokens_that_are_made_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    names = [f"t{number}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: TokenFile(tmp_path, SystemClock()).add(name, frozenset({CHAT}), OWNER, None), names))
+    assert sorted(each.name for each in TokenFile(tmp_path, SystemClock()).tokens()) == sorted(names)
 
 
 def test_only_the_hash_of_a_token_is_kept(file: TokenFile, tmp_path: Path) -> None:

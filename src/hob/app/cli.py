@@ -27,7 +27,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("ask", "ask:ask", "Ask one question; the answer goes to stdout."),
     ("onboard", "onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "serve:serve", "Run the daemon."),
-    ("status", "status:status", "How Hob is: running, waiting, owed, spent."),
+    ("status", "status:status", "How Hob is: running, waiting, owed, kept."),
     ("sessions", "sessions:app", "Conversations: list, show, name, pause and delete them."),
     ("usage", "usage:usage", "What was spent, on what, and what is left."),
     ("tasks", "tasks:tasks", "What is being done and what was."),

@@ -65,6 +65,17 @@ async def test_nothing_sleeps_while_nothing_is_owed(tmp_path: Path) -> None:
         assert hob.told == []
 
 
+async def test_the_owner_is_told_after_five_minutes_and_not_before(tmp_path: Path) -> None:
+    async with watched(tmp_path) as hob:
+        await hob.owe("one")
+        await hob.pass_by(5 * 60 - 1)
+        assert hob.told == []
+        await hob.pass_by(2)
+        async with asyncio.timeout(10):
+            await hob.heard.wait()
+        assert [key for _, key, _ in hob.told] == ["one"]
+
+
 async def test_an_incident_is_told_once_and_the_next_one_again(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         for number in range(2):

@@ -149,6 +149,15 @@ def test_a_file_may_be_told_more_than_standard_error(folder: Path, root: logging
 
 
 @pytest.mark.usefixtures("root")
+def test_what_weighs_less_than_was_set_is_not_written(folder: Path) -> None:
+    with log_file(folder.parent, LogSettings(level="warning")):
+        log.info("a message's text might stand here")
+        log.warning("this is told")
+    (line,) = lines(folder)
+    assert "this is told" in line
+
+
+@pytest.mark.usefixtures("root")
 def test_why_hob_ended_is_kept(folder: Path) -> None:
     with log_file(folder.parent, LogSettings()):
         with pytest.raises(StoreFull), told_end():

@@ -15,7 +15,9 @@ DAY = 86_400.0
 
 
 def status(*, json: bool = False) -> int:
-    """How Hob is: running, waiting, owed, spent.
+    """How Hob is: running, waiting, owed, kept.
+
+    `hob usage` tells what was spent.
 
     Parameters
     ----------
@@ -53,18 +55,23 @@ def status(*, json: bool = False) -> int:
         print(paint(f"settings  {key} was changed and holds from the next start on", "yellow"))
     for name in seen["unaccepted"]:
         print(paint(f"files     {name} was changed and is untrusted; `hob accept {name}` accepts it", "yellow"))
-    queue = paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000))
-    follows = "" if seen["followers"] else ", nothing lags behind"
-    print(
-        f"store     {paint(seen['store'], 'green' if seen['store'] == 'ok' else 'red')}, {queue} writes wait{follows}"
-    )
-    for follower in seen["followers"]:
-        lag = paint(f"{age(follower['lag_seconds'])} behind", _colour(follower["lag_seconds"], 60, LATE))
-        print(f"follower  {follower['name']}: {lag}")
+    _show_store(seen)
     for guest in seen.get("connected", ()):  # only who runs for a while has guests
         print(f"live      {guest['who']} {guest['address']} for {age(time.time() - guest['since'])}")
     _show_backups(seen["backups"])
     return 0
+
+
+def _show_store(seen: Mapping[str, Any]) -> None:
+    health = seen["store_health"]
+    room = f"{health['size'] / 1e6:,.1f} MB, {health['free'] / 1e9:,.1f} GB free"
+    state = paint(seen["store"], "green" if seen["store"] == "ok" else "red")
+    queue = paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000))
+    follows = "" if seen["followers"] else ", nothing lags behind"
+    print(f"store     {state}, {room}, {queue} writes wait{follows}")
+    for follower in seen["followers"]:
+        lag = paint(f"{age(follower['lag_seconds'])} behind", _colour(follower["lag_seconds"], 60, LATE))
+        print(f"follower  {follower['name']}: {lag}")
 
 
 def _show_held(for_leave: int, for_answer: int, parked: int) -> None:
