@@ -97,6 +97,13 @@ def test_stopped_between_any_two_files_it_goes_on(
     assert b"# Character" in kept
 
 
+def test_a_dry_run_ends_with_the_command_that_takes_it(user: User, tmp_path: Path) -> None:
+    root = folders.openclaw(tmp_path / "a copy")
+    _, out, _ = user.hob("import", "openclaw", str(root), "--mine", "--dry-run")
+    assert out.splitlines()[-1] == f"Nothing was changed. To take it over: hob import openclaw '{root}' --mine"
+    assert "2 conversations, as history to read" in out
+
+
 def test_all_of_a_setting_is_shown_before_it_is_taken(user: User) -> None:
     ids = [str(10**9 + n) for n in range(60)]
     folders.write(user.home / ".openclaw/openclaw.json", json.dumps({"channels": {"telegram": {"allowFrom": ids}}}))

@@ -1,5 +1,6 @@
 """`hob import`: take over what another assistant has."""
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -52,6 +53,7 @@ def import_(
     /,
     *,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
+    mine: Annotated[bool, Parameter(negative="")] = False,
     yes: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -68,6 +70,8 @@ def import_(
         Its folder, or a copy of it; without, where it usually is.
     dry_run:
         Show what would be taken; change nothing.
+    mine:
+        The folder at PATH is your own: take also addresses of models, and who may write.
     yes:
         Do not ask.
     json:
@@ -78,7 +82,7 @@ def import_(
     chosen = find_assistant(assistant)
     home = find_home(process_environment())
     with ExitStack() as stack:
-        plan = make_plan(chosen, path or _usual_place(chosen), process_environment(), Path.home(), stack)
+        plan = make_plan(chosen, path or _usual_place(chosen), process_environment(), Path.home(), stack, mine=mine)
         progress = _Progress()
         only_look = dry_run or (json and not yes)
         if only_look:
@@ -95,7 +99,8 @@ def import_(
     if json:
         print_json({"dry_run": only_look, **plan.as_json()})
     else:
-        _show_end(plan, only_look=only_look)
+        again = ["hob", "import", chosen.id, *([str(path)] if path else ()), *(["--mine"] if mine else ())]
+        _show_end(plan, again=shlex.join(again) if only_look else "")
     return 1 if any(item.status is Status.FAILED for item in plan.items) else 0
 
 
@@ -173,10 +178,10 @@ def _show_plan(plan: Plan) -> None:
         for status in Status:
             _show_some([item for item in plan.of(kind) if item.status is status])
     if conversations := plan.of(Kind.CONVERSATION):
+        many = f"{len(conversations):,} conversation{'s' if len(conversations) > 1 else ''}"
         size = sum(getattr(item.what, "size", 0) for item in conversations)
-        print(
-            f"{paint('+', 'green')} {len(conversations)} conversations, {size / 1_000_000:,.1f} MB, as history to read"
-        )
+        shown = f", {size / 1_000_000:,.1f} MB" if size >= 100_000 else ""
+        print(f"{paint('+', 'green')} {many}{shown}, as history to read")
     print()
 
 
@@ -192,7 +197,8 @@ def _show_some(items: Sequence[Item]) -> None:
         print(f"  … and {len(items) - _SHOWN} more; --json tells all")
 
 
-def _show_end(plan: Plan, *, only_look: bool) -> None:
+def _show_end(plan: Plan, *, again: str) -> None:
+    """What came of it; `again` is the command that does what was only looked at."""
     for item in plan.items:
         if item.status is Status.FAILED or (item.kind is Kind.CONVERSATION and item.passed):
             told = [item.why] if item.why else []
@@ -203,9 +209,9 @@ def _show_end(plan: Plan, *, only_look: bool) -> None:
     new = sum(item.new for item in plan.items)
     there = sum(item.there for item in plan.items)
     if plan.of(Kind.CONVERSATION):
-        print(f"{new:,} messages {'are new' if only_look else 'taken'}, {there:,} were here already.")
-    if only_look:
-        print(f"Nothing was changed. To take it over: hob import {plan.assistant}")
+        print(f"{new:,} messages {'are new' if again else 'taken'}, {there:,} were here already.")
+    if again:
+        print(f"Nothing was changed. To take it over: {line(again, 400)}")
         return
     done = [item for item in plan.items if item.status is Status.DONE]
     if any(item.kind is Kind.FILE and item.target in NAMES for item in done):

@@ -100,13 +100,14 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A (real) folder to read. `usual`: it is the assistant's own place here, so that its settings are the owner's own.
+    """A (real) folder to read. `owners`: it is in the assistant's usual place, or its reader said that it is theirs.
+    Any other may have been made by anybody: it names no address, no secret that is here, and nobody who may write.
 
     What is opened to be read later is put on the stack.
     """
 
     root: Path
-    usual: bool
+    owners: bool
     environ: Mapping[str, str]
     stack: ExitStack
 

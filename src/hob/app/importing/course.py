@@ -21,10 +21,19 @@ from hob.store.disk import stamp
 from hob.workspace import WorkspaceSettings
 
 
-def make_plan(assistant: Assistant, folder: Path, environ: Mapping[str, str], home: Path, stack: ExitStack) -> Plan:
+def make_plan(
+    assistant: Assistant,
+    folder: Path,
+    environ: Mapping[str, str],
+    home: Path,
+    stack: ExitStack,
+    *,
+    mine: bool = False,
+) -> Plan:
     """What would be done with what is in this folder. Changes nothing. Raises NotFound, ConfigInvalid.
 
-    What stays open until the conversations were read goes onto the stack. `home` is the user's.
+    What stays open until the conversations were read goes onto the stack. `home` is the user's. With `mine` the folder
+    counts as the user's own wherever it is, as in its usual place.
     """
     config = read_config()
     try:
@@ -33,9 +42,9 @@ def make_plan(assistant: Assistant, folder: Path, environ: Mapping[str, str], ho
         raise NotFound(f"there is no folder {folder}") from error
     if not root.is_dir():
         raise NotFound(f"{folder} is no folder; unpack it first if it is an archive")
-    usual = root in {place.resolve() for place in assistant.places(environ, home)}
+    owners = mine or root in {place.resolve() for place in assistant.places(environ, home)}
     try:
-        found = assistant.read(Source(root, usual, environ, stack))
+        found = assistant.read(Source(root, owners, environ, stack))
     except Unreadable as error:
         raise NotFound(str(error)) from error
     workspace = config[WorkspaceSettings].path.expanduser()

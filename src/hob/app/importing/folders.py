@@ -85,9 +85,8 @@ def _take(
 ) -> None:
     try:
         found = entry.stat(follow_symlinks=False)
-        entry.name.encode()
-    except (OSError, UnicodeEncodeError):
-        left.append(Left(str(path), "it cannot be read, or its name is no Unicode text"))
+    except OSError as error:
+        left.append(Left(str(path), f"it cannot be read: {error.strerror}"))
         return
     if stat.S_ISLNK(found.st_mode):
         left.append(Left(str(path), "it is a link; links are not followed"))
@@ -103,8 +102,13 @@ def _take(
 
 
 def _listed(folder: Path, left: list[Left]) -> Iterator["os.DirEntry[str]"]:
+    """What is in a folder, as far as its names can be shown: others would hide what they are wherever they stand."""
     try:
         with os.scandir(folder) as entries:
-            yield from sorted(entries, key=lambda entry: entry.name)
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.name.isprintable():
+                    yield entry
+                else:
+                    left.append(Left(f"{folder}/{entry.name!a}", "its name holds characters that nobody sees"))
     except OSError as error:
         left.append(Left(str(folder), f"it cannot be read: {error.strerror}"))

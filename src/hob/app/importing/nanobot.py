@@ -77,7 +77,7 @@ def _read(source: Source) -> Contents:
             left.append(Left(str(path), str(error)))
     workspace = _workspace(source, config, left)
     files, told = take_workspace(workspace, _LAYOUT) if workspace is not None else ([], [])
-    owners = _owners(config)
+    owners = _owners(config) if source.owners else frozenset[str]()
     conversations: list[Conversation] = []
     for folder in dict.fromkeys(each / "sessions" for each in (root, workspace) if each is not None):
         conversations += _conversations(folder, source, owners, left)
@@ -104,7 +104,7 @@ def _workspace(source: Source, config: Object, left: list[Left]) -> Path | None:
             found = Path(written).expanduser().resolve()
         except (OSError, RuntimeError):
             found = root / "workspace"
-        if found.is_dir() and (source.usual or found.is_relative_to(root)):
+        if found.is_dir() and (source.owners or found.is_relative_to(root)):
             return found
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
         return root / "workspace"
@@ -240,7 +240,7 @@ def _calls(calls: object) -> Iterator[SourceCall]:
 
 
 def _settings(config: Object, source: Source) -> Wishes:
-    wishes = Wishes(source.environ, source.usual)
+    wishes = Wishes(source.environ, source.owners)
     providers = object_at(config, "providers")
     for name, provider in providers.items():
         key, address = inner(provider, "api_key"), inner(provider, "api_base")

@@ -18,6 +18,7 @@ _POLICIES: Mapping[str, tuple[str, ...]] = {
     "dm_policy": ("pairing", "allowlist", "disabled"),
     "group_policy": ("allowlist", "disabled"),
 }
+_ELSEWHERE = "the folder is not in its usual place; --mine says that it is your own"
 _MOST_NAME = 200
 _MOST_KEY = 4_000
 
@@ -26,7 +27,8 @@ _MOST_KEY = 4_000
 class Wishes:
     """Collects them. Texts out of the file are checked here, since one that is taken is written into our settings.
 
-    Unless the file is the `owners` own, nothing in it may say where keys that are already here are sent.
+    Unless the file is the `owners` own, nothing in it may say where anything is sent, lead to a secret that is here
+    already, or say who may write: whoever made it would choose where keys and words go, and who is let in.
     """
 
     environ: Mapping[str, str]
@@ -58,8 +60,8 @@ class Wishes:
         if address:
             if not _is_line(address) or not _is_address(address):
                 return self.leave(source, "its address is none")
-            if known is not None and not known.keyless and not self.owners:
-                return self.leave(source, "it is not at its own address, where your key would be sent; set it yourself")
+            if not self.owners:
+                return self.leave(source, f"an address is not taken: {_ELSEWHERE}")
             self._set(dotted(("model", "providers", id, "base_url")), address, source)
             if wire and (known is None or known.wire != wire):
                 self._set(dotted(("model", "providers", id, "wire")), wire, source)
@@ -91,7 +93,11 @@ class Wishes:
 
     def alias(self, alias: object, reference: str, source: str) -> None:
         """A name of one's own for a model."""
-        if isinstance(alias, str) and _is_line(alias) and len(alias) <= 60 and self._is_reference(reference):
+        if not isinstance(alias, str) or not _is_line(alias) or len(alias) > 60 or not self._is_reference(reference):
+            return
+        if "/" in alias or find_provider(alias) is not None:
+            self.leave(source, "an alias would stand in the way of a model's own name")
+        else:
             self._set(dotted(("model", "aliases", alias)), self._referred(reference), source)
 
     def thinking(self, level: object, source: str) -> None:
@@ -111,7 +117,9 @@ class Wishes:
 
     def policy(self, channel: str, kind: str, word: object, source: str) -> None:
         """What becomes of unknown people (`dm_policy`) and groups (`group_policy`); never to open a door wider."""
-        if word == "open":
+        if word is not None and not self.owners:
+            self.leave(source, f"who may write is not taken: {_ELSEWHERE}")
+        elif word == "open":
             self.leave(source, "it is open to everybody; if you want that, set it yourself")
         elif word in _POLICIES[kind] and _ID.fullmatch(channel):
             self._set(dotted(("admission", "channels", channel, kind)), str(word), source)
@@ -131,6 +139,9 @@ class Wishes:
         return known.id if known is not None else name.lower()
 
     def _admit(self, key: str, channel: str, ids: object, source: str, everybody: str) -> None:
+        if ids and not self.owners:
+            self.leave(source, f"who may write is not taken: {_ELSEWHERE}")
+            return
         if not _ID.fullmatch(channel):
             return
         for id in ids if isinstance(ids, list) else ():
@@ -160,7 +171,7 @@ class Wishes:
                 return self._refer(provider, setting, name, source) or there
             value = self.variables_there[name]
             self._unused.pop(name, None)
-        if not _is_line(value, _MOST_KEY) or not value.isascii() or " " in value:
+        if not _is_line(value, _MOST_KEY) or not value.isascii() or " " in value or "${" in value:
             self.leave(f"{source}: the key", "it is no key, or one that is made of other parts")
             return there
         self.keys.append(SourceKey(setting, value, source))
@@ -172,11 +183,12 @@ class Wishes:
         if not self.environ.get(variable, "").strip():
             self.leave(f"{source}: the key", f"the variable {variable} is not set here; `hob secrets set {setting}`")
             return False
-        if known is None and not self.owners:
-            self.leave(f"{source}: the key", "the file may not say where a variable of yours is sent; set it yourself")
+        if known is not None and variable in known.keys:
+            return True
+        if not self.owners:
+            self.leave(f"{source}: the key", f"{variable} is a variable of yours: {_ELSEWHERE}")
             return False
-        if known is None or variable not in known.keys:
-            self._set(setting, f"env:{variable}", source)
+        self._set(setting, f"env:{variable}", source)
         return True
 
     def _reachable(self, reference: object, source: str) -> str | None:

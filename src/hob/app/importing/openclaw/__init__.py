@@ -113,7 +113,7 @@ def _workspace(source: Source, config: Object) -> tuple[Path | None, list[Left]]
             found = Path(written).expanduser().resolve()
         except (OSError, RuntimeError):
             found = root / "workspace"
-        if found.is_dir() and (source.usual or found.is_relative_to(root)):
+        if found.is_dir() and (source.owners or found.is_relative_to(root)):
             return found, left
         if found.is_dir() and not (root / "workspace").is_dir():
             told = "it lies outside of the folder; `hob import openclaw` with that folder as PATH takes it"

@@ -41,12 +41,16 @@ _SUMMARIES = frozenset({"compaction", "branch_summary"})
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What is known of a session beside its messages; `since` (Unix seconds) is for messages without a time."""
+    """What is known of a session beside its messages.
+
+    `since` (Unix seconds) is for messages without a time; `owners`: what it says of its owner can be believed.
+    """
 
     id: str
     key: str
     title: str
     since: float
+    owners: bool
 
 
 def conversations_of(source: Source) -> tuple[list[Conversation], list[Left]]:
@@ -101,7 +105,7 @@ def _of_files(
             continue
         status = path.stat()
         key, row = rows.get(match["id"], ("", {}))
-        session = _Session(match["id"], key, _title(row), status.st_mtime)
+        session = _Session(match["id"], key, _title(row), status.st_mtime, owners=source.owners)
         yield Conversation(
             _name(folder, session), str(path), partial(_read_file, path, source.root, session), session.title,
             status.st_size,
@@ -130,7 +134,7 @@ def _of_database(folder: Path, source: Source, left: list[Left]) -> Iterator[Con
         if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", id):
             left.append(Left(f"{path}: a session", "its name is none"))
             continue
-        session = _Session(id, str(key or ""), "", since)
+        session = _Session(id, str(key or ""), "", since, owners=source.owners)
         yield Conversation(_name(folder, session), f"{path}: {id}", partial(_read_rows, file, session))
 
 
@@ -155,7 +159,7 @@ def _read_rows(file: ForeignFile, session: _Session) -> Iterator[Said | Passed]:
 
 def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[Said | Passed]:
     at = session.since
-    owner = _is_owners(session.key)
+    owner = session.owners and _is_owners(session.key)
     for n, entry in entries:
         if isinstance(entry, str):
             yield Passed(entry)

@@ -53,7 +53,7 @@ _NO_CHANNEL = "the connection itself is not taken: Hob has no such channel yet"
 
 def read_settings(config: Object, source: Source, agent: Path) -> Wishes:
     """What of it Hob has a setting for; the rest by name. `agent` is the folder of the agent whose keys count."""
-    wishes = Wishes(source.environ, source.usual)
+    wishes = Wishes(source.environ, source.owners)
     env = object_at(config, "env")
     wishes.variables(object_at(env, "vars").items(), "env.vars")
     wishes.variables(((name, value) for name, value in env.items() if isinstance(value, str)), "env")
