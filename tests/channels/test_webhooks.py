@@ -156,6 +156,8 @@ async def test_a_name_is_judged_by_where_it_leads_and_called_there(monkeypatch: 
         "224.0.0.1", "255.255.255.255", "198.18.0.1", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1",
         "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::127.0.0.1", "2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a00:1",
         "2001:0:4136:e378:8000:63bf:3fff:fdd2", "example.org", "",
+        "192.0.0.192", "168.63.129.16", "::ffff:168.63.129.16", "192.88.99.1", "192.0.0.9", "fec0::1", "3fff::1",
+        "2001:20::1", "2001:db8::1", "5f00::1", "100::1", "64:ff9b:1::1", "2606:2800:21f::1%eth0", "240.0.0.1",
     ],
 )  # fmt: skip
 def test_what_is_not_of_the_public_net(address: str) -> None:
@@ -165,6 +167,11 @@ def test_what_is_not_of_the_public_net(address: str) -> None:
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f::1", "::ffff:8.8.8.8", "64:ff9b::808:808"])
 def test_what_is(address: str) -> None:
     assert is_public(address)
+
+
+@given(st.ip_addresses(v=4) | st.ip_addresses(network="2000::/3"))
+def test_nothing_is_public_that_python_takes_for_private(address: IPv4Address | IPv6Address) -> None:
+    assert is_public(str(address)) <= (address.is_global and not address.is_multicast)
 
 
 @given(st.ip_addresses(v=4))

@@ -35,6 +35,7 @@ class Door:
         self._app = app
         self._api = api
         self._lockout = Lockout(api.clock)
+        self._unsigned = Lockout(api.clock, "deliveries signed wrong", "none of these is noted")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -42,7 +43,7 @@ class Door:
         refusal = self._refusal(scope, headers.get("host", ""), origin)
         address = str(scope["client"][0]) if scope.get("client") else ""
         api, header = self._api, headers.get("authorization")
-        scope["visitor"] = Visitor(api.keyring, self._lockout, api.refused, address, header)
+        scope["visitor"] = Visitor(api.keyring, self._lockout, api.refused, address, header, self._unsigned)
         if scope["type"] == "websocket":
             if refusal is None:
                 await self._app(scope, receive, send)

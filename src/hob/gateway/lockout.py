@@ -30,8 +30,10 @@ class Lockout:
     let in all the same, and so is a right token that Hob made: of 256 random bits none is found by guessing.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, wrong: str = "wrong tokens", then: str = "no more are tried") -> None:
+        """`wrong` is what is counted and `then` what becomes of the next ones, in the log's words."""
         self._clock = clock
+        self._told = f"%d {wrong} came from %s: {then} for a minute"
         self._places: OrderedDict[str, _Place] = OrderedDict()
 
     def wait(self, address: str) -> float:
@@ -53,7 +55,7 @@ class Lockout:
             return
         place.tries.append((self._clock.monotonic(), mark))
         if self.wait(address):
-            log.warning("%d wrong tokens came from %s: no more are tried for a minute", MOST_TRIES, place_of(address))
+            log.warning(self._told, MOST_TRIES, place_of(address))
 
     def passed(self, address: str, name: str) -> None:
         """A right one did."""

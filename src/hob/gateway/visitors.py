@@ -21,6 +21,8 @@ class Visitor:
     """Told where a call with a wrong token, or without one, came from."""
     address: str
     authorization: str | None
+    unsigned: Lockout
+    """Who signs wrong, counted apart: that is no guess at a token."""
 
     def caller(self) -> Caller:
         """Who that is by the header. Raises Refusal, which is counted."""
@@ -52,22 +54,20 @@ class Visitor:
         raise _unknown()
 
     @contextmanager
-    def trying(self, what: str) -> Iterator[None]:
-        """Within the block something else than a token is looked at; it raises for what is wrong, which is counted.
+    def trying(self) -> Iterator[None]:
+        """Within the block a signature is looked at; it raises for what is wrong, which is counted.
 
-        Raises Refusal after too many of them, except where `what` was right from there before.
+        Raises Refusal instead after too many of them. What is right comes in even then: nobody guesses such a secret,
+        and behind a proxy, where all senders are one place, anybody could else keep out the deliveries of all.
         """
-        wait = self.lockout.wait(self.address)
-        if wait and not self.lockout.knows(self.address, what):
-            self.refused(self.address)
-            raise Refusal("too_many_attempts", _TOO_MANY, max(1, round(wait)))
         try:
             yield
-        except Exception:
+        except Exception as error:
             self.refused(self.address)
-            self.lockout.failed(self.address)
+            if wait := self.unsigned.wait(self.address):
+                raise Refusal("too_many_attempts", _TOO_MANY_UNSIGNED, max(1, round(wait))) from error
+            self.unsigned.failed(self.address)
             raise
-        self.lockout.passed(self.address, what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,13 @@ class AtTheSocket:
         return self.who
 
     @contextmanager
-    def trying(self, what: str) -> Iterator[None]:
+    def trying(self) -> Iterator[None]:
         """Nobody is counted here."""
-        del what
         yield
 
 
 _TOO_MANY = "too many wrong tokens came from here"
+_TOO_MANY_UNSIGNED = "too many deliveries that are signed wrong came from here"
 
 
 def _unknown() -> Refusal:

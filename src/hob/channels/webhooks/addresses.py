@@ -12,7 +12,20 @@ from hob.core.errors import SendFailed
 
 _NAT64 = ip_network("64:ff9b::/96")
 """https://www.rfc-editor.org/rfc/rfc6052: its last 32 bits are an IPv4 address."""
-_COMPATIBLE = ip_network("::/96")
+_UNICAST = ip_network("2000::/3")
+"""All that IPv6 gives out on the public net (https://www.iana.org/assignments/ipv6-address-space)."""
+_SPECIAL = tuple(
+    ip_network(each)
+    for each in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "3fff::/20",
+        "168.63.129.16/32",  # https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+    )
+)  # fmt: skip
+"""What serves a purpose of its own (https://www.iana.org/assignments/iana-ipv4-special-registry and its like for IPv6),
+clouds' metadata among it. A list of our own: what `ipaddress` takes for public differs from Python to Python.
+"""
 
 
 def is_public(address: str) -> bool:
@@ -22,14 +35,14 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(found, IPv6Address):
-        if found.scope_id is not None or found in _COMPATIBLE or found.teredo is not None:
-            return False
         inner = found.ipv4_mapped or found.sixtofour
         if found in _NAT64:
             inner = IPv4Address(int(found) & 0xFFFFFFFF)
         if inner is not None:
-            return is_public(str(inner))
-    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+            return found.scope_id is None and is_public(str(inner))
+        if found.scope_id is not None or found not in _UNICAST:
+            return False
+    return not any(found in each for each in _SPECIAL)
 
 
 async def addresses_of(host: str, port: int, *, private: bool) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def _proven(call: Call[bytes], name: str) -> str:
     """The id that the proof covers, if any. Raises Refusal, the same whatever is wrong."""
     visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
     try:
-        with visitor.trying(f"webhook {name}"):
+        with visitor.trying():
             return call.api.reception.proven(name, call.request.headers, call.asked, call.api.clock.now().timestamp())
     except Wrong as wrong:
         if name in call.api.reception.webhooks:
