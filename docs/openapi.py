@@ -45,7 +45,8 @@ def openapi(endpoints: Iterable[Endpoint[Any]]) -> dict[str, Any]:
         "info": {
             "title": "Hob",
             "version": __version__,
-            "description": "A self-hosted personal assistant. Every failure is `{error: {code, message}}`.",
+            "description": "A self-hosted personal assistant. Every failure is `{error: {code, message}}`,"
+            " under `/v1` with OpenAI's `type` and `param`.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "http://127.0.0.1:18790"}],

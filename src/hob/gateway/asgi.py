@@ -15,6 +15,7 @@ from hob.gateway.door import Door
 from hob.gateway.endpoint import Endpoint, caller_of
 from hob.gateway.failures import Failure, Refusal
 from hob.gateway.masking import MaskedAnswers
+from hob.gateway.openai.errors import response_at
 from hob.gateway.reply import failure_response
 from hob.gateway.table import ENDPOINTS
 from hob.gateway.visitors import AtTheSocket
@@ -61,9 +62,9 @@ async def _on_no_upgrade(_: Request) -> Response:
     return failure_response(Failure("invalid_request", text))
 
 
-async def _on_defect(_: Request, __: Exception) -> Response:
+async def _on_defect(request: Request, _: Exception) -> Response:
     """Told like every other failure; the server logs the error itself."""
-    return failure_response(Failure("internal", "this is a mistake in Hob; `hob logs` shows it"))
+    return response_at(request.url.path, Failure("internal", "this is a mistake in Hob; `hob logs` shows it"))
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
@@ -71,7 +72,8 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     try:
         caller_of(request)
     except Refusal as refusal:  # without a token nobody learns which routes there are
-        return failure_response(refusal.failure)
-    response = failure_response(Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail))
+        return response_at(request.url.path, refusal.failure)
+    failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
+    response = response_at(request.url.path, failure)
     response.headers.update(error.headers or {})
     return response

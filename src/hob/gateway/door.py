@@ -8,7 +8,7 @@ from hob.gateway.api import Api
 from hob.gateway.browsers import is_our_host, is_our_origin
 from hob.gateway.failures import Failure
 from hob.gateway.lockout import Lockout
-from hob.gateway.reply import failure_response
+from hob.gateway.openai.errors import response_at
 from hob.gateway.visitors import Visitor
 
 HEADERS = (
@@ -48,11 +48,11 @@ class Door:
             if refusal is None:
                 await self._app(scope, receive, send)
             else:
-                await failure_response(refusal)(scope, receive, send)
+                await response_at(scope["path"], refusal)(scope, receive, send)
             return
         adorned = _Adorned(send, origin if origin in api.settings.cors_origins else "")
         if refusal is not None:
-            await failure_response(refusal)(scope, receive, adorned)
+            await response_at(scope["path"], refusal)(scope, receive, adorned)
         elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             await Response(status_code=204, headers=_PREFLIGHT)(scope, receive, adorned)
         else:

@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from hob.gateway.failures import Failure
 from hob.gateway.intake import Intake
-from hob.gateway.reply import failure_response
+from hob.gateway.openai.errors import response_at
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 1_000
@@ -110,7 +110,8 @@ class Limited(HttpToolsProtocol):
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
     """Answers whoever came when all connections were taken."""
-    response = failure_response(Failure("too_many_connections", "too many connections are open; try again soon", 2))
+    failure = Failure("too_many_connections", "too many connections are open; try again soon", 2)
+    response = response_at(scope["path"], failure)
     response.headers["connection"] = "close"
     await response(scope, receive, send)
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from hob.core.errors import ModelFault
 from hob.gateway.failures import Failure, Refusal, status_of_fault
-from hob.gateway.reply import failure_headers, json_response
+from hob.gateway.reply import failure_headers, failure_response, json_response
 
 _KINDS: Mapping[int, str] = {
     401: "authentication_error",
@@ -57,7 +57,7 @@ def failed(code: str, message: str) -> Problem:
 def refused(failure: Failure) -> Problem:
     """Nothing was accepted."""
     headers = dict(failure_headers(failure))
-    if failure.status == 409:  # clients take it for a lock that goes away
+    if failure.status in {409, 500}:  # clients take them for a lock that goes away, and for bad luck
         headers["x-should-retry"] = "false"
     return Problem(failure.status, failure.code, failure.message, failure.param, headers)
 
@@ -65,6 +65,11 @@ def refused(failure: Failure) -> Problem:
 def openai_response(failure: Failure) -> Response:
     """How the endpoints here write a failure."""
     return refused(failure).response()
+
+
+def response_at(path: str, failure: Failure) -> Response:
+    """A failure where no endpoint is there to write it, as those beside this path do."""
+    return openai_response(failure) if f"{path}/".startswith("/v1/") else failure_response(failure)
 
 
 def wrong(param: str, why: str) -> Refusal:

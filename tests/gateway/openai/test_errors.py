@@ -1,0 +1,59 @@
+"""Failures under /v1 where no endpoint has a say: OpenAI's form all the same."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from hob.core.errors import HobError
+from hob.gateway.asgi import build_api
+from hob.gateway.callers import Scope
+from hob.gateway.endpoint import Call, Endpoint
+from hob.gateway.fields import Nothing
+from hob.gateway.openai.errors import openai_response
+from tests.gateway.conftest import Machine
+
+WRONG: dict[str, Exception] = {"defect": ZeroDivisionError("a secret of the inside"), "internal": HobError("odd")}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "kind", "code"),
+    [
+        ("GET", "/v1", {}, 404, "invalid_request_error", "not_found"),
+        ("GET", "/v1/nope", {}, 404, "invalid_request_error", "not_found"),
+        ("GET", "/v1/chat/completions", {}, 405, "invalid_request_error", "method_not_allowed"),
+        ("DELETE", "/v1/models", {}, 405, "invalid_request_error", "method_not_allowed"),
+        ("GET", "/v1/nope", {"authorization": "Bearer wrong"}, 401, "authentication_error", "unauthorized"),
+        ("GET", "/v1/models", {"host": "evil.example"}, 421, "invalid_request_error", "wrong_host"),
+        ("GET", "/v1/models", {"origin": "http://evil.example"}, 403, "permission_error", "wrong_origin"),
+    ],
+)
+async def test_what_no_endpoint_answers_is_told_in_openais_form(
+    hob: Machine, method: str, path: str, headers: dict[str, str], status: int, kind: str, code: str
+) -> None:
+    answer = await hob.tcp.request(method, path, headers=headers)
+    assert answer.status_code == status
+    error = answer.json()["error"]
+    assert (error["type"], error["param"], error["code"]) == (kind, None, code)
+    assert error["message"]
+
+
+@pytest.mark.parametrize("path", ["/nope", "/v10/models"])
+async def test_elsewhere_it_is_hobs_own(hob: Machine, path: str) -> None:
+    assert (await hob.tcp.get(path)).json()["error"].keys() == {"code", "message"}
+
+
+@pytest.mark.parametrize("which", WRONG)
+async def test_a_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str) -> None:
+    async def fail(call: Call[Nothing]) -> Any:
+        raise WRONG[which]
+
+    routes = (Endpoint("GET", "/v1/wrong", fail, Scope.READ, Nothing, failing=openai_response),)
+    app = build_api(hob.app.api, local=True, endpoints=routes)
+    door = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=door, base_url="http://hob") as client:
+        answer = await client.get("/v1/wrong")
+    assert (answer.status_code, answer.headers["x-should-retry"]) == (500, "false")
+    error = answer.json()["error"]
+    assert (error["type"], error["param"], error["code"]) == ("server_error", None, "internal")
+    assert "inside" not in answer.text
