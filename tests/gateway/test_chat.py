@@ -8,10 +8,12 @@ import pytest
 
 from hob.bus import Subscription
 from hob.core.errors import ModelError, ModelFault
+from hob.core.ids import SessionKey
 from hob.testing.model import Silence
 from tests.gateway.conftest import Machine, machine
 
 JSON = {"content-type": "application/json"}
+NO_SERVER = {"HOB_MODEL_BASE_URL": "", "HOB_MODEL_NAME": "anthropic/claude", "ANTHROPIC_API_KEY": "a-key"}
 NOTICED = {"HOB_AGENT_IDLE_NOTICE_SECONDS": "0.1"}
 
 
@@ -239,3 +241,30 @@ async def test_a_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None
         told = await hob.tcp.post("/chat", json={"message": "ho"}, headers=headers)
         assert "event: error" in told.text
         assert "key_reused" in told.text
+
+
+async def test_a_model_that_nobody_can_ask_is_refused_at_once(tmp_path: Path) -> None:
+    async with machine(tmp_path, **NO_SERVER) as hob:
+        for model in ("nosuch/model", "groq/llama"):
+            answer = await hob.tcp.post("/chat", json={"message": "hi", "model": model})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
+        assert hob.model.requests == []
+        assert (await hob.tcp.get("/tasks", params={"all": "1"})).json() == {"tasks": []}
+
+
+async def test_a_name_alone_is_one_of_the_servers_models(hob: Machine) -> None:
+    assert (await hob.tcp.post("/chat", json={"message": "hi", "model": "another"})).status_code == 200
+    assert hob.model.requests[0].model == "another"
+
+
+@pytest.mark.parametrize("key", [":", "local:", "api: ", ":x", "nochan:foo", "telegram:77"])
+async def test_nobody_begins_a_conversation_of_another_channel(hob: Machine, key: str) -> None:
+    answer = await hob.tcp.post("/chat", json={"message": "hi", "session": key})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
+    assert (await hob.tcp.get("/sessions")).json()["sessions"] == []
+
+
+async def test_a_conversation_of_another_channel_that_is_there_is_joined(hob: Machine) -> None:
+    await hob.app.api.store.sessions.change(SessionKey("telegram:77"), title="Anna")
+    answer = await hob.tcp.post("/chat", json={"message": "hi", "session": "telegram:77"})
+    assert (answer.status_code, answer.json()["session"]) == (200, "telegram:77")

@@ -383,3 +383,13 @@ async def test_http_on_this_path_is_told_what_is_missing_and_websockets_on_other
 def test_every_end_has_a_sentence() -> None:
     ends = {value for name, value in vars(table).items() if name.isupper() and isinstance(value, int)}
     assert ends <= CLOSES.keys()
+
+
+async def test_a_model_or_a_conversation_that_is_not_there_is_refused_by_name(hob: Machine) -> None:
+    async with reached(hob) as at, at.client(token(hob, "anna", CHAT, cls=MEMBER)) as client:
+        refused = await client.ask("send", "result", key="k1", message="x", model="scripted")
+        assert refused["error"]["code"] == "not_allowed"
+    async with reached(hob) as at, at.client() as client:
+        refused = await client.ask("send", "result", key="k2", message="x", session="nochan:foo")
+        assert refused["error"]["code"] == "invalid_request"
+    assert hob.model.requests == []

@@ -342,3 +342,20 @@ def test_the_command_makes_lists_rotates_and_revokes(
     for wrong, status in (("new x --expires soon", 2), ("show nobody", 1), ("revoke nobody", 1), ("new Big", 2)):
         assert run(["token", *wrong.split()]) == status
         assert capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cls", [MEMBER, SenderClass.STRANGER])
+async def test_which_model_answers_is_the_owners_choice(asked: Machine, cls: SenderClass) -> None:
+    usual = (await asked.unix.get("/v1/models")).json()["data"][1]["id"]
+    async with caller(asked, CHAT, cls=cls, name="anna") as client:
+        refused = await client.post("/chat", json={"message": "hi", "model": usual})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not_allowed")
+        said = [{"role": "user", "content": "hi"}]
+        refused = await client.post("/v1/chat/completions", json={"messages": said, "model": usual})
+        assert (refused.status_code, refused.json()["error"]["param"]) == (403, "model")
+        assert asked.model.requests == []
+        assert [each["id"] for each in (await client.get("/v1/models")).json()["data"]] == ["hob"]
+        assert (await client.get(f"/v1/models/{usual}")).status_code == 403
+        assert (await client.post("/v1/chat/completions", json={"messages": said})).status_code == 200
+    async with caller(asked, CHAT) as client:
+        assert (await client.post("/chat", json={"message": "hi", "model": usual})).status_code == 200

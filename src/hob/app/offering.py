@@ -35,14 +35,14 @@ class Offering:
         """The usual model, those that stand in for it, those of tasks and providers, and the owner's names."""
         return tuple(dict.fromkeys((*self._references(), *self._choice.aliases)))
 
-    def check(self, name: str) -> None:
-        """Raises NotFound unless it is configured, or a model of a provider that is connected."""
+    def check(self, name: str, *, bare: bool = False) -> None:
+        """Raises NotFound unless it is configured, or a model of a provider that is connected; `bare`: named or not."""
         try:
             ref = self._choice.resolve(name)
             if str(ref) in self.names() or name in self._choice.aliases:
                 return
             # a server takes every name for one of its models, so it is asked for others only where it is named
-            if "/" in name and (ref.provider != SERVER or name.partition("/")[0] == SERVER):
+            if bare or ("/" in name and (ref.provider != SERVER or name.partition("/")[0] == SERVER)):
                 self._choice.connect(ref.provider)
                 return
             why = f"no model is called {name}"

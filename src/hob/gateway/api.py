@@ -51,8 +51,11 @@ class Models(Protocol):
         """The configured ones by their references and the owner's names for them, the usual one first."""
         ...
 
-    def check(self, name: str) -> None:
-        """Raises NotFound for a name that leads to no model that can be asked."""
+    def check(self, name: str, *, bare: bool = False) -> None:
+        """Raises NotFound for a name that leads to no model that can be asked.
+
+        The default server takes every name without a provider for one of its models: that is enough where `bare`.
+        """
         ...
 
     def embedding(self) -> str:

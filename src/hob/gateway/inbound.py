@@ -40,7 +40,9 @@ class ChatMessage:
         None,
         characters=(1, 200),
     )
-    model: str | None = field("the model that answers, instead of the session's", None)
+    model: str | None = field(
+        "the model that answers, instead of the session's; only the owner may choose", None, characters=(0, 300)
+    )
     quoted: str | None = field("text that comes along as data: it is marked as untrusted and not obeyed", None)
     attachments: tuple[HandedIn, ...] = field("pictures and other files, handed in before; texts go as `quoted`", ())
     channel: str = field(
@@ -133,7 +135,7 @@ def inbound_of(
         attachments=files,
         quoted=(Quoted(asked.quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if asked.quoted else (),
         session=SessionKey(session) if session and whole else None,
-        model=asked.model,
+        model=asked.model or None,
         sent_at=clock.now(),
         scopes=None if caller.may(Scope.ADMIN) else caller.scopes,
     )

@@ -36,7 +36,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         CHAT,
         ChatRequest,
         answers=((200, answers.ChatAnswer), (202, answers.ChatAnswer)),
-        errors=ACCEPTING,
+        errors=(*ACCEPTING, "model_not_found"),
         failures=MODEL_FAILURES,
         media=(JSON, EVENTS),
         headers=(_KEY, _FOLLOW),

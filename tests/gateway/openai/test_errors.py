@@ -57,3 +57,9 @@ async def test_a_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str
     error = answer.json()["error"]
     assert (error["type"], error["param"], error["code"]) == ("server_error", None, "internal")
     assert "inside" not in answer.text
+
+
+async def test_a_body_that_is_nested_without_end_is_refused(hob: Machine) -> None:
+    body = '{"messages": [{"role": "user", "content": "hi"}], "metadata": ' + "[" * 600 + "]" * 600 + "}"
+    answer = await hob.tcp.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")

@@ -9,8 +9,9 @@ from hob.core.ids import InboundId
 from hob.gateway.events import Event
 from hob.gateway.fields import field
 from hob.gateway.following import find_own, follow, follow_again
-from hob.gateway.inbound import ChatMessage, attached, inbound_of
+from hob.gateway.inbound import ChatMessage
 from hob.gateway.live.kinds import Said
+from hob.gateway.receiving import receive
 
 _AS_LONG_AS_IT_TAKES = math.inf
 
@@ -36,8 +37,7 @@ async def send(said: Said[Sending]) -> None:
     (`retracted`). `result` is the truth.
     """
     api, asked = said.api, said.asked
-    files = await attached(asked, api.store.blobs)
-    inbound = inbound_of(asked, asked.key, api.clock, said.caller, files)
+    inbound = await receive(api, asked, asked.key, said.caller)
     await _tell(said, follow(api, inbound, _AS_LONG_AS_IT_TAKES), "")
 
 

@@ -30,7 +30,7 @@ KINDS: tuple[Kind[Any], ...] = (
         Scope.CHAT,
         chat.Sending,
         _LIFE,
-        (*BUSY, "not_allowed", "stopping", "store_full"),
+        (*BUSY, "model_not_found", "not_allowed", "stopping", "store_full"),
         lasts=True,
     ),
     Kind("follow", chat.follow_message, Scope.CHAT, chat.AMessage, _LIFE[1:], ("not_found",), lasts=True),

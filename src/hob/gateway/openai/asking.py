@@ -25,6 +25,7 @@ from hob.gateway.openai.errors import Problem, failed, refused
 from hob.gateway.openai.joining import Attempt, attempt_of, seal_of
 from hob.gateway.openai.letters import Handed, Letter
 from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
+from hob.gateway.receiving import check_model
 from hob.gateway.views import chat_view
 
 T = TypeVar("T")
@@ -99,7 +100,7 @@ async def ask(call: Call[ChatCompletionRequest] | Call[ResponseRequest], letter:
     api, caller, attempt = call.api, call.caller, attempt_of(call.request.headers)
     model = call.asked.model
     if model != OWN_MODEL:
-        check_model(api, model)
+        check_model(api, caller, model)
     files = [await _keep(api, file) for file in letter.files]
     chosen = ChatRequest(letter.text, session, None if model == OWN_MODEL else model)
     inbound = inbound_of(chosen, None, api.clock, caller, tuple(files))
@@ -120,14 +121,6 @@ async def _accept(api: Api, caller: Caller, inbound: Inbound, attempt: Attempt, 
         who=caller.by,
         place=client.host if client else "",
     )
-
-
-def check_model(api: Api, name: str) -> None:
-    """Raises Refusal for a model that nobody can ask."""
-    try:
-        api.models.check(name)
-    except NotFound as error:
-        raise Refusal("model_not_found", str(error), param="model") from error
 
 
 async def _keep(api: Api, file: Handed) -> Attachment:

@@ -76,7 +76,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         Scope.CHAT,
         Nothing,
         answers=((200, answers.ModelAnswer),),
-        errors=("model_not_found",),
+        errors=("model_not_found", "not_allowed"),
     ),
 )
 ENDPOINTS = tuple(replace(route, failing=openai_response, failed=answers.OpenAIFailed) for route in _ROUTES)

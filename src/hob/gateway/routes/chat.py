@@ -15,7 +15,8 @@ from hob.gateway.endpoint import EVENTS, Call
 from hob.gateway.events import Event
 from hob.gateway.fields import field
 from hob.gateway.following import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
-from hob.gateway.inbound import ChatRequest, attached, inbound_of
+from hob.gateway.inbound import ChatRequest
+from hob.gateway.receiving import receive
 from hob.gateway.reply import json_response
 from hob.gateway.views import chat_status
 
@@ -34,8 +35,7 @@ async def post(call: Call[ChatRequest]) -> Response:
     waits for an answer to its `question`.
     """
     api, asked = call.api, call.asked
-    files = await attached(asked, api.store.blobs)
-    inbound = inbound_of(asked, call.header("idempotency-key"), api.clock, call.caller, files)
+    inbound = await receive(api, asked, call.header("idempotency-key"), call.caller)
     most = api.settings.wait_seconds
     wait = most if asked.wait is None else min(most, asked.wait)
     if call.wants(EVENTS):
