@@ -15,6 +15,7 @@ from hob.gateway.answers import ChatAnswer, Failed
 from hob.gateway.endpoint import JSON, Endpoint
 from hob.gateway.failures import BUSY, STATUS
 from hob.gateway.fields import Field, choices_of, fields_of
+from hob.gateway.openai.answers import Completion, ResponseAnswer
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _EVERYWHERE = (
@@ -28,6 +29,12 @@ _EVERYWHERE = (
 )
 _OF_CALLERS = ("unauthorized", "missing_scope", "too_many_attempts", "not_configured")
 _OF_BODIES = ("too_large", "not_json")
+_WAITS: Mapping[Any, tuple[str, ...]] = {
+    ChatAnswer: ("Location",),
+    Completion: ("Location", "X-Hob-Approval"),
+    ResponseAnswer: ("Location", "X-Hob-Approval"),
+}
+"""Headers of an answer that there is not yet."""
 _REASONS = {200: "Done.", 202: "Accepted, and not over yet: `Location` says where to ask.", 204: "Done."}
 
 
@@ -223,6 +230,8 @@ def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
     for status, kind in endpoint.answers:
         content = {media: {"schema": _of_kind(kind, schemas) if media == JSON else {}} for media in endpoint.media}
         found[str(status)] = {"description": _REASONS.get(status, "Not now."), "content": content}
+        if status == 202 and kind in _WAITS:
+            found["202"]["headers"] = {name: {"schema": {"type": "string"}} for name in _WAITS[kind]}
     for status, codes in codes_of(endpoint).items():
         schema = _of_answer(endpoint.failed, schemas)
         told = "Nothing was done: " + ", ".join(f"`{code}`" for code in codes) + "." if codes else ""

@@ -31,7 +31,8 @@ REASONS: Mapping[str, str] = {
 REFUSALS: Mapping[str, tuple[str, str]] = {
     "unauthorized": ("no token, or a wrong one", ""),
     "missing_scope": ("a token that is not good for this", ""),
-    "model_not_found": ("a model that is not configured, by one of OpenAI's clients", ""),
+    "model_not_found": ("a model that nobody can ask", ""),
+    "context_length_exceeded": ("OpenAI's API: a conversation of more characters than may come along", ""),
     "wrong_origin": ("a web page that may not call: `gateway.cors_origins`", ""),
     "method_not_allowed": ("another method than the route has", ""),
     "too_large": ("a body of more bytes than may be: `gateway.body_bytes`", ""),

@@ -162,6 +162,7 @@ async def test_what_waits_for_leave_is_told_and_goes_on_once_it_is_given(world: 
             model="hob", messages=messages, extra_headers={"Idempotency-Key": "k"}
         )
         answer: Any = raw.parse()
+        assert raw.status_code == 202
         id = raw.headers["x-hob-approval"]
         assert answer.hob["state"] == "parked"
         assert answer.hob["approvals"] == [id]

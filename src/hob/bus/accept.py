@@ -10,7 +10,7 @@ from hob.bus.commanding import command_event, run_command
 from hob.bus.performing import Surroundings
 from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
-from hob.core.labels import HOB_LABEL
+from hob.core.labels import HOB_LABEL, Origin
 from hob.core.messages import FETCHED_CHANNELS, Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
@@ -208,7 +208,9 @@ class Acceptor:
 
 
 def _length(inbound: Inbound) -> int:
-    return len(inbound.text) + sum(len(part.text) for part in inbound.quoted)
+    """What is said now. An earlier conversation that a program sends along has its bound where it comes in."""
+    now = (part.text for part in inbound.quoted if part.label.origin is not Origin.CLIENT)
+    return len(inbound.text) + sum(map(len, now))
 
 
 def _words(inbound: Inbound) -> tuple[object, ...]:

@@ -22,6 +22,7 @@ from hob.gateway.fields import WrongField
 
 STATUS: Mapping[str, int] = {
     "invalid_request": 400,
+    "context_length_exceeded": 400,
     "unauthorized": 401,
     "not_allowed": 403,
     "missing_scope": 403,

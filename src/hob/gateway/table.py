@@ -70,7 +70,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         None,
         bytes,
         answers=((200, answers.DeliveryAnswer), (202, answers.DeliveryAnswer)),
-        errors=(*ACCEPTING, "unauthorized", "too_many_attempts"),
+        errors=(*BUSY, "not_allowed", "stopping", "unauthorized", "too_many_attempts"),
     ),
     Endpoint(
         "GET",

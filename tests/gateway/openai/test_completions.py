@@ -12,7 +12,9 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.labels import SenderClass
 from hob.core.models import ModelReply, Stop, UserMessage
 from hob.gateway.callers import Scope
+from hob.gateway.openai.letters import MOST_BEFORE
 from hob.gateway.tokens import TokenFile
+from hob.testing.model import calls
 from tests.gateway.conftest import Machine, machine
 from tests.gateway.openai.conftest import ask, client_of, user
 
@@ -209,3 +211,58 @@ async def test_a_members_token_is_enough_and_its_words_stay_a_members(hob: Machi
     other = TokenFile(hob.app.home, SystemClock()).add("ben", frozenset({Scope.CHAT}), SenderClass.MEMBER, None)
     with pytest.raises(openai.NotFoundError):
         await client_of(hob, token=other).responses.retrieve(response.id)
+
+
+@pytest.mark.parametrize("role", ["system", "assistant", "user"])
+async def test_a_long_conversation_comes_along_whole(hob: Machine, role: str) -> None:
+    before = [{"role": role, "content": f"{place:06} " * 2_000} for place in range(10)]
+    answer = await ask(client_of(hob), *before, "and now?")
+    assert answer.choices[0].message.content
+    shown = hob.model.requests[0].messages[-1].text
+    assert all(f"{place:06}" in shown for place in range(10))
+    assert "and now?" in shown
+
+
+async def test_a_conversation_without_end_is_too_long_for_its_context(hob: Machine) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        await ask(client_of(hob), {"role": "system", "content": "y" * MOST_BEFORE}, "end")
+    assert (caught.value.code, caught.value.param) == ("context_length_exceeded", "messages")
+    assert hob.model.requests == []
+
+
+@pytest.mark.parametrize("role", ["system", "assistant"])
+async def test_only_the_users_messages_hold_files(hob: Machine, role: str) -> None:
+    picture = {"role": role, "content": [{"type": "image_url", "image_url": {"url": URL}}]}
+    with pytest.raises(openai.BadRequestError) as caught:
+        await ask(client_of(hob), picture, "what is it?")
+    assert caught.value.param == "messages[0].content"
+
+
+ASKS = calls(("exec", '{"command": "rm -rf ."}'))
+
+
+async def test_what_waits_for_leave_is_accepted_and_no_whole_answer(tmp_path: Path) -> None:
+    async with machine(tmp_path / "home", ASKS, ASKS, HOB_WORKSPACE_PATH=str(tmp_path / "work")) as hob:
+        client = client_of(hob)
+        raw = await client.chat.completions.with_raw_response.create(model="hob", messages=[user("go")])  # type: ignore[list-item]
+        assert (raw.status_code, raw.headers["x-hob-approval"][:2]) == (202, "a_")
+        assert raw.headers["location"] == f"/chat/{raw.parse().hob['id']}"  # type: ignore[attr-defined]
+        made = await client.responses.create(model="hob", input="go")
+        assert made.status == "incomplete"
+        looked = await client.responses.with_raw_response.retrieve(made.id)
+        assert (looked.status_code, looked.parse().status) == (202, "incomplete")
+
+
+async def test_a_response_that_waits_is_stopped_by_its_client(tmp_path: Path) -> None:
+    async with machine(tmp_path / "home", ASKS, HOB_WORKSPACE_PATH=str(tmp_path / "work")) as hob:
+        made = await client_of(hob).responses.create(model="hob", input="go")
+        assert (await client_of(hob).responses.cancel(made.id)).status == "cancelled"
+        assert (await client_of(hob).responses.retrieve(made.id)).status == "cancelled"
+
+
+async def test_nobody_stops_what_is_not_theirs(hob: Machine) -> None:
+    made = await client_of(hob).responses.create(model="hob", input="hi")
+    secret = TokenFile(hob.app.home, SystemClock()).add("ben", frozenset({Scope.CHAT}), SenderClass.MEMBER, None)
+    with pytest.raises(openai.NotFoundError):
+        await client_of(hob, token=secret).responses.cancel(made.id)
+    assert (await client_of(hob).responses.cancel(made.id)).status == "completed"

@@ -9,10 +9,15 @@ import openai
 import pytest
 
 from hob.core.clock import SystemClock
+from hob.core.labels import SenderClass
 from hob.gateway.asgi import build_api
+from hob.gateway.callers import Scope
 from hob.gateway.openai.joining import SURELY_SEEN
+from hob.gateway.tokens import TokenFile
 from tests.gateway.conftest import Machine
 from tests.gateway.openai.conftest import ask, client_of
+
+OWN = frozenset({Scope.CHAT})
 
 
 def again(number: int) -> dict[str, Any]:
@@ -71,3 +76,11 @@ async def test_a_key_joins_whoever_repeats_it_and_only_the_same_request(hob: Mac
         await ask(client_of(hob, retries=3, Idempotency_Key="report-1"), "hello")
     assert caught.value.code == "key_reused"
     assert len(hob.model.requests) == 1
+
+
+async def test_two_of_the_owners_programs_never_join_each_other(hob: Machine) -> None:
+    file = TokenFile(hob.app.home, SystemClock())
+    one, two = (client_of(hob, token=file.add(name, OWN, SenderClass.OWNER, None)) for name in ("one", "two"))
+    first = await ask(one, "hi")
+    assert (await ask(two, "hi", **again(1))).id != first.id
+    assert (await ask(one, "hi", **again(1))).id == first.id

@@ -61,9 +61,19 @@ class Outcome:
     view: dict[str, Any]
 
     @property
+    def waits(self) -> bool:
+        """Whether people are asked before there can be an answer."""
+        return "question" in self.view
+
+    @property
+    def status(self) -> int:
+        """The HTTP status, both of them a success to clients."""
+        return 202 if self.waits else 200
+
+    @property
     def headers(self) -> dict[str, str]:
         """Where to look again while people are asked."""
-        if "question" not in self.view:
+        if not self.waits:
             return {}
         found = {"location": f"/chat/{self.id}"}
         approvals = self.view["approvals"]

@@ -27,7 +27,7 @@ async def post(call: Call[ChatCompletionRequest]) -> Response:
     """Answer the last message of a conversation, as OpenAI's chat completions do.
 
     Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
-    waits for leave is answered with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
+    waits for leave is a 202 with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
     """
     api, asked = call.api, call.asked
     check_supported(asked)
@@ -57,7 +57,7 @@ async def answered(call: Call[Any], begun: Asked) -> Outcome | Problem | None:
 def reply_with(call: Call[Any], begun: Asked, found: Outcome | Problem | None, body: Any = None) -> Response:
     """The answer in one piece; the body is the outcome's. What follows from its being handed over is done after it."""
     if isinstance(found, Outcome):
-        response = json_response(body, headers=found.headers)
+        response = json_response(body, found.status, found.headers)
     elif isinstance(found, Problem):
         response = found.response()
     else:

@@ -13,10 +13,13 @@ from urllib.parse import unquote_to_bytes
 
 from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import Quoted
+from hob.gateway.failures import Refusal
 from hob.gateway.openai.errors import wrong
 
 CLIENT_LABEL = Label(Origin.CLIENT, Trust.UNTRUSTED)
 _MOST_FILES = 32
+MOST_BEFORE = 1_000_000
+"""Characters that may come along with the last message; what the model's window does not hold is shortened later."""
 _SYSTEM = "What the calling program says of how to answer:"
 _EARLIER = "What was said before, as the calling program tells it:"
 _ROLES = ("system", "developer", "user", "assistant")
@@ -61,7 +64,11 @@ def letter_of(said: Sequence[Said], param: str, *, remembered: bool) -> Letter:
     files = last.files if remembered else tuple(file for each in said for file in each.files)
     if len(files) > _MOST_FILES:
         raise wrong(param, f"{len(files)} files are too many; send at most {_MOST_FILES}")
-    return Letter(last.text, files, () if remembered else tuple(_before(said[:-1])))
+    before = () if remembered else tuple(_before(said[:-1]))
+    if (length := sum(len(part.text) for part in before)) > MOST_BEFORE:
+        told = f"{param}: {length} characters before the last message are too many; send at most {MOST_BEFORE}"
+        raise Refusal("context_length_exceeded", told, param=param)
+    return Letter(last.text, files, before)
 
 
 def _before(said: Sequence[Said]) -> Iterator[Quoted]:

@@ -1,4 +1,4 @@
-"""POST /v1/responses and GET /v1/responses/{id}.
+"""POST /v1/responses, GET /v1/responses/{id} and POST /v1/responses/{id}/cancel.
 
 Format: https://platform.openai.com/docs/api-reference/responses
 """
@@ -12,6 +12,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import InboundId
 from hob.core.models import Usage
+from hob.gateway.api import Api
 from hob.gateway.endpoint import Call
 from hob.gateway.fields import Nothing
 from hob.gateway.following import find_accepted
@@ -57,14 +58,32 @@ def _said(asked: ResponseRequest) -> list[Said]:
 
 
 async def get(call: Call[Nothing]) -> Response:
-    """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`."""
-    api, id = call.api, InboundId(call.id.removeprefix(_PREFIX))
-    accepted = await find_accepted(api, id)
+    """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
+
+    One that waits for people is a 202, `incomplete`, with what they are asked.
+    """
+    return await _standing(call.api, await _own(call))
+
+
+async def cancel(call: Call[Nothing]) -> Response:
+    """End the work on a response, if it is not over, and tell how it stands."""
+    id = await _own(call)
+    await call.api.operations.cancel(id, "the program that asked has stopped it")
+    return await _standing(call.api, id)
+
+
+async def _own(call: Call[Nothing]) -> InboundId:
+    id = InboundId(call.id.removeprefix(_PREFIX))
+    accepted = await find_accepted(call.api, id)
     if not call.id.startswith(_PREFIX) or not is_own(call.caller, accepted.session):
         raise NotFound("no response of yours has this id")
+    return id
+
+
+async def _standing(api: Api, id: InboundId) -> Response:
     found = await conclude(api, id)
     if isinstance(found, Outcome):
-        return json_response(response(id, OWN_MODEL, found), headers=found.headers)
+        return json_response(response(id, OWN_MODEL, found), found.status, found.headers)
     result = await api.store.inbox.find_result(id)
     created = int(result.created) if result is not None else 0
     status = "in_progress" if found.code in _STILL else "cancelled" if found.code == "cancelled" else "failed"
@@ -73,8 +92,8 @@ async def get(call: Call[Nothing]) -> Response:
 
 
 def response(id: InboundId, model: str, outcome: Outcome, text: str | None = None) -> dict[str, Any]:
-    """The whole answer in one object; `text` where it is not the outcome's."""
-    status = "incomplete" if outcome.cut else "completed"
+    """The whole answer in one object; `text` where it is not the outcome's. A question to people is no whole answer."""
+    status = "incomplete" if outcome.cut or outcome.waits else "completed"
     return {
         **_head(id, model, outcome.created, status),
         "incomplete_details": {"reason": "max_output_tokens"} if outcome.cut else None,
@@ -115,7 +134,7 @@ class ResponseWriter:
         yield self._event("response.output_text.done", {**self._place(), "text": text, "logprobs": []})
         yield self._event("response.content_part.done", {**self._place(), "part": _part(text)})
         yield self._event("response.output_item.done", {"output_index": 0, "item": whole["output"][0]})
-        yield self._event("response.incomplete" if outcome.cut else "response.completed", {"response": whole})
+        yield self._event(f"response.{whole['status']}", {"response": whole})
 
     def fail(self, problem: Problem) -> Iterator[bytes]:
         """Clients raise what holds an `error`."""

@@ -12,13 +12,18 @@ from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from hob.gateway.routes.attachments import MOST_BYTES
 
-_ACCEPTING = (*BUSY, "key_reused", "not_allowed", "model_not_found", "stopping")
+_ACCEPTING = (*BUSY, "context_length_exceeded", "key_reused", "not_allowed", "model_not_found", "stopping")
 _HEADERS = (
     (
         "Idempotency-Key",
         "1 to 255 characters; the same key again, at any time, joins the same request; with another text it is refused",
     ),
     ("X-Hob-Session", "the conversation that Hob remembers: its name, or for the owner a whole key"),
+    (
+        "X-Stainless-Retry-Count",
+        "how often OpenAI's clients have repeated the request: from 1 on, the first one is joined",
+    ),
+    ("X-Stainless-Read-Timeout", "the seconds that they wait for an answer"),
 )
 
 _ROUTES: tuple[Endpoint[Any], ...] = (
@@ -28,7 +33,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         completions.post,
         Scope.CHAT,
         ChatCompletionRequest,
-        answers=((200, answers.Completion),),
+        answers=((200, answers.Completion), (202, answers.Completion)),
         errors=_ACCEPTING,
         failures=FAULT_STATUSES,
         media=(JSON, EVENTS),
@@ -41,7 +46,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         responses.post,
         Scope.CHAT,
         ResponseRequest,
-        answers=((200, answers.ResponseAnswer),),
+        answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=_ACCEPTING,
         failures=FAULT_STATUSES,
         media=(JSON, EVENTS),
@@ -54,7 +59,16 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         responses.get,
         Scope.CHAT,
         Nothing,
-        answers=((200, answers.ResponseAnswer),),
+        answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
+        errors=("not_found",),
+    ),
+    Endpoint(
+        "POST",
+        "/v1/responses/{id}/cancel",
+        responses.cancel,
+        Scope.CHAT,
+        Nothing,
+        answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=("not_found",),
     ),
     Endpoint(
