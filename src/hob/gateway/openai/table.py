@@ -21,7 +21,7 @@ _HEADERS = (
     ("X-Hob-Session", "the conversation that Hob remembers: its name, or for the owner a whole key"),
     (
         "X-Stainless-Retry-Count",
-        "how often OpenAI's clients have repeated the request: from 1 on, the first one is joined",
+        "how often OpenAI's clients have repeated it; from 1 on the first is joined",
     ),
     ("X-Stainless-Read-Timeout", "the seconds that they wait for an answer"),
 )
