@@ -84,6 +84,22 @@ async def test_what_happened_before_is_not_told(tmp_path: Path) -> None:
     assert told.json["data"]["trace"] == after["trace_id"]
 
 
+async def test_who_is_added_later_is_not_told_of_what_another_still_is(tmp_path: Path) -> None:
+    async with receiving() as first, receiving() as second:
+        async with machine(tmp_path, **out(told_to(first))) as hob:
+            await say(hob, "one")
+            await first.until(1)
+            await hob.app.bus.courier.drain(5)
+            # as after a kill: what was owed is read again
+            await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
+        async with machine(tmp_path, **out(told_to(first), told_to(second, "second"))) as hob:
+            two = await say(hob, "two")
+            await second.until(1)
+            await first.until(2)
+            await hob.app.bus.courier.drain(5)
+    assert [each.json["data"]["trace"] for each in second.told] == [two["trace_id"]]
+
+
 async def test_who_was_told_nothing_for_a_while_is_not_told_of_it_later(tmp_path: Path) -> None:
     async with receiving() as receiver:
         async with machine(tmp_path, **out(told_to(receiver))) as hob:

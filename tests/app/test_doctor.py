@@ -501,6 +501,18 @@ def test_a_machine_without_a_model_is_told_what_to_set(home: Path) -> None:
     assert "set ANTHROPIC_API_KEY" in told.advice
 
 
+def test_a_webhook_that_cannot_be_used_is_told_once(home: Path) -> None:
+    (home / "config.toml").write_text(
+        '[webhooks.door]\nsecret = "short"\n[webhooks.bell]\nsecret = "env:NO_SUCH_VARIABLE"\n'
+        '[webhooks_out.desk]\nurl = "https://desk.example.org/"\nsecret = "whsec_?"\n'
+    )
+    told = {each.where: each for each in found(home, "settings.webhooks")}
+    assert set(told) == {"webhooks.door", "webhooks_out.desk"}
+    assert "less than 16 characters" in told["webhooks.door"].title
+    assert "hob secrets set webhooks_out.desk.secret" in told["webhooks_out.desk"].advice
+    assert one(home, "settings.secret").where == "webhooks.bell.secret"
+
+
 def test_names_that_lead_nowhere_are_told_by_their_setting(home: Path) -> None:
     set_up(home, '[model]\nname = "nobody/x"\nfallbacks = ["openai/gpt-6.1-terra", "nowhere/y"]\n')
     assert "nobody knows the provider nobody" in one(home, "models.none").title

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import hmac
 import json
 from collections.abc import AsyncIterator
@@ -17,6 +18,10 @@ SECRET = f"whsec_{KEY}"
 
 HANG = "hang"
 """An answer that never comes."""
+
+
+DRIP = "drip"
+"""An answer that comes byte by byte for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,14 @@ class Receiver:
         self.came.set()
         if answer == HANG:
             await reader.read()  # until the other side is gone
+            return
+        if answer == DRIP:
+            writer.write(b"HTTP/1.1 200 OK\r\nx-long: ")
+            with contextlib.suppress(OSError):
+                while not reader.at_eof():
+                    writer.write(b"a")
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
             return
         writer.write(f"HTTP/1.1 {answer}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode())
         await writer.drain()

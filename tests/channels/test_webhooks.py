@@ -19,7 +19,8 @@ from hob.core.errors import NotConfigured, SendFailed
 from hob.core.ids import OutboxId, new_trace_id
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.settings import Secret
-from tests.channels.receiving import SECRET, receiving
+from hob.core.webhooks import sign
+from tests.channels.receiving import DRIP, HANG, SECRET, receiving
 
 
 def outbound(text: str = '{"a": "ü"}', to: str = "there") -> Outbound:
@@ -68,6 +69,27 @@ async def test_an_answer_that_is_no_yes_is_a_failure(answer: str, permanent: boo
         failed = await refused(channel_to(receiver.url))
     assert (failed.permanent, failed.retry_after) == (permanent, retry_after)
     assert answer[:3] in str(failed)
+
+
+@pytest.mark.parametrize("answer", [HANG, DRIP])
+async def test_an_answer_is_whole_within_the_seconds_it_has(answer: str) -> None:
+    async with receiving(answer) as receiver:
+        settings = WebhookOutSettings(receiver.url, Secret.of(SECRET), allow_private=True, seconds=1)
+        failed = await refused(OutgoingWebhooks({"there": settings}, SystemClock()))
+    assert not failed.permanent
+    assert "within 1 s" in str(failed)
+
+
+async def test_what_is_told_carries_a_signature_by_each_secret() -> None:
+    new = "another-secret-of-tests"
+    async with receiving() as receiver:
+        settings = WebhookOutSettings(receiver.url, Secret.of(SECRET), [Secret.of(new)], allow_private=True)
+        channel = OutgoingWebhooks({"there": settings}, SystemClock())
+        await channel.send(outbound())
+        await channel.aclose()
+    (told,) = receiver.told
+    at = int(told.headers["webhook-timestamp"])
+    assert told.headers["webhook-signature"].split() == [sign(each, told.id, at, told.body) for each in (SECRET, new)]
 
 
 async def test_a_redirect_is_not_followed() -> None:

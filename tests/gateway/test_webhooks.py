@@ -66,7 +66,7 @@ async def test_a_delivery_is_kept_and_seen_to(tmp_path: Path) -> None:
         taken = await deliver(hob)
         assert (taken.status_code, taken.json()["state"]) == (202, "accepted")
         view = await settled(hob, taken.json()["id"])
-        assert (view["state"], view["session"]) == ("done", "webhook:it")
+        assert view["state"] == "done"
         text = shown(hob)
         assert text.index("Tell me in a word.") < text.index("opened: #7 It rains in")
 
@@ -293,9 +293,19 @@ async def test_a_conversation_is_chosen_by_what_is_sent(tmp_path: Path) -> None:
             sessions.append(view["session"])
         assert sessions[0] == "webhook:it:hob"
         assert sessions[1].startswith("webhook:it:a-b-")
-        assert sessions[2] == "webhook:it"
+        assert sessions[2].startswith("once:webhook/it/")
         assert len(set(sessions)) == 4
-        assert all(session.startswith("webhook:it") and len(session) < 120 for session in sessions)
+        assert all("webhook" in session and len(session) < 120 for session in sessions)
+
+
+async def test_a_delivery_is_read_without_those_before_it_unless_they_share_a_conversation(tmp_path: Path) -> None:
+    for session, count in (("", 1), ("doors", 3)):
+        async with machine(tmp_path / (session or "none"), **hooks(session=session)) as hob:
+            for text in ("the front door", "the back door"):
+                await settled(hob, (await deliver(hob, {"text": text})).json()["id"])
+            assert len(hob.model.requests[-1].messages) == count
+            listed = (await hob.tcp.get("/sessions")).json()["sessions"]
+            assert [each["session"] for each in listed] == ([f"webhook:it:{session}"] if session else [])
 
 
 async def test_what_hob_itself_had_sent_is_left_alone(tmp_path: Path) -> None:

@@ -53,6 +53,12 @@ async def test_a_webhook_is_tried_out_by_command(world: World, scheme: str) -> N
         assert "signature is another one" in daemon.errors or "token is another one" in daemon.errors
 
 
+async def test_a_webhook_that_takes_nothing_is_told_at_the_start(world: World) -> None:
+    hooks = '{ door = { secret = "env:NO_SUCH_VARIABLE" } }'
+    async with world.serve(HOB_WEBHOOKS=hooks) as daemon:
+        await until(lambda: "webhook door takes nothing" in daemon.errors)
+
+
 def telling(receiver: Receiver, event: str = "turn.done") -> dict[str, str]:
     """The environment of a daemon that tells this receiver."""
     to = f'{{ url = "{receiver.url}", secret = "{KEY}", allow_private = true, events = ["{event}"] }}'

@@ -16,6 +16,7 @@ from hob.app.draining import drain
 from hob.app.home import socket_of
 from hob.app.opening import App, Extras, open_app
 from hob.app.supervision import Supervisor
+from hob.app.webhooks import warn_of_webhooks
 from hob.config import Config, process_environment
 from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
@@ -75,6 +76,7 @@ async def run_daemon(
         supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
         try:
             await asyncio.to_thread(load_libraries, app.choice)
+            await asyncio.to_thread(warn_of_webhooks, config)
             await stop.gentle.wait()
         finally:
             supervisor.tell("STOPPING=1", "STATUS=Running turns may end")

@@ -15,9 +15,11 @@ from urllib.parse import urlsplit
 from hob.agent.limits import SpendingSettings
 from hob.config import Config
 from hob.core.errors import NotConfigured
+from hob.core.labels import SenderClass
 from hob.core.settings import Secret
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import load_token
+from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.masking.forms import is_maskable
 from hob.guard.masking.known import AT_HAND, is_secret_name
@@ -156,9 +158,11 @@ def _gateway(config: Config) -> GatewayFacts:
         token = settings.auth_token.reveal() if settings.auth_token else load_token(config.home)
     except NotConfigured:
         token = None
+    webhooks = _section(config, Webhooks).items()
+    obeyed = tuple(f"webhooks.{name}" for name, each in webhooks if each.sender is SenderClass.OWNER)
     if token is None:  # it is made at the first start, and well
-        return GatewayFacts(settings.host, settings.port, tls=tls)
-    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls)
+        return GatewayFacts(settings.host, settings.port, tls=tls, obeyed=obeyed)
+    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls, obeyed)
 
 
 def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> SecretFacts:

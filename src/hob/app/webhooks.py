@@ -1,6 +1,7 @@
 """Webhooks in both directions, joined: where answers to them go, and who is told of what."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module
@@ -15,8 +16,11 @@ from hob.core.clock import Clock
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel, Delivered, Repeats
+from hob.core.tracing import OWN
 from hob.gateway.webhooks.settings import AnswerTo, Webhooks, WebhookSettings
 from hob.store import Store
+
+log = logging.getLogger(__name__)
 
 
 class WebhookParts:
@@ -38,6 +42,16 @@ class WebhookParts:
     def bind(self, bus: Bus) -> None:
         """What is told goes out by this bus."""
         self.announcer.bind(bus.courier.owed)
+
+
+def warn_of_webhooks(config: Config) -> None:
+    """Say in the log which webhooks neither take nor tell anything. Reads their secrets."""
+    for name, received in config[Webhooks].items():
+        if problem := received.problem():
+            log.warning("webhook %s takes nothing: %s", name, problem, extra=OWN)
+    for name, told in config[WebhooksOut].items():
+        if problem := told.problem():
+            log.warning("webhook %s cannot be told anything: %s", name, problem, extra=OWN)
 
 
 class AnswerChannel:

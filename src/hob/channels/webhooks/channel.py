@@ -1,5 +1,6 @@
 """Webhooks that go out, by Standard Webhooks: signed anew for each try, under one id for all of them."""
 
+import asyncio
 import contextlib
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -62,7 +63,12 @@ class OutgoingWebhooks:
         if settings is None:
             raise SendFailed(f"there is no [webhooks_out.{message.to.chat}] any more", permanent=True)
         body = message.text.encode()
-        status, retry_after = await self._post(settings, body, self._headers(settings, message.id, body))
+        headers = self._headers(settings, message.id, body)
+        try:
+            async with asyncio.timeout(settings.seconds):  # httpx limits each piece, and an answer may drip
+                status, retry_after = await self._post(settings, body, headers)
+        except TimeoutError as error:
+            raise SendFailed(f"it did not answer within {settings.seconds:g} s") from error
         if 200 <= status < 300:
             return Delivered(str(status))
         if 300 <= status < 400:
@@ -72,7 +78,7 @@ class OutgoingWebhooks:
     def _headers(self, settings: WebhookOutSettings, id: str, body: bytes) -> dict[str, str]:
         at = int(self._clock.now().timestamp())
         try:
-            signature = sign(settings.secret.reveal() if settings.secret is not None else "", id, at, body)
+            signature = " ".join(sign(each.reveal(), id, at, body) for each in settings.secrets)
         except (NotConfigured, ValueError) as error:
             raise SendFailed(str(error)) from error
         return {

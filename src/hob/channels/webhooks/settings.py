@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from hob.core.errors import NotConfigured
 from hob.core.settings import Secret, setting
-from hob.core.webhooks import check_names
+from hob.core.webhooks import check_names, key_of
 
 EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
 """What a webhook may be told of."""
@@ -19,6 +20,9 @@ class WebhookOutSettings:
     url: str = setting("", "Where it is told, as https://example.org/hob; required.")
     secret: Secret | None = setting(
         None, "What is signed with, as Standard Webhooks do: whsec_ and base64, or any text; required."
+    )
+    other_secrets: list[Secret] = setting(
+        [], "Further secrets that it is signed with as well, e.g. the new one until the receiver knows it."
     )
     events: list[str] = setting(list(EVENTS), "What it is told of.", one_of=EVENTS)
     text: bool = setting(False, "Whether it is told what was said; else who, when and how it ended.")
@@ -40,6 +44,21 @@ class WebhookOutSettings:
             raise ValueError("url holds a user or a fragment; what proves who speaks is the signature")
         if parts.scheme == "http" and not self.allow_private:
             raise ValueError("url is plain http, which everybody on the way reads; use https, or allow_private = true")
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """All that are signed with."""
+        assert self.secret is not None  # noqa: S101 - seen to above
+        return (self.secret, *self.other_secrets)
+
+    def problem(self) -> str:
+        """Why nothing can be signed; empty where it can."""
+        try:
+            for each in self.secrets:
+                key_of(each.reveal())
+        except (NotConfigured, ValueError) as error:
+            return str(error)
+        return ""
 
 
 class WebhooksOut(dict[str, WebhookOutSettings]):

@@ -12,7 +12,7 @@ from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
-from hob.core.ids import new_inbound_id, new_trace_id
+from hob.core.ids import ONE_TURN, SessionKey, new_inbound_id, new_trace_id
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound, Quoted, Sender
 from hob.core.settings import Secret
@@ -111,10 +111,11 @@ def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
     shown = fill(settings.template, delivery.value, delivery.headers, settings.characters)
     if not shown.strip():
         raise InvalidRequest("the webhook's template finds nothing in this body")
+    id, thread = new_inbound_id(), _thread(delivery)
     return Inbound(
-        id=new_inbound_id(),
+        id=id,
         key=f"{name} {delivery.id}",
-        origin=Address(WEBHOOK_CHANNEL, name, thread=_thread(delivery)),
+        origin=Address(WEBHOOK_CHANNEL, name, thread=thread),
         sender=Sender(name, f"webhook {name}", settings.sender),
         text=settings.task,
         label=HOB_LABEL,
@@ -124,11 +125,13 @@ def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
         sent_at=clock.now(),
         hops=delivery.hops,
         background=True,
+        # else what one of them says is there when the next is read, and all of it is paid for again each time
+        session=None if thread else SessionKey(f"{ONE_TURN}{WEBHOOK_CHANNEL}/{name}/{id}"),
     )
 
 
 def _thread(delivery: Delivery) -> str:
-    """The conversation beside the webhook's own, in characters that a key may hold; long names are told by a seal."""
+    """The conversation that deliveries share, if any, in characters that a key may hold; long ones end in a seal."""
     named = fill(delivery.settings.session, delivery.value, delivery.headers, 1_000)
     plain = "-".join("".join(char if char.isalnum() or char in "._-" else " " for char in named).split())
     if plain == named and len(plain) <= _MOST_SESSION:

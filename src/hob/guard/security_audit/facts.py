@@ -44,6 +44,8 @@ class GatewayFacts:
     token_length: int = 43
     token_signs: int = 30
     tls: bool = False
+    obeyed: tuple[str, ...] = ()
+    """Webhooks whose senders count as the owner."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from hob.app.doctor.check import Check, Found, critical, info, warn
 from hob.app.doctor.house import House
 from hob.app.startable import start_objection
+from hob.channels.webhooks.settings import WebhooksOut
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.gateway.tokens import TokenFile
+from hob.gateway.webhooks.settings import Webhooks
 from hob.workspace import BootstrapFiles, WorkspaceSettings
 from hob.workspace.acceptance import FILE, AcceptedFiles
 
@@ -32,6 +34,15 @@ def _secrets(house: House) -> Iterator[Found]:
         except NotConfigured as error:
             reason = str(error).removeprefix(f"{name}: ")
             yield warn(reason, "put the secret there, or let the setting lead elsewhere: `hob config set`", name)
+
+
+def _webhooks(house: House) -> Iterator[Found]:
+    unreadable = {each.where for each in _secrets(house)}  # which a check of its own tells
+    for section, entries in (("webhooks", house.config[Webhooks]), ("webhooks_out", house.config[WebhooksOut])):
+        for name, each in entries.items():
+            where = f"{section}.{name}"
+            if (problem := each.problem()) and not any(path.startswith(f"{where}.") for path in unreadable):
+                yield warn(f"nothing comes by this webhook: {problem}", f"`hob secrets set {where}.secret`", where)
 
 
 def _start(house: House) -> Iterator[Found]:
@@ -78,6 +89,7 @@ SETTINGS: tuple[Check, ...] = (
     Check("settings.invalid", "Can the settings be read?", _invalid),
     Check("settings.warning", "Do all settings count?", _warnings),
     Check("settings.secret", "Can every secret be read?", _secrets, slow=True),
+    Check("settings.webhooks", "Can every webhook be used?", _webhooks),
     Check("settings.start", "Would Hob start with them?", _start),
     Check("tokens.unreadable", "Can the tokens that were given out be read?", _tokens),
     Check("workspace.unusable", "Can the workspace be used?", _workspace),

@@ -56,6 +56,10 @@ CHANNELS: tuple[Check, ...] = (
         lambda facts: [name for name in _NAMELESS if name not in facts.admission.unauthenticated],
     ),
     Check(
+        "channels.webhook_owner", Severity.WARN, "whoever has this webhook's secret counts as you, and Hob may act",
+        "set sender of the webhook to stranger or member", lambda facts: facts.gateway.obeyed,
+    ),
+    Check(
         "channels.many_messages", Severity.INFO, "one sender may write more than a message every half second",
         "set admission.messages_per_minute to 30", lambda facts: when(facts.admission.messages_per_minute > 120),
     ),
