@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -9,14 +10,25 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.app.importing.assistants import OWN
+from hob.app.importing.assistants import OWN, find_assistant
 from hob.app.importing.contents import Contents, Said, Source
+from hob.app.importing.course import make_plan
+from hob.app.importing.plan import OPEN, Kind
+from hob.app.importing.settings import put_setting
+from hob.app.sections import read_config
+from hob.config import process_environment
+from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
 from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry
+from hob.guard.admission.settings import AdmissionSettings
+from hob.providers import ModelSettings
+from hob.providers.catalogue import KNOWN_NAMES, PROVIDERS
+from hob.providers.choice import Choice
 from hob.store import PastEntry
 from hob.testing.memory_store import memory_store
 from tests.app.importing import folders
@@ -87,6 +99,87 @@ def test_nanobot_folders_of_any_kind_are_read(config: Any, entries: Sequence[Any
         contents, said = read(root, 1)
     assert len(contents.conversations) == 1
     assert all(each.at > 0 and each.key.isprintable() for each in said)
+
+
+EVIL = "https://attacker.example/v1"
+VARIABLES = {name: f"of-{name}" for each in PROVIDERS for name in each.keys} | {"OTHER": "of-other"}
+SECRETS = frozenset({*VARIABLES.values(), "of-the-file", "of-mine"})
+addresses = st.just(EVIL) | st.sampled_from(
+    ["", "http://127.0.0.1:9/v1", "https://api.openai.com/v1", "http://localhost:11434"]
+)
+keys = st.sampled_from(
+    [*(f"${{{name}}}" for name in VARIABLES), "env:OTHER", "keyring:hob/x", "theirs", "command:env", "${OTHER}x"]
+) | st.sampled_from([*VARIABLES]).map(lambda name: {"source": "env", "id": name})
+apis = st.sampled_from(["openai-completions", "openai-responses", "anthropic-messages", "ollama", "x"])
+one = st.fixed_dictionaries(
+    {}, optional={"baseUrl": addresses, "apiBase": addresses, "apiKey": keys | st.just("file:FILE"), "api": apis}
+)
+named = st.sampled_from(["mine", "vllm", "openai"]) | st.sampled_from([*KNOWN_NAMES, "other", "server"])
+providers = st.dictionaries(named, one, max_size=5)
+models = st.sampled_from([*(f"{name}/x" for name in KNOWN_NAMES), "mine/x", "other/x", "server/x", "x"])
+OURS = (
+    "",
+    '[model.providers.mine]\nwire = "openai"\napi_key = "file:FILE"\n',
+    '[model.providers.mine]\nbase_url = "https://mine.example/v1"\napi_key = "file:FILE"\n',
+    '[model.providers.vllm]\napi_key = "file:FILE"\n[model.providers.openai]\napi_key = "env:OTHER"\n',
+    '[model]\nbase_url = "https://server.example/v1"\napi_key = "file:FILE"\n',
+)
+
+
+def sent(home: Path) -> set[tuple[str, str, str]]:
+    """Which secret goes to which address of which provider, as it is configured there."""
+    config = read_config()
+    choice = Choice(config[ModelSettings], process_environment(), which=lambda _: None)
+    return {
+        (each.provider.id, each.base_url, key.reveal())
+        for id in ("server", *KNOWN_NAMES, *config[ModelSettings].providers)
+        for each in [_connect(choice, id)]
+        for key in (each.keys if each is not None else ())
+        if key is not None
+    }
+
+
+def _connect(choice: Choice, id: str) -> Any:
+    try:
+        return choice.connect(id)
+    except ModelError:
+        return None
+
+
+@given(
+    found=providers,
+    model=models,
+    alias=models,
+    ours=st.sampled_from(OURS),
+    assistant=st.sampled_from(["openclaw", "nanobot"]),
+)
+def test_no_folder_from_elsewhere_says_where_a_secret_that_is_here_is_sent_or_who_may_write(
+    found: Any, model: str, alias: str, ours: str, assistant: str
+) -> None:
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        home, root = Path(name).resolve() / "home", Path(name).resolve() / "copy"
+        for each in [each for each in os.environ if each.startswith(("HOB_", "OPENAI_"))]:
+            patch.delenv(each)
+        for variable, value in {**VARIABLES, "HOME": str(home), "HOB_HOME": str(home / ".hob")}.items():
+            patch.setenv(variable, value)
+        folders.write(home / "secret", "of-the-file")
+        folders.write(home / ".hob/secrets/model.providers.mine.api_key", "of-mine")
+        folders.write(home / ".hob/config.toml", ours.replace("FILE", str(home / "secret")))
+        channels = {
+            "telegram": {"enabled": True, "allowFrom": ["666"], "groupPolicy": "allowlist", "groups": {"-1": {}}}
+        }
+        agents = {"defaults": {"model": model, "models": {alias: {"alias": "quick"}}}}
+        config = {"models": {"providers": found}, "providers": found, "agents": agents, "channels": channels}
+        for file in ("openclaw.json", "config.json"):
+            folders.write(root / file, json.dumps(config).replace("FILE", str(home / "secret")))
+        before = sent(home)
+        with ExitStack() as stack:
+            plan = make_plan(find_assistant(assistant), root, os.environ, home, stack)
+        for item in plan.of(Kind.SETTING, Kind.SECRET):
+            if item.status in OPEN:
+                put_setting(item, read_config())
+        assert {each for each in sent(home) - before if each[2] in SECRETS} == set()
+        assert read_config()[AdmissionSettings] == AdmissionSettings()
 
 
 def past(number: int) -> PastEntry:

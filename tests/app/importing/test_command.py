@@ -104,6 +104,21 @@ def test_a_dry_run_ends_with_the_command_that_takes_it(user: User, tmp_path: Pat
     assert "2 conversations, as history to read" in out
 
 
+def test_what_a_folder_from_elsewhere_was_not_believed_is_told_first_however_much_is_not_taken(
+    user: User, tmp_path: Path
+) -> None:
+    root = folders.openclaw(tmp_path / "copy")
+    for n in range(60):
+        folders.write(root / f"workspace/memory/{n}\u200b.md", "x")
+    config = {"channels": {"telegram": {"allowFrom": ["666"], "groups": {"-1": {}}}}}
+    folders.write(root / "openclaw.json", json.dumps({**{f"part{n}": 1 for n in range(60)}, **config}))
+    _, out, _ = user.hob("import", "openclaw", str(root), "--dry-run")
+    told = [each for each in out.splitlines() if each.startswith("- ")]
+    assert told[0].startswith("- channels.telegram.allowFrom, channels.telegram.groups: who may write is not taken")
+    assert "'59\\u200b.md'" not in out
+    assert "and 48 more: its name holds characters that nobody sees" in out
+
+
 def test_all_of_a_setting_is_shown_before_it_is_taken(user: User) -> None:
     ids = [str(10**9 + n) for n in range(60)]
     folders.write(user.home / ".openclaw/openclaw.json", json.dumps({"channels": {"telegram": {"allowFrom": ids}}}))

@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from hob.app.importing.assistants import find_assistant, find_here
 from hob.app.importing.contents import Assistant
 from hob.app.importing.course import carry_out, look_closer, make_plan
 from hob.app.importing.plan import Item, Kind, Plan, Status
+from hob.app.importing.wishes import ELSEWHERE
 from hob.config import find_home, process_environment
 from hob.core.errors import InvalidRequest, NotFound
 from hob.workspace.bootstrap import NAMES
@@ -174,9 +176,10 @@ class _Progress:
 
 def _show_plan(plan: Plan) -> None:
     print(f"{paint(plan.title, 'bold')} in {line(plan.folder, 200)}")
-    for kind in (Kind.FILE, Kind.SETTING, Kind.SECRET, Kind.OTHER):
+    for kind in (Kind.FILE, Kind.SETTING, Kind.SECRET):
         for status in Status:
             _show_some([item for item in plan.of(kind) if item.status is status])
+    _show_left(plan.of(Kind.OTHER))
     if conversations := plan.of(Kind.CONVERSATION):
         many = f"{len(conversations):,} conversation{'s' if len(conversations) > 1 else ''}"
         size = sum(getattr(item.what, "size", 0) for item in conversations)
@@ -195,6 +198,19 @@ def _show_some(items: Sequence[Item]) -> None:
         print(f"{paint(mark, colour)} {text}")
     if len(items) > _SHOWN and items[0].kind is not Kind.SETTING:
         print(f"  … and {len(items) - _SHOWN} more; --json tells all")
+
+
+def _show_left(items: Sequence[Item]) -> None:
+    """What is not taken, by reason; first what a folder from elsewhere was not believed."""
+    sources: dict[str, list[str]] = {}
+    for item in sorted(items, key=lambda item: not item.why.endswith(ELSEWHERE)):
+        sources.setdefault(item.why, []).append(line(item.source, 120))
+    mark, colour = _MARKS[Status.NOT_TAKEN]
+    for why, names in islice(sources.items(), 2 * _SHOWN):
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        print(f"{paint(mark, colour)} {', '.join(names[:_SHOWN])}{more}: {line(why, 160)}")
+    if len(sources) > 2 * _SHOWN:
+        print(f"  … and more for {len(sources) - 2 * _SHOWN} other reasons; --json tells all")
 
 
 def _show_end(plan: Plan, *, again: str) -> None:

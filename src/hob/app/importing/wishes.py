@@ -18,7 +18,7 @@ _POLICIES: Mapping[str, tuple[str, ...]] = {
     "dm_policy": ("pairing", "allowlist", "disabled"),
     "group_policy": ("allowlist", "disabled"),
 }
-_ELSEWHERE = "the folder is not in its usual place; --mine says that it is your own"
+ELSEWHERE = "the folder is not in its usual place; --mine says that it is your own"
 _MOST_NAME = 200
 _MOST_KEY = 4_000
 
@@ -61,7 +61,7 @@ class Wishes:
             if not _is_line(address) or not _is_address(address):
                 return self.leave(source, "its address is none")
             if not self.owners:
-                return self.leave(source, f"an address is not taken: {_ELSEWHERE}")
+                return self.leave(source, f"an address is not taken: {ELSEWHERE}")
             self._set(dotted(("model", "providers", id, "base_url")), address, source)
             if wire and (known is None or known.wire != wire):
                 self._set(dotted(("model", "providers", id, "wire")), wire, source)
@@ -97,6 +97,8 @@ class Wishes:
             return
         if "/" in alias or find_provider(alias) is not None:
             self.leave(source, "an alias would stand in the way of a model's own name")
+        elif find_provider(provider := reference.partition("/")[0]) is None and provider.lower() not in self._reached:
+            self.leave(f"{source} ({reference})", "Hob does not know its provider")
         else:
             self._set(dotted(("model", "aliases", alias)), self._referred(reference), source)
 
@@ -118,7 +120,7 @@ class Wishes:
     def policy(self, channel: str, kind: str, word: object, source: str) -> None:
         """What becomes of unknown people (`dm_policy`) and groups (`group_policy`); never to open a door wider."""
         if word is not None and not self.owners:
-            self.leave(source, f"who may write is not taken: {_ELSEWHERE}")
+            self.leave(source, f"who may write is not taken: {ELSEWHERE}")
         elif word == "open":
             self.leave(source, "it is open to everybody; if you want that, set it yourself")
         elif word in _POLICIES[kind] and _ID.fullmatch(channel):
@@ -140,7 +142,7 @@ class Wishes:
 
     def _admit(self, key: str, channel: str, ids: object, source: str, everybody: str) -> None:
         if ids and not self.owners:
-            self.leave(source, f"who may write is not taken: {_ELSEWHERE}")
+            self.leave(source, f"who may write is not taken: {ELSEWHERE}")
             return
         if not _ID.fullmatch(channel):
             return
@@ -186,7 +188,7 @@ class Wishes:
         if known is not None and variable in known.keys:
             return True
         if not self.owners:
-            self.leave(f"{source}: the key", f"{variable} is a variable of yours: {_ELSEWHERE}")
+            self.leave(f"{source}: the key", f"it would be a variable of yours: {ELSEWHERE}")
             return False
         self._set(setting, f"env:{variable}", source)
         return True
