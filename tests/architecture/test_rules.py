@@ -17,6 +17,7 @@ WALLS = {
     "bus/lanes.py": "the job: a session",
     "app/doctor/examination.py": "the check: what it stumbles over is a finding",
     "app/afterwards.py": "the job: what nobody waits for",
+    "app/importing/conversations.py": "the reader: somebody else's code, maybe, reads what anybody wrote",
     "app/operating/log_file.py": "the log: what cannot be written down breaks nothing",
     "providers/walking.py": "the lane: what an odd answer or a plug-in breaks is that lane's failure",
     "providers/plugins.py": "the plug-in: somebody else's code",

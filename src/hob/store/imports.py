@@ -65,10 +65,12 @@ def _refuse_own(connection: apsw.Connection, session: SessionKey) -> None:
 
 
 def _only_new(connection: apsw.Connection, session: SessionKey, past: Sequence[PastEntry]) -> list[PastEntry]:
-    hashes = {_hash(each): each for each in reversed(past)}  # of one key twice the first counts
+    hashes: dict[bytes, PastEntry] = {}
+    for each in past:
+        hashes.setdefault(_hash(each), each)  # of one key twice the first counts, where it stands
     sql = "SELECT key FROM imports WHERE session = ? AND key IN (SELECT unhex(value) FROM json_each(?))"
     known = {row[0] for row in all_rows(connection, sql, (session, json.dumps([each.hex() for each in hashes])))}
-    return [each for hash_, each in reversed(hashes.items()) if hash_ not in known]
+    return [each for hash_, each in hashes.items() if hash_ not in known]
 
 
 def _remember(connection: apsw.Connection, session: SessionKey, past: PastEntry) -> bool:

@@ -2,15 +2,18 @@
 
 import json
 import os
+import shutil
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from hob.app.importing.assistants import find_assistant
-from hob.app.importing.contents import Said, Source
+from hob.app.importing.contents import Conversation, Said, Source
+from hob.app.importing.conversations import hand_over, plan_conversations
+from hob.app.importing.plan import Status
 from hob.app.importing.reading import Unreadable, parse, read_object, text_of, time_of
 from hob.core.labels import Origin
 from hob.providers.catalogue import KNOWN_NAMES, PROVIDERS
@@ -59,8 +62,24 @@ def the_keys(root: Path, outside: Path) -> None:
     path.symlink_to(outside / "keys.json")
 
 
+def keys_behind_a_folder(root: Path, outside: Path) -> None:
+    shutil.rmtree(root / "agents/main/agent")
+    folders.write(outside / "agent/auth-profiles.json", (outside / "keys.json").read_text())
+    (root / "agents/main/agent").symlink_to(outside / "agent")
+
+
 @pytest.mark.parametrize(
-    "plant", [to_a_file, to_a_folder, in_place_of_memory, a_transcript, all_transcripts, the_agent, the_keys]
+    "plant",
+    [
+        keys_behind_a_folder,
+        to_a_file,
+        to_a_folder,
+        in_place_of_memory,
+        a_transcript,
+        all_transcripts,
+        the_agent,
+        the_keys,
+    ],
 )
 def test_a_link_leads_nowhere(user: User, tmp_path: Path, plant: Callable[[Path, Path], None]) -> None:
     root, outside = folders.openclaw(user.home / ".openclaw"), tmp_path / "outside"
@@ -112,6 +131,26 @@ def test_lines_that_are_none_are_counted_and_the_rest_is_taken(user: User) -> No
     (told,) = (each for each in view["items"] if each["source"] == str(path))
     assert told["passed"] == {"lines that cannot be read": 7}
     assert [entry.text for entry in user.history("openclaw:main/s-2")] == ["good 0", "good 1", "good 2"]
+
+
+def test_two_messages_of_one_id_are_two_and_one_twice_is_one(user: User) -> None:
+    root = folders.openclaw(user.home / ".openclaw")
+    texts = ("one", "two", "one", "three")
+    lines = [folders.claw_message("dup", "user", folders.said(text), folders.AT) for text in texts]
+    folders.write_lines(root / "agents/main/sessions/s-2.jsonl", lines)
+    user.takes("openclaw")
+    assert [entry.text for entry in user.history("openclaw:main/s-2")] == ["one", "two", "three"]
+    assert user.takes("openclaw")["messages"]["new"] == 0
+
+
+@pytest.mark.parametrize("assistant", ["openclaw", "nanobot"])
+def test_a_time_that_is_none_breaks_nothing(user: User, assistant: str) -> None:
+    {"openclaw": folders.openclaw, "nanobot": folders.nanobot}[assistant](user.home / f".{assistant}")
+    said = {"role": "user", "content": "x", "timestamp": 10**4_000}
+    line = json.dumps({"type": "message", "id": "b", **said, "message": said})
+    places = {"openclaw": "agents/main/sessions/s-2.jsonl", "nanobot": "workspace/sessions/cli_direct.jsonl"}
+    folders.write(user.home / f".{assistant}" / places[assistant], line)
+    assert user.takes(assistant)["counts"]["failed"] == 0
 
 
 def test_what_is_odd_in_a_message_breaks_nothing(user: User) -> None:
@@ -250,6 +289,17 @@ def test_a_database_that_is_none_is_named(user: User) -> None:
     assert "no database that can be read" in reasons(user.takes("openclaw"), "not_taken")
 
 
+def test_a_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> None:
+    def bad() -> Iterator[Said]:
+        yield Said("1", "user", "one", 1.0)
+        raise KeyError("odd")
+
+    talks = [Conversation("a:1", "a", bad), Conversation("a:2", "b", lambda: iter([Said("1", "user", "x", 1.0)]))]
+    ended = hand_over(tmp_path, list(plan_conversations(talks)), lambda *_: None, preview=True)
+    assert [(each.status, each.new) for each in ended] == [(Status.FAILED, 0), (Status.NEW, 1)]
+    assert ended[0].why == "its reader failed: KeyError: 'odd'"
+
+
 def test_a_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / ".nanobot/sessions/cli_direct.jsonl"
     path.parent.mkdir(parents=True)
@@ -267,8 +317,8 @@ def test_a_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
 
 def test_times_are_read_as_others_write_them() -> None:
     assert time_of(1_760_000_000_000) == time_of(1_760_000_000) == time_of("2025-10-09T08:53:20Z") == 1_760_000_000
-    odd: tuple[object, ...] = (None, True, -1, 1e300, float("nan"), "soon", "9999-12-31", {})
-    assert [time_of(each) for each in odd] == [None] * 8
+    odd: tuple[object, ...] = (10**400, -(10**400), None, True, -1, 1e300, float("nan"), "soon", "9999-12-31", {})
+    assert [time_of(each) for each in odd] == [None] * 10
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:

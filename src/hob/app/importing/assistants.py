@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hob.app.importing import nanobot, openclaw
 from hob.app.importing.contents import Assistant
-from hob.core.errors import NotFound
+from hob.core.errors import InvalidRequest
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +29,10 @@ def _plugins() -> Iterator[Assistant]:
 
 
 def find_assistant(name: str) -> Assistant:
-    """The assistant of this id. Raises NotFound."""
+    """The assistant of this id. Raises InvalidRequest."""
     known = assistants()
     if name.lower() not in known:
-        raise NotFound(f"Hob cannot take over from {name}; it can from {', '.join(sorted(known))}")
+        raise InvalidRequest(f"Hob cannot take over from {name}; it can from {', '.join(sorted(known))}")
     return known[name.lower()]
 
 

@@ -122,7 +122,7 @@ async def _one(add: Add, item: Item, told: Callable[[int], None], *, preview: bo
 def _batches(conversation: Conversation, passed: Counter[str]) -> Iterator[list[Said]]:
     batch: list[Said] = []
     chars = 0
-    for each in conversation.read():
+    for each in _read(conversation):
         if isinstance(each, Passed):
             passed[each.why] += 1
             continue
@@ -134,6 +134,16 @@ def _batches(conversation: Conversation, passed: Counter[str]) -> Iterator[list[
         chars += size
     if batch:
         yield batch
+
+
+def _read(conversation: Conversation) -> Iterator[Said | Passed]:
+    """What it says. Raises Unreadable, also for a reader (maybe a plug-in's) that does not bear what is in it."""
+    try:
+        yield from conversation.read()
+    except HobError:
+        raise
+    except Exception as error:
+        raise Unreadable(f"its reader failed: {type(error).__name__}: {error}"[:300]) from error
 
 
 def _message(said: Said) -> PastMessage:

@@ -121,6 +121,8 @@ def time_of(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
+        if not 0 < value < 1000 * _NEWEST:  # an integer may be too large to be divided
+            return None
         seconds = value / 1000 if value > _NEWEST else float(value)
         return seconds if 0 < seconds < _NEWEST else None
     if isinstance(value, str) and len(value) <= 40:

@@ -7,7 +7,7 @@ https://docs.openclaw.ai/reference/database-schemas
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -160,6 +160,7 @@ def _read_rows(file: ForeignFile, session: _Session) -> Iterator[Said | Passed]:
 def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[Said | Passed]:
     at = session.since
     owner = session.owners and _is_owners(session.key)
+    same = _SameIds()
     for n, entry in entries:
         if isinstance(entry, str):
             yield Passed(entry)
@@ -169,11 +170,35 @@ def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Ite
         at = at if found is None else found
         kind = text_of(entry.get("type"), 40)
         if kind == "message":
-            yield _message(_key(entry.get("id"), n), message, at, owner=owner)
+            yield same.numbered(_message(_key(entry.get("id"), n), message, at, owner=owner))
         elif kind in _SUMMARIES:
             yield Passed("summaries (what they stand for is taken)")
         elif kind not in _OWN_NOTES:
             yield Passed("entries of another kind")
+
+
+class _SameIds:
+    """Tells messages apart that bear one id: the first that says something else gets a number before it.
+
+    It looks back over so many ids, since a transcript may be longer than what fits into memory.
+    """
+
+    def __init__(self, most: int = 20_000) -> None:
+        self._most = most
+        self._seen: dict[str, list[int]] = {}
+
+    def numbered(self, said: Said | Passed) -> Said | Passed:
+        """The message with a key of its own; the same message again keeps the key of the first."""
+        if isinstance(said, Passed):
+            return said
+        content = hash((said.role, said.text, said.calls, said.call))
+        known = self._seen.setdefault(said.key, [])
+        if content not in known:
+            known.append(content)
+        if len(self._seen) > self._most:
+            del self._seen[next(iter(self._seen))]
+        nth = known.index(content)
+        return replace(said, key=f"{nth + 1}:{said.key}") if nth else said
 
 
 def _key(id: object, n: object) -> str:
