@@ -1,8 +1,10 @@
-"""What the API costs: a daemon with a hundred typed routes, and a call of one of them."""
+"""What the API costs: a daemon with a hundred typed routes, a call of one of them, and looking at a home in use."""
 
+import asyncio
 from collections.abc import Iterator
 
 from benchmarks.bench import Bench, Client
+from benchmarks.history import fill
 from benchmarks.processes import cpu_of, memory_of, python, run_often
 from benchmarks.programs.routes import ROUTES
 from benchmarks.rows import Row
@@ -10,6 +12,18 @@ from hob.gateway.table import ENDPOINTS
 
 SERVE = (python(), "-m", "benchmarks.programs.routes")
 LIBRARIES = "import asyncio, apsw, httptools, starlette.applications, uvicorn"
+_MESSAGES = 400
+_LOOKS = (
+    "/health",
+    "/status",
+    "/tasks?all=1",
+    "/timeline",
+    "/usage",
+    "/sessions",
+    "/unread",
+    "/approvals",
+    "/v1/models",
+)
 BARE = "bare asyncio HTTP server, nothing kept"
 
 
@@ -38,6 +52,13 @@ def measure(bench: Bench) -> Iterator[Row]:
         ):
             cost = _milliseconds(daemon.pid, client, method, path, body, calls)
             yield Row(name, cost, "ms CPU", 1.5, baseline=least, beside=BARE)
+    home = bench.home()
+    asyncio.run(fill(home, _MESSAGES))
+    with bench.daemon(home) as daemon:
+        client = daemon.client()
+        for path in _LOOKS:
+            cost = _milliseconds(daemon.pid, client, "GET", path, None, max(calls // 4, 100))
+            yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=least, beside=BARE)
 
 
 def _milliseconds(

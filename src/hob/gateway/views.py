@@ -68,19 +68,17 @@ async def find_chat(store: Store, inbound: str) -> dict[str, Any] | None:
 
 
 async def unread_view(store: Store, channel: str) -> dict[str, Any]:
-    """The messages whose outcome waits to be fetched there, oldest first."""
-    rows = [(row, await store.inbox.find_result(row.inbound)) for row in await store.outbox.unfetched(channel)]
+    """The newest messages whose outcome waits to be fetched there, oldest first."""
     return {
         "messages": [
             {
                 "id": row.inbound,
                 "session": row.session,
-                "state": result.state,
+                "state": row.state,
                 "title": row.title,
                 "created": row.created,
             }
-            for row, result in rows
-            if result is not None
+            for row in await store.outbox.unfetched(channel)
         ]
     }
 

@@ -32,7 +32,7 @@ _TABLES = "outbox o JOIN content c ON c.id = o.text"
 _OPEN = "state IN ('ready', 'sending')"
 _FETCHED = tuple(sorted(FETCHED_CHANNELS))
 _UNFETCHED = (
-    "SELECT i.id, i.session, c.text, min(o.created) FROM outbox o"
+    "SELECT i.id, i.session, n.state, c.text, min(o.created) FROM outbox o JOIN turns n ON n.id = o.turn"
     " JOIN inbox i ON i.seq = (SELECT min(seq) FROM inbox WHERE turn = o.turn)"
     " LEFT JOIN tasks t ON t.id = i.id LEFT JOIN content c ON c.id = t.title"
     " WHERE o.state IN ('ready', 'sending') AND o.channel = ? GROUP BY i.id ORDER BY max(o.seq) DESC LIMIT ?"
@@ -74,10 +74,13 @@ class OutboxCounts:
 
 @dataclass(frozen=True, slots=True)
 class Unfetched:
-    """A message whose reply, or question, nobody has fetched. `title` is the first line of what was asked."""
+    """A message whose reply, or question, nobody has fetched. `state` is its turn's, `title` the first line of what was
+    asked.
+    """
 
     inbound: InboundId
     session: SessionKey
+    state: str
     title: str
     created: float
 
@@ -237,8 +240,8 @@ class Outbox:
         """The newest messages whose replies wait to be fetched there, oldest first."""
         rows = await self._readers.read(lambda c: all_rows(c, _UNFETCHED, (channel, limit)))
         return tuple(
-            Unfetched(InboundId(id), SessionKey(session), title_of(title), created)
-            for id, session, title, created in reversed(rows)
+            Unfetched(InboundId(id), SessionKey(session), state, title_of(title), created)
+            for id, session, state, title, created in reversed(rows)
         )
 
     async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:

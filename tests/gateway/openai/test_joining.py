@@ -12,7 +12,7 @@ from hob.core.clock import SystemClock
 from hob.core.labels import SenderClass
 from hob.gateway.asgi import build_api
 from hob.gateway.callers import Scope
-from hob.gateway.openai.joining import SURELY_SEEN
+from hob.gateway.openai.joining import seen_after
 from hob.gateway.tokens import TokenFile
 from tests.gateway.conftest import Machine
 from tests.gateway.openai.conftest import ask, client_of
@@ -56,16 +56,29 @@ async def test_another_request_is_never_joined(hob: Machine, other: dict[str, An
 
 
 class Later(SystemClock):
-    """The machine's clock, after an answer was surely seen."""
+    """The machine's clock, so many seconds later."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
 
     def now(self) -> datetime:
-        return super().now() + timedelta(seconds=SURELY_SEEN + 1)
+        return super().now() + timedelta(seconds=self._seconds)
 
 
-async def test_an_answer_that_was_surely_seen_is_not_given_again(hob: Machine) -> None:
-    first = await ask(client_of(hob), "hi")
-    later = replace(hob, guarded=build_api(replace(hob.app.api, clock=Later()), local=False))
-    assert (await ask(client_of(later), "hi", **again(1))).id != first.id
+@pytest.mark.parametrize("number", [1, 2, 3, 6])
+async def test_what_is_asked_anew_after_an_answer_was_seen_is_done_though_its_first_attempt_never_came(
+    hob: Machine, number: int
+) -> None:
+    """A short break of the line, or a restart: the second of two that are alike must not be taken for the first."""
+    first = await ask(client_of(hob), "toggle the lamp")
+    api = replace(hob.app.api, clock=Later(seen_after(number)))
+    later = replace(hob, guarded=build_api(api, local=False))
+    assert (await ask(client_of(later), "toggle the lamp", **again(number))).id != first.id
+    assert len(hob.model.requests) == 2
+
+
+def test_nobody_is_waited_for_much_longer_than_clients_rest() -> None:
+    assert [seen_after(number) for number in (1, 2, 3, 4, 5, 9)] == [3.5, 4, 5, 7, 11, 11]
 
 
 async def test_a_key_joins_whoever_repeats_it_and_only_the_same_request(hob: Machine) -> None:

@@ -28,8 +28,10 @@ _USUAL_TIMEOUT = 600.0
 """Seconds that OpenAI's clients wait for an answer unless they are told otherwise."""
 _PAUSE = 60.0
 """Seconds: the longest between two attempts, for they wait as long as `Retry-After` says."""
-SURELY_SEEN = 60.0
-"""Seconds after which an answer that was handed over is not asked for again: clients repeat within ten."""
+_FIRST_REST, _LONGEST_REST = 0.5, 8.0
+"""Seconds that OpenAI's clients rest before they come again: doubled each time, and never more."""
+_ON_THE_WAY = 3.0
+"""Seconds for a request to arrive on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,14 @@ def seal_of(asked: Any, *about: str | None) -> str:
     body = asdict(asked) if is_dataclass(asked) and not isinstance(asked, type) else asked
     text = json.dumps([body, *about], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seen_after(number: int) -> float:
+    """Seconds after which an answer that was handed over has been seen, since nobody came for it again.
+
+    `number` is how often a client has come again.
+    """
+    return min(_FIRST_REST * 2.0 ** (number - 1), _LONGEST_REST) + _ON_THE_WAY
 
 
 class Joining:
@@ -101,7 +111,7 @@ class Joining:
         """
         if attempt.key is not None:
             return await accept(replace(inbound, key=f"v1:{who}:{attempt.key}"))
-        now = int(clock.now().timestamp())
+        now = clock.now().timestamp()
         stem = f"v1:{seal_of([seal, who, place])}"
         if attempt.number:
             found = await self._find(store, stem, now, attempt)
@@ -109,7 +119,7 @@ class Joining:
                 key, id = found
                 self._note(id, attempt.number)
                 return await accept(replace(inbound, key=key))
-        for key in _keys(stem, now // 60):
+        for key in _keys(stem, int(now // 60)):
             if await store.inbox.find_key(_CHANNEL, _ACCOUNT, key) is None:
                 accepted = await accept(replace(inbound, key=key))
                 if not accepted.duplicate:  # else the same was asked at the same moment, and had this key first
@@ -117,20 +127,22 @@ class Joining:
                     return accepted
         raise AssertionError("numbers do not end")
 
-    async def _find(self, store: Store, stem: str, now: int, attempt: Attempt) -> tuple[str, InboundId] | None:
+    async def _find(self, store: Store, stem: str, now: float, attempt: Attempt) -> tuple[str, InboundId] | None:
         """The key and the id of what was asked before, as far as this is not the attempt of another one.
 
         Rather one that nobody waits for, then one whose asker may be gone unnoticed, then one whose answer was lost on
-        the way to them; among equals the latest.
+        the way to them; among equals the latest. Whose answer was lost is here again at once, after the client's rest:
+        who comes later means something new, of which no earlier attempt got here.
         """
         minutes = min(_MOST_MINUTES, int(attempt.number * (attempt.timeout + _PAUSE) / 60) + 1)
         best: tuple[int, str, InboundId] | None = None
-        for minute in range(now // 60 + 1, now // 60 - minutes - 1, -1):  # the clock may have been set back
+        this = int(now // 60)
+        for minute in range(this + 1, this - minutes - 1, -1):  # the clock may have been set back
             for key, result in reversed([each async for each in _messages(store, stem, minute)]):
                 over = result.ended is not None and result.picked_up
                 if self._attempts.get(result.id, 0) >= attempt.number:
                     continue
-                if over and now - (result.ended or 0) >= SURELY_SEEN:
+                if over and now - (result.ended or 0) >= seen_after(attempt.number):
                     continue
                 rank = 2 if over else 1 if self.is_awaited(result.id) else 0
                 if best is None or rank < best[0]:

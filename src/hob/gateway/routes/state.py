@@ -38,7 +38,7 @@ class TimelineQuery:
 
     trace: str | None = field("this trace, whole", None)
     session: str | None = field("the latest of this session", None)
-    limit: int = field("at most so many", 50, at_least=1, at_most=1000)
+    limit: int = field("at most so many", 25, at_least=1, at_most=1000)
 
 
 @dataclass(frozen=True, slots=True)
