@@ -60,7 +60,7 @@ def test_without_a_model_two_lines_say_how_to_connect_one(language: str) -> None
     lines = say(Sentence.NO_MODEL, language, id="t_1", detail="set THE_KEY").splitlines()
     assert len(lines) == 2
     assert "set THE_KEY" in lines[0]
-    assert "hob models" in lines[1]
+    assert "hob onboard" in lines[1]
     assert "hob retry t_1" in lines[1]
 
 

@@ -186,7 +186,7 @@ async def test_a_document_that_swells_or_is_broken_is_an_error(files: FileTools,
 
 async def test_without_its_library_a_pdf_says_what_to_install(files: FileTools, ws: Path) -> None:
     (ws / "a.pdf").write_bytes(b"%PDF-1.7\n")
-    with pytest.raises(ToolFailed, match=r"pip install 'hob\[docs\]'|cannot be read"):
+    with pytest.raises(ToolFailed, match=r"pip install .*pypdf|cannot be read"):
         await read(files, "a.pdf")
 
 

@@ -133,7 +133,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: list[str], within: str) -> 
 def _value(path: str, kind: Any, bounds: Bounds, raw: Any, closed: bool) -> Any:
     origin = get_origin(kind)
     if kind is Any:
-        return raw
+        return str(raw) if isinstance(raw, Text) else raw
     if origin in (list, tuple):
         if not isinstance(raw, list):
             raise _wrong(path, "must be a list")
