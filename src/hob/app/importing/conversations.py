@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -61,15 +62,28 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
 
 
 def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
-    from hob.app.opening import open_app  # the whole application, which is needed only where no Hob is running
+    """Own the home meanwhile. Other commands are answered, and a daemon that starts is handed it after a batch."""
+    # the whole application, which is needed only where no Hob is running
+    from hob.app.draining import drain
+    from hob.app.oneshot import on_demand
+    from hob.app.opening import open_app
 
     async def transfer() -> list[Item]:
-        async with open_app(home, read_config(), own_only=True) as app:
+        called = asyncio.Event()
+        ended: list[Item] = []
+        async with open_app(home, read_config(), own_only=True, on_hand_over=called.set) as app, on_demand(app):
 
             async def add(asked: Importing) -> Mapping[str, Any]:
+                if called.is_set():
+                    raise ConnectionLost
                 return await take_over(app.store, asked)
 
-            return await _transfer(add, items, progress, preview=preview)
+            with suppress(ConnectionLost):
+                ended = await _transfer(add, items, progress, preview=preview)
+            await drain(app, asyncio.Event())  # what others have asked for
+        if not ended:
+            raise ConnectionLost("a Hob that was started took over; what was taken is kept, and doing it again goes on")
+        return ended
 
     with own(home, "import"):
         return asyncio.run(transfer())
