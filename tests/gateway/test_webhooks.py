@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import itertools
 import json
 import time
 from collections.abc import Mapping
@@ -158,6 +159,13 @@ async def test_a_bearer_token_does_as_well(tmp_path: Path) -> None:
         first = await deliver(hob, headers=bearer | {"x-hob-delivery": "a"})
         second = await deliver(hob, headers=bearer | {"x-hob-delivery": "b"})
         assert [first.status_code, second.status_code] == [202, 202]
+
+
+async def test_who_only_looks_at_the_address_is_told_that_deliveries_are_posted(tmp_path: Path) -> None:
+    async with machine(tmp_path, **hooks()) as hob:
+        for method, name in itertools.product(("GET", "OPTIONS", "PUT"), ("it", "other")):
+            answer = await hob.tcp.request(method, f"/hooks/{name}", headers={"authorization": ""})
+            assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
 
 async def test_nobody_learns_which_webhooks_there_are(tmp_path: Path) -> None:

@@ -70,7 +70,8 @@ async def _on_defect(request: Request, _: Exception) -> Response:
 async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
     try:
-        caller_of(request)
+        if not (error.status_code == 405 and request.url.path.startswith("/hooks/")):  # whose senders have no token
+            caller_of(request)
     except Refusal as refusal:  # without a token nobody learns which routes there are
         return response_at(request.url.path, refusal.failure)
     failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
