@@ -262,6 +262,16 @@ def test_what_a_folder_from_elsewhere_does_not_say_is_named_and_mine_takes_it(
     assert [each for each in own if each.startswith("admission.allow = telegram:tg1")]
 
 
+def test_a_model_is_not_taken_without_the_address_at_which_it_is(user: User, tmp_path: Path) -> None:
+    providers = {"ollama": {"baseUrl": EVIL}}
+    defaults = {"model": {"primary": "ollama/theirs", "fallbacks": ["lmstudio/mine"]}}
+    config = {"models": {"providers": providers}, "agents": {"defaults": defaults}}
+    folders.write(tmp_path / "copy/openclaw.json", json.dumps(config))
+    view = user.takes("openclaw", str(tmp_path / "copy"))
+    assert list(statuses(view, "setting")) == ["model.fallbacks = lmstudio/mine"]
+    assert "(ollama/theirs) : the address of its provider is not taken" in reasons(view, "not_taken")
+
+
 def test_names_that_nobody_sees_are_taken_nowhere(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     names = ("memory/\n.md", "memory/a\x1b[31m.md", "skills/\u202ex/SKILL.md", "memory/b\u200bc.md", "\n")

@@ -39,6 +39,7 @@ class Wishes:
     keys: list[SourceKey] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
     _reached: set[str] = field(default_factory=set)
+    _elsewhere: set[str] = field(default_factory=set)
     _allowed: dict[str, list[str]] = field(default_factory=dict)
     _unused: dict[str, str] = field(default_factory=dict)
 
@@ -61,6 +62,7 @@ class Wishes:
             if not _is_line(address) or not _is_address(address):
                 return self.leave(source, "its address is none")
             if not self.owners:
+                self._elsewhere.add(id)
                 return self.leave(source, f"an address is not taken: {ELSEWHERE}")
             self._set(dotted(("model", "providers", id, "base_url")), address, source)
             if wire and (known is None or known.wire != wire):
@@ -202,6 +204,9 @@ class Wishes:
         name = self._referred(reference)
         provider = name.partition("/")[0]
         known = find_provider(provider)
+        if provider in self._elsewhere:
+            self.leave(f"{source} ({name})", "the address of its provider is not taken")
+            return None
         usable = provider in self._reached or (
             known is not None and (known.keyless or any(self.environ.get(each) for each in known.keys))
         )
