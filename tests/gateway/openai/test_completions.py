@@ -266,3 +266,41 @@ async def test_nobody_stops_what_is_not_theirs(hob: Machine) -> None:
     with pytest.raises(openai.NotFoundError):
         await client_of(hob, token=secret).responses.cancel(made.id)
     assert (await client_of(hob).responses.cancel(made.id)).status == "completed"
+
+
+def file(data: bytes, name: str = "notes.txt") -> dict[str, Any]:
+    url = "data:text/plain;base64," + base64.b64encode(data).decode()
+    return {"role": "user", "content": [TEXT, {"type": "file", "file": {"file_data": url, "filename": name}}]}
+
+
+TEXT = {"type": "text", "text": "what does it say?"}
+
+
+@pytest.mark.parametrize("session", [{}, {"X_Hob_Session": "work"}])
+async def test_what_a_text_file_says_reaches_the_model_as_data(hob: Machine, session: dict[str, str]) -> None:
+    await ask(client_of(hob, **session), file("The code is größer 77.".encode()))
+    shown = hob.model.requests[0].messages[-1].text
+    assert shown.index("from=client") < shown.index("File notes.txt") < shown.index("größer 77")
+
+
+@pytest.mark.parametrize("data", [b"%PDF-1.7 words", b"PK\x03\x04\0 words", b"a\0b", b"\xff\xfe\xfa", b" "])
+async def test_a_file_that_nobody_would_read_is_refused(hob: Machine, data: bytes) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        await ask(client_of(hob), file(data))
+    assert caught.value.param == "messages[0].content[1].file_data"
+    assert hob.model.requests == []
+
+
+async def test_a_picture_that_no_model_sees_is_refused(hob: Machine) -> None:
+    url = "data:image/png;base64," + base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()
+    picture = {"role": "user", "content": [TEXT, {"type": "image_url", "image_url": {"url": url}}]}
+    with pytest.raises(openai.BadRequestError) as caught:
+        await ask(client_of(hob), picture)
+    assert caught.value.param == "messages[0].content[1].image_url"
+
+
+async def test_there_are_at_most_32_files(hob: Machine) -> None:
+    picture = {"type": "image_url", "image_url": {"url": URL}}
+    with pytest.raises(openai.BadRequestError) as caught:
+        await ask(client_of(hob), {"role": "user", "content": [picture] * 33})
+    assert caught.value.param == "messages"

@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import Quoted
+from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.failures import Refusal
 from hob.gateway.openai.errors import wrong
 
@@ -26,6 +27,10 @@ _ROLES = ("system", "developer", "user", "assistant")
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 _IMAGES = frozenset({"image_url", "input_image"})
 _FILES = frozenset({"file", "input_file"})
+_SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""The pictures that every model's server takes."""
+_WRITTEN = frozenset({"application/pdf", "application/rtf"})
+"""What may be all letters and is no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Handed:
 
     data: bytes
     name: str
+    text: str = ""
+    """What it says, where it is one that is read as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +66,17 @@ def letter_of(said: Sequence[Said], param: str, *, remembered: bool) -> Letter:
     last = said[-1] if said else None
     if last is None or last.role != "user":
         raise wrong(param, "the last message must be the user's, for it is what is answered")
-    if not last.text.strip() and not last.files:
+    if not last.text.strip() and all(file.text for file in last.files):
         raise wrong(f"{param}[{len(said) - 1}].content", "there is nothing to answer; say something")
     files = last.files if remembered else tuple(file for each in said for file in each.files)
     if len(files) > _MOST_FILES:
         raise wrong(param, f"{len(files)} files are too many; send at most {_MOST_FILES}")
-    before = () if remembered else tuple(_before(said[:-1]))
+    earlier = () if remembered else tuple(_before(said[:-1]))
+    before = (*earlier, *(_read_out(file) for file in files if file.text))
     if (length := sum(len(part.text) for part in before)) > MOST_BEFORE:
-        told = f"{param}: {length} characters before the last message are too many; send at most {MOST_BEFORE}"
+        told = f"{param}: {length} characters beside the last message are too many; send at most {MOST_BEFORE}"
         raise Refusal("context_length_exceeded", told, param=param)
-    return Letter(last.text, files, before)
+    return Letter(last.text, tuple(file for file in files if not file.text), before)
 
 
 def _before(said: Sequence[Said]) -> Iterator[Quoted]:
@@ -78,6 +86,10 @@ def _before(said: Sequence[Said]) -> Iterator[Quoted]:
         yield Quoted("\n\n".join([_SYSTEM, *system]), CLIENT_LABEL)
     if earlier:
         yield Quoted("\n\n".join([_EARLIER, *earlier]), CLIENT_LABEL)
+
+
+def _read_out(file: Handed) -> Quoted:
+    return Quoted(f"File {file.name or 'without a name'}:\n\n{file.text}", CLIENT_LABEL)
 
 
 def read_messages(messages: Sequence[Any], param: str) -> list[Said]:
@@ -142,7 +154,10 @@ def _image(part: dict[str, Any], param: str) -> Handed:
     if not isinstance(url, str) or not url.startswith("data:"):
         why = "Hob fetches no pictures for its callers; send the picture itself as a `data:` URL"
         raise wrong(f"{param}.image_url", why)
-    return Handed(_data(url, f"{param}.image_url"), "")
+    data = _data(url, f"{param}.image_url")
+    if media_type_of(data[:HEAD]) not in _SHOWN:
+        raise wrong(f"{param}.image_url", "it is no picture that models see; send PNG, JPEG, GIF or WebP")
+    return Handed(data, "")
 
 
 def _file(part: dict[str, Any], param: str) -> Handed:
@@ -152,7 +167,22 @@ def _file(part: dict[str, Any], param: str) -> Handed:
     if not isinstance(data, str) or not isinstance(name, str):
         raise wrong(f"{param}.file_data", "send the file itself as a `data:` URL; none is kept here under an id")
     clean = "".join(char for char in name if char.isprintable())[:200]
-    return Handed(_data(data if data.startswith("data:") else f"data:;base64,{data}", f"{param}.file_data"), clean)
+    url = data if data.startswith("data:") else f"data:;base64,{data}"
+    return _handed(_data(url, f"{param}.file_data"), clean, param)
+
+
+def _handed(data: bytes, name: str, param: str) -> Handed:
+    """A picture or a sound as it is, a text by what it says. Raises Refusal: nothing is passed over unread."""
+    kind = media_type_of(data[:HEAD])
+    if kind in _SHOWN or kind.startswith("audio/"):
+        return Handed(data, name)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if "\0" in text or not text.strip() or kind in _WRITTEN:
+        raise wrong(f"{param}.file_data", f"files of the kind {kind} are not read here; send what it says as text")
+    return Handed(data, name, text)
 
 
 def _data(url: str, param: str) -> bytes:
