@@ -277,7 +277,7 @@ TEXT = {"type": "text", "text": "what does it say?"}
 
 
 @pytest.mark.parametrize("session", [{}, {"X_Hob_Session": "work"}])
-async def test_what_a_text_file_says_reaches_the_model_as_data(hob: Machine, session: dict[str, str]) -> None:
+async def test_what_a_text_file_says_reaches_the_model_as_data(hob: Machine, session: dict[str, Any]) -> None:
     await ask(client_of(hob, **session), file("The code is größer 77.".encode()))
     shown = hob.model.requests[0].messages[-1].text
     assert shown.index("from=client") < shown.index("File notes.txt") < shown.index("größer 77")

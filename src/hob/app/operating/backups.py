@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from hob.store import Store
 
 FOLDER = "backups"
 _NAME = "daily-{stamp}.db"
+_NAMED = re.compile(r"daily-(\d{8}T\d{6}Z)\.db", re.ASCII)
 _STAMP = "%Y%m%dT%H%M%SZ"
 
 log = logging.getLogger(__name__)
@@ -50,18 +53,21 @@ class DailyBackups:
 
     def found(self) -> list[Backup]:
         """Those there are, the oldest first."""
+        try:
+            names = os.listdir(self._folder)  # each view of how Hob is looks here, so no heavier means
+        except OSError:  # there was never one
+            return []
         backups = []
-        for file in self._folder.glob(_NAME.format(stamp="*")):
+        for named in filter(None, map(_NAMED.fullmatch, names)):
             with suppress(ValueError):
-                at = datetime.strptime(file.stem.removeprefix("daily-"), _STAMP).replace(tzinfo=UTC)
-                backups.append(Backup(file, at))
+                backups.append(Backup(self._folder / named[0], datetime.fromisoformat(named[1])))
         return sorted(backups, key=lambda backup: backup.at)
 
     async def due(self) -> bool:
         """Whether one is wanted now: none was made since the hour of the day came, in a home that was in use before."""
         if not self.settings.daily:
             return False
-        hour, past = self.last_hour(), self._past()
+        hour, past = self.last_hour(), self._past(self.found())
         if past and hour <= past[-1].at:
             return False
         return await self._store.began() < hour.timestamp()
@@ -92,7 +98,7 @@ class DailyBackups:
     def view(self) -> Mapping[str, Any]:
         """How it stands: the newest whole one, when the next is made, and what went wrong last."""
         found = self.found()
-        newest = (self._past() or found)[-1] if found else None
+        newest = (self._past(found) or found)[-1] if found else None
         next_at = _next_hour(self._clock.now(), self.settings.hour).timestamp() if self.settings.daily else None
         return {
             "daily": self.settings.daily,
@@ -105,13 +111,13 @@ class DailyBackups:
         }
 
     def _let_go(self) -> None:
-        for backup in self._past()[: -self.settings.keep]:
+        for backup in self._past(self.found())[: -self.settings.keep]:
             backup.file.unlink(missing_ok=True)
 
-    def _past(self) -> list[Backup]:
-        """Those there are, but for those that a wrong clock put into the future: they are nobody's newest."""
+    def _past(self, found: list[Backup]) -> list[Backup]:
+        """All but those that a wrong clock put into the future: they are nobody's newest."""
         now = self._clock.now()
-        return [backup for backup in self.found() if backup.at <= now]
+        return [backup for backup in found if backup.at <= now]
 
 
 def last_hour(now: datetime, hour: int) -> datetime:
