@@ -225,7 +225,13 @@ async def test_a_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str)
     headers = {"idempotency-key": "k1"}
     async with machine(tmp_path, "one", "two") as hob:
         first = (await hob.tcp.post("/chat", json={"message": text}, headers=headers)).json()
-        for other in ({"message": "something else"}, {"message": text, "quoted": "a mail"}, {"message": "/status"}):
+        for other in (
+            {"message": "something else"},
+            {"message": text, "quoted": "a mail"},
+            {"message": "/status"},
+            {"message": text, "session": "other"},
+            {"message": text, "model": "another"},
+        ):
             refused = await hob.tcp.post("/chat", json=other, headers=headers)
             assert (refused.status_code, refused.json()["error"]["code"]) == (409, "key_reused"), other
     async with machine(tmp_path) as hob:

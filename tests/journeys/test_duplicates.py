@@ -36,13 +36,13 @@ async def test_later_and_after_a_restart_the_answer_is_the_same(world: World, en
     assert len(world.model.chats) == 2
 
 
-async def test_what_the_second_says_changes_nothing(world: World) -> None:
+async def test_a_key_is_for_what_was_said_and_where(world: World) -> None:
     async with world.serve() as daemon:
         first = await daemon.post("hello", key="same")
-        second = await daemon.post("hello", key="same", session="elsewhere")
-        other = await daemon.post("goodbye", key="same")
+        second = await daemon.post("hello", key="same")
+        others = [await daemon.post("hello", key="same", session="elsewhere"), await daemon.post("goodbye", key="same")]
     assert second.json() == first.json()
-    assert (other.status_code, other.json()["error"]["code"]) == (409, "key_reused")
+    assert [(each.status_code, each.json()["error"]["code"]) for each in others] == [(409, "key_reused")] * 2
 
 
 @pytest.mark.parametrize("command", ["/status", "/new"])

@@ -182,6 +182,7 @@ async def test_texts_become_vectors_in_both_forms(world: World) -> None:
         as_numbers = await client.embeddings.create(model="hob", input=["a", "b"], encoding_format="float")
         packed = await client.embeddings.create(model="fake-embed", input=["a", "b"])
         assert [len(row.embedding) for row in packed.data] == [len(row.embedding) for row in as_numbers.data]
+        await client.embeddings.create(model="server/fake-embed", input="a")
         assert packed.data[1].embedding == pytest.approx(as_numbers.data[1].embedding, abs=1e-6)
         assert packed.usage.prompt_tokens == 2
         with pytest.raises(openai.NotFoundError):

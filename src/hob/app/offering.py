@@ -50,11 +50,18 @@ class Offering:
             why = str(error)
         raise NotFound(f"{why}; `hob` is Hob's own choice, and GET /v1/models tells the others")
 
-    def embedding(self) -> str:
-        """The model's reference. Raises ModelError where there is none."""
+    def embedding(self, name: str = "") -> str:
+        """The model's reference. Raises ModelError where there is none, NotFound if the name means another."""
         ref = self._media.find(EMBEDDING)
         if isinstance(ref, ModelError):
             raise ref
+        if name and name != ref.model:
+            try:
+                meant = self._choice.resolve(name)
+            except ModelError:
+                meant = None
+            if meant != ref:
+                raise NotFound(f"vectors are made by {ref} here: send `hob`, or set model.embedding")
         return str(ref)
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:

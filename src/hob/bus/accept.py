@@ -9,7 +9,7 @@ from typing import Protocol
 from hob.bus.commanding import command_event, run_command
 from hob.bus.performing import Surroundings
 from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
-from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
+from hob.core.ids import ONE_TURN, InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.labels import HOB_LABEL, Origin
 from hob.core.messages import FETCHED_CHANNELS, Inbound, MediaType
 from hob.core.ports.accept import Accepted
@@ -214,9 +214,11 @@ def _length(inbound: Inbound) -> int:
 
 
 def _words(inbound: Inbound) -> tuple[object, ...]:
-    """What a message says; notes that the door has added are no part of it."""
+    """What a message says, to whom and where; notes that the door has added are no part of it."""
     quoted = [part.text for part in inbound.quoted if part.label != HOB_LABEL]
-    return inbound.text, quoted, [file.blob for file in inbound.attachments]
+    once = inbound.session is not None and inbound.session.startswith(ONE_TURN)  # each has a name of its own
+    where = ONE_TURN if once else (inbound.session, inbound.origin.chat)
+    return inbound.text, quoted, [file.blob for file in inbound.attachments], inbound.model, where
 
 
 def _media_type(inbound: Inbound) -> MediaType:

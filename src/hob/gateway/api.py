@@ -58,8 +58,11 @@ class Models(Protocol):
         """
         ...
 
-    def embedding(self) -> str:
-        """The reference of the model that turns texts into vectors. Raises ModelError where there is none."""
+    def embedding(self, name: str = "") -> str:
+        """The reference of the model that turns texts into vectors.
+
+        Raises ModelError where there is none, NotFound if it is another than the name means.
+        """
         ...
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:

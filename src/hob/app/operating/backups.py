@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -54,13 +53,15 @@ class DailyBackups:
     def found(self) -> list[Backup]:
         """Those there are, the oldest first."""
         try:
-            names = os.listdir(self._folder)  # each view of how Hob is looks here, so no heavier means
+            files = list(self._folder.iterdir())
         except OSError:  # there was never one
             return []
         backups = []
-        for named in filter(None, map(_NAMED.fullmatch, names)):
-            with suppress(ValueError):
-                backups.append(Backup(self._folder / named[0], datetime.fromisoformat(named[1])))
+        for file in files:
+            named = _NAMED.fullmatch(file.name)
+            if named is not None:
+                with suppress(ValueError):
+                    backups.append(Backup(file, datetime.fromisoformat(named[1])))
         return sorted(backups, key=lambda backup: backup.at)
 
     async def due(self) -> bool:

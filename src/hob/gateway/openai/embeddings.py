@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from hob.core.errors import ModelError
+from hob.core.errors import ModelError, NotFound
 from hob.core.media import Embeddings
 from hob.gateway.endpoint import Call
 from hob.gateway.failures import Refusal
@@ -27,11 +27,10 @@ async def post(call: Call[EmbeddingRequest]) -> Response:
     """Turn texts into vectors of unit length, by the model that `model.embedding` names."""
     texts = _texts(call.asked.input)
     try:
-        ref = call.api.models.embedding()
-        if call.asked.model not in (OWN_MODEL, ref, ref.rpartition("/")[2]):
-            told = f"vectors are made by {ref} here: send `{OWN_MODEL}`, or set model.embedding"
-            raise Refusal("model_not_found", told, param="model")
+        ref = call.api.models.embedding("" if call.asked.model == OWN_MODEL else call.asked.model)
         made = await while_there(call.request, call.api.models.embed(texts, call.caller.cls))
+    except NotFound as error:
+        raise Refusal("model_not_found", str(error), param="model") from error
     except ModelError as error:
         return failed(error.fault.value, str(error)).response()
     return Response(status_code=499) if made is None else _answer(call.asked, ref, made)
