@@ -393,3 +393,11 @@ async def test_a_model_or_a_conversation_that_is_not_there_is_refused_by_name(ho
         refused = await client.ask("send", "result", key="k2", message="x", session="nochan:foo")
         assert refused["error"]["code"] == "invalid_request"
     assert hob.model.requests == []
+
+
+async def test_who_follows_one_conversation_is_told_how_far_all_of_it_was_read(hob: Machine) -> None:
+    await hob.tcp.post("/chat", json={"message": "hi", "session": "work"})
+    newest = await hob.app.store.timeline.newest()
+    async with reached(hob) as at, at.client() as client:
+        said = await client.ask("subscribe", "caught_up", sessions=["api:elsewhere"], after=0)
+    assert said["cursor"] == newest > 0

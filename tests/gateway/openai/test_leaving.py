@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hob.gateway.inbound import owners_inbound
 from hob.gateway.openai import asking
 from hob.testing.model import Silence
 from tests.gateway.conftest import TOKEN, Machine, machine
@@ -72,3 +73,20 @@ async def test_work_that_somebody_can_come_back_for_goes_on(tmp_path: Path, by: 
     async with machine(tmp_path, Silence(), **SOON) as hob:
         await leave(hob, {"messages": [{"role": "user", "content": "hi"}]}, **by)
         assert await state(hob) == "running"
+
+
+async def test_work_that_another_attempt_waits_for_goes_on(tmp_path: Path) -> None:
+    async with machine(tmp_path, Silence(), **SOON) as hob:
+        api = hob.app.api
+        accepted = await api.accept(owners_inbound({"message": "hi"}, None, api.clock))
+        with hob.app.bus.hub.subscribe() as notices:
+            while not hob.model.open_streams:
+                await anext(notices)
+        async with asking.awaited(api, accepted.id):
+            await asking.part(api, asking.Asked(accepted, "hob", returns=False), delivered=False)
+        await api.operations.cancel(accepted.id, "stopped by hand")
+        with hob.app.bus.hub.subscribe() as notices:
+            while await state(hob) == "running":
+                await anext(notices)
+        (task,) = (await hob.tcp.get("/tasks", params={"all": "1"})).json()["tasks"]
+        assert (task["state"], task["reason"]) == ("cancelled", "stopped by hand")
