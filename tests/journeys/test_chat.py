@@ -101,9 +101,9 @@ async def test_a_question_is_shown_whole_and_answered_at_the_prompt(world: World
         await terminal.gone("perhaps")
         terminal.type("n", ENTER)
         await terminal.see("The tool said:")
-        await terminal.see_now(READY, "> ")
-        terminal.type("thanks", ENTER)
-        await terminal.see("You said: thanks")
+        await terminal.see_now(READY, "> perhaps")  # what was no answer is kept for afterwards
+        terminal.type(" thanks", ENTER)
+        await terminal.see("You said: perhaps thanks")
 
 
 async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: World) -> None:
