@@ -140,6 +140,16 @@ async def test_a_bare_yes_answers_no_question_after_which_something_was_said(wor
     assert marks(world) == ["ran"]
 
 
+async def test_a_message_that_is_cancelled_asks_no_more(world: World) -> None:
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon)
+        assert "is cancelled" in (await daemon.post(f"/cancel {id}")).json()["reply"]
+        assert (await daemon.ask("/approvals"))["approvals"] == []
+        refused = await daemon.client.post(f"/approvals/{approval}", json={"allowed": True})
+        assert (refused.status_code, "its turn has ended" in refused.json()["error"]["message"]) == (403, True)
+    assert marks(world) == []
+
+
 async def test_of_two_answers_at_once_one_counts(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)

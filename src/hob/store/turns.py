@@ -125,6 +125,9 @@ def end_turn(
         " question = NULL, waits_for = NULL, wake_at = NULL WHERE id = ?",
         (state.value, at, reply, kind.value, reason, turn),
     )
+    # a turn that was cancelled while it waited for leave needs none any more
+    ended = "UPDATE approvals SET state = 'expired', note = 'its turn has ended' WHERE turn = ? AND state = 'open'"
+    connection.execute(ended, (turn,))
 
 
 def with_end(
