@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from hob.core.clock import SystemClock
-from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreNewer
+from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.ids import CallId, SessionKey
 from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
@@ -93,6 +93,22 @@ async def saved(home: Path, file: Path) -> None:
         await put_message(store, message("before"))
         await store.backup(file)
         await put_message(store, message("after"))
+
+
+async def test_a_backup_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copies" / "copy.db"
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        await talk(store, "hello")
+        large = home / "blobs" / "large"
+        large.parent.mkdir(exist_ok=True)
+        with large.open("wb") as blob:
+            blob.truncate(shutil.disk_usage(tmp_path).free)  # holes, which take no room until they are copied
+        with pytest.raises(StoreFull, match="was not begun"):
+            await store.backup(file)
+        assert list(file.parent.iterdir()) == []
+        large.unlink()
+        await store.backup(file)
+    assert file.exists()
 
 
 async def test_a_restore_keeps_what_was_there(tmp_path: Path) -> None:

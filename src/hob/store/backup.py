@@ -18,7 +18,7 @@ from hob.core.ids import digest
 from hob.store.blobs import blob_path, write_blob
 from hob.store.carried import drop_files, put_files_in
 from hob.store.database import NAME, check_note, connect
-from hob.store.disk import SIDES, free_name, move_database, stamp, sync_directory, sync_file
+from hob.store.disk import SIDES, free_bytes, free_name, move_database, stamp, sync_directory, sync_file
 from hob.store.erasure import add_tombstones, apply_tombstones, read_tombstones
 from hob.store.faults import translate
 from hob.store.migration import APPLICATION_ID, migrations, version_of
@@ -26,6 +26,7 @@ from hob.store.rows import Row, all_rows, find_row
 from hob.store.settings import StoreSettings
 
 _log = logging.getLogger(__name__)
+_RESERVE = 1_000_000  # bytes that are left for what is accepted meanwhile
 _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
 
 
@@ -43,6 +44,7 @@ def back_up(
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.unlink(missing_ok=True)
+        _check_room(home, file)
         connection = connect_reading()
         try:
             connection.execute("PRAGMA query_only = OFF")  # it forbids VACUUM INTO too; the handle is read-only anyway
@@ -62,6 +64,18 @@ def back_up(
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _check_room(home: Path, file: Path) -> None:
+    """A copy that fills the disk would keep Hob from accepting anything until it is taken away again."""
+    files = (home / NAME, home / f"{NAME}-wal", *(home / "blobs").rglob("*"))
+    needed = sum(each.stat().st_size for each in files if each.is_file()) * 11 // 10 + _RESERVE
+    free = free_bytes(file.parent)
+    if free < needed:
+        raise StoreFull(
+            f"{file} was not begun: it may need {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free. Make room,"
+            " or keep fewer: `hob config set backups.keep N`."
+        )
 
 
 def _put_blobs_in(file: Path, folder: Path) -> None:
