@@ -1,9 +1,13 @@
 """GET /unread: what nobody has fetched yet."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
 from starlette.types import Message
 
+from hob.core.models import ModelEvent, ModelRequest
 from hob.core.notices import Settled
 from hob.gateway.asgi import build_api
 from hob.gateway.inbound import owners_inbound
@@ -37,8 +41,18 @@ async def test_what_was_fetched_is_listed_no_more(hob: Machine) -> None:
     assert (await hob.tcp.get("/unread")).json()["messages"] == []
 
 
-async def test_an_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_fetched(hob: Machine) -> None:
+async def test_an_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_fetched(
+    hob: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent: list[Message] = []
+    saying, stream = asyncio.Event(), hob.model.stream
+
+    async def answers_meanwhile(request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        await saying.wait()
+        async for event in stream(request):
+            yield event
+
+    monkeypatch.setattr(hob.model, "stream", answers_meanwhile)
     body = b'{"message": "one", "wait": 0}'
     scope: dict[str, Any] = {
         "type": "http",
@@ -53,6 +67,7 @@ async def test_an_answer_that_came_while_it_was_said_that_there_is_none_yet_is_n
 
     async def send(message: Message) -> None:
         sent.append(message)
+        saying.set()
         while message["type"] == "http.response.body" and not isinstance(await anext(notices), Settled):
             pass
 
