@@ -27,6 +27,17 @@ class Layout:
     """What is taken elsewhere, or by nobody."""
 
 
+def named_folder(written: object) -> Path | None:
+    """The (real) folder that a configuration names; None where it names none that is there."""
+    if not isinstance(written, str) or not written or "\0" in written:
+        return None
+    try:
+        found = Path(written).expanduser().resolve()
+    except (OSError, RuntimeError):
+        return None
+    return found if found.is_dir() else None
+
+
 def take_workspace(folder: Path, layout: Layout) -> tuple[list[SourceFile], list[Left]]:
     """What is in a (real) folder that is a workspace. Links are named and never followed."""
     files: list[SourceFile] = []

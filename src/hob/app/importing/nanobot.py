@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.importing.contents import Assistant, Contents, Conversation, Left, Passed, Said, Source, SourceCall
-from hob.app.importing.folders import Layout, take_workspace
+from hob.app.importing.databases import open_listing
+from hob.app.importing.folders import Layout, named_folder, take_workspace
 from hob.app.importing.reading import (
     MOST_ARGUMENTS,
     MOST_CALLS,
@@ -28,8 +29,7 @@ from hob.app.importing.reading import (
     time_of,
 )
 from hob.app.importing.wishes import Wishes, leave_rest
-from hob.core.errors import InvalidRequest
-from hob.store import ForeignFile, open_foreign
+from hob.store import ForeignFile
 
 _IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md")
 _LAYOUT = Layout(
@@ -39,6 +39,7 @@ _LAYOUT = Layout(
     silent=frozenset({"sessions"}),
 )
 _DATABASE = "sessions.sqlite3"
+_TABLES = {"messages": {"session_key", "position", "record"}, "sessions": {"key", "title"}}
 _NAME = re.compile(r"[^A-Za-z0-9_.@+:-]")
 _PROVIDERS: Mapping[str, str] = {"openai_codex": "openai-codex", "github_copilot": "github-copilot", "x_ai": "xai"}
 _REASONS: Mapping[str, str] = {
@@ -98,14 +99,9 @@ def _workspace(source: Source, config: Object, left: list[Left]) -> Path | None:
     root = source.root
     if _is_workspace(root):
         return root
-    written = object_at(config, "agents", "defaults").get("workspace")
-    if isinstance(written, str) and written and "\0" not in written:
-        try:
-            found = Path(written).expanduser().resolve()
-        except (OSError, RuntimeError):
-            found = root / "workspace"
-        if found.is_dir() and (source.owners or found.is_relative_to(root)):
-            return found
+    found = named_folder(object_at(config, "agents", "defaults").get("workspace"))
+    if found is not None and (source.owners or found.is_relative_to(root)):
+        return found
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
         return root / "workspace"
     left.append(Left("the workspace", "there is none in this folder; its own folder as PATH is taken, too"))
@@ -159,18 +155,10 @@ def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator
 
 
 def _of_database(path: Path, source: Source, owners: frozenset[str], left: list[Left]) -> Iterator[Conversation]:
-    if path.resolve() != path:
-        left.append(Left(str(path), "it lies behind a link; links are not followed"))
-        return
     try:
-        file = source.stack.enter_context(open_foreign(path))
-        known = {"session_key", "position", "record"} <= file.columns("messages")
-        if not known or not {"key", "title"} <= file.columns("sessions"):
-            left.append(Left(str(path), "its tables are none that Hob knows"))
-            return
-        rows = list(file.rows("sessions", ("key", "title"), "key"))
-    except (InvalidRequest, OSError) as error:
-        left.append(Left(str(path), f"{error}; stop nanobot and try again"))
+        file, rows = open_listing(path, source, _TABLES, "sessions", ("key", "title"), "nanobot")
+    except Unreadable as error:
+        left.append(Left(str(path), str(error)))
         return
     since = path.stat().st_mtime
     for key, title in rows:

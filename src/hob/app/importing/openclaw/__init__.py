@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from hob.app.importing.contents import Assistant, Contents, Left, Source, SourceFile
-from hob.app.importing.folders import Layout, take_folder, take_workspace
+from hob.app.importing.folders import Layout, named_folder, take_folder, take_workspace
 from hob.app.importing.openclaw.sessions import conversations_of
 from hob.app.importing.openclaw.settings import read_settings
 from hob.app.importing.reading import Object, Unreadable, inner, object_at, read_object
@@ -108,14 +108,10 @@ def _workspace(source: Source, config: Object) -> tuple[Path | None, list[Left]]
         return root, []
     left = _further(config)
     written = object_at(config, "agents", "defaults").get("workspace") or inner(config, "agent", "workspace")
-    if isinstance(written, str) and written and "\0" not in written:
-        try:
-            found = Path(written).expanduser().resolve()
-        except (OSError, RuntimeError):
-            found = root / "workspace"
-        if found.is_dir() and (source.owners or found.is_relative_to(root)):
+    if (found := named_folder(written)) is not None:
+        if source.owners or found.is_relative_to(root):
             return found, left
-        if found.is_dir() and not (root / "workspace").is_dir():
+        if not (root / "workspace").is_dir():
             told = "it lies outside of the folder; `hob import openclaw` with that folder as PATH takes it"
             return None, [*left, Left(f"the workspace {found}", told)]
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():

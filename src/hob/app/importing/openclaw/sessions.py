@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.importing.contents import Conversation, Left, Passed, Said, Source, SourceCall
+from hob.app.importing.databases import open_listing
 from hob.app.importing.reading import (
     MOST_ARGUMENTS,
     MOST_CALLS,
@@ -26,10 +27,13 @@ from hob.app.importing.reading import (
     text_of,
     time_of,
 )
-from hob.core.errors import InvalidRequest
-from hob.store import ForeignFile, open_foreign
+from hob.store import ForeignFile
 
 DATABASE = "agent/openclaw-agent.sqlite"
+_TABLES = {
+    "transcript_events": {"session_id", "seq", "event_json"},
+    "session_windows": {"session_id", "session_key"},
+}
 _TRANSCRIPT = re.compile(r"(?P<id>[A-Za-z0-9_-]{1,120})\.jsonl(?P<reset>\.reset\.[\w.:+-]{1,60})?")
 _AGENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LOCKS = (".lock", ".tmp", ".bak")
@@ -116,18 +120,11 @@ def _of_database(folder: Path, source: Source, left: list[Left]) -> Iterator[Con
     path = folder / DATABASE
     if not path.exists():
         return
-    if path.resolve() != path:
-        left.append(Left(str(path), "it lies behind a link; links are not followed"))
-        return
+    columns = ("session_id", "session_key")
     try:
-        file = source.stack.enter_context(open_foreign(path))
-        known = {"session_id", "seq", "event_json"} <= file.columns("transcript_events")
-        if not known or not {"session_id", "session_key"} <= file.columns("session_windows"):
-            left.append(Left(str(path), "its tables are none that Hob knows; sessions exported there can be read"))
-            return
-        windows = list(file.rows("session_windows", ("session_id", "session_key"), "session_id"))
-    except (InvalidRequest, OSError) as error:
-        left.append(Left(str(path), f"{error}; stop OpenClaw and try again"))
+        file, windows = open_listing(path, source, _TABLES, "session_windows", columns, "OpenClaw")
+    except Unreadable as error:
+        left.append(Left(str(path), str(error)))
         return
     since = path.stat().st_mtime
     for id, key in windows:
