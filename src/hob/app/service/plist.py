@@ -9,8 +9,11 @@ from hob.app.service.plan import Plan
 LABEL = "local.hob"
 _STANDING_BY = """\
 set -a; test -r "$0" && . "$0"; set +a
+hob= asked=
+trap 'test -n "$hob" && kill -TERM $hob || asked=TERM' TERM INT
+trap 'test -n "$hob" && kill -HUP $hob || asked=HUP' HUP
 exec 3<&0; "$@" <&3 & hob=$!
-trap 'kill -TERM $hob' TERM INT; trap 'kill -HUP $hob' HUP
+test -z "$asked" || kill -$asked $hob
 while :; do wait $hob; status=$?; kill -0 $hob 2>/dev/null || break; done
 test $status -ne 2 || exit 0
 exit $status
