@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.sessions import is_group, named_key, reset_due, session_of, subagent_key, thread_session
+from hob.agent.sessions import is_group, is_subagent, named_key, reset_due, session_of, thread_session
 from hob.agent.settings import AgentSettings
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.labels import OWNER_LABEL, SenderClass
@@ -70,7 +70,7 @@ def test_who_holds_a_token_stays_in_conversations_of_their_own(cls: SenderClass,
 def test_a_session_may_be_named_shortly_or_in_full() -> None:
     assert named_key("local", "work") == "local:work"
     assert named_key("local", "api:work") == "api:work"
-    assert subagent_key("7") == "subagent:7"
+    assert is_subagent(SessionKey("subagent:7"))
 
 
 def used(at: datetime, entries: int = 2) -> Session:

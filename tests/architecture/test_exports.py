@@ -11,7 +11,7 @@ EXPORTS = {
         session_of thread_session
     """,
     "hob.bus": """
-        Acceptor Bus BusSettings Children Courier Hub Lanes Questions Subscription open_bus
+        Acceptor Bus BusSettings Courier Hub Lanes Questions Subscription open_bus
     """,
     "hob.config": """
         Config ConfigInvalid Layer Place Problem Source UnknownKey find_home load_config process_environment

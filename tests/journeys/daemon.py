@@ -10,16 +10,19 @@ import json
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hob.app.admission import OwnerOnly
 from hob.app.daemon import run_daemon, set_up_logging
 from hob.app.home import own
 from hob.app.opening import Extras
 from hob.app.sections import read_config
 from hob.core.errors import HobError
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound
 from hob.core.ports.accept import Accept
+from hob.core.ports.guard import Admitted
 from hob.core.tools import Restart
 from hob.testing.channel import SpoolChannel, message
 from hob.testing.crash import (
@@ -99,6 +102,13 @@ def tools_of(platform: Path) -> FunctionTools:
     )
 
 
+class OwnerEverywhere:
+    """Implements `Admission`: every channel is the owner's own."""
+
+    def admit(self, inbound: Inbound) -> Admitted:
+        return Admitted(replace(inbound.sender, cls=SenderClass.OWNER), classification="owner")
+
+
 def main(directory: str, boundary: str = "", poison: str = "") -> None:
     platform, crash = Path(directory), Crash.parse(boundary)
     platform.mkdir(exist_ok=True)
@@ -106,7 +116,7 @@ def main(directory: str, boundary: str = "", poison: str = "") -> None:
         channels=(CrashingChannel(Platform(platform), crash),),
         toolset=CrashingToolset(tools_of(platform), crash),
         judge=AllowAll(),
-        admission=OwnerOnly(frozenset({"local", "api", "spool", "webhook"})),
+        admission=OwnerEverywhere(),
         wrap_model=lambda model: CrashingModel(model, crash, poison),
         wrap_journal=lambda journal: CrashingJournal(journal, crash),
         wrap_accept=lambda accept: CrashingAccept(accept, crash),

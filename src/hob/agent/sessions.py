@@ -51,11 +51,6 @@ def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) 
     return named_key(inbound.origin.channel, slug) if owners else SessionKey(f"{base}/{slug}")
 
 
-def subagent_key(child: str) -> SessionKey:
-    """The session of a piece of work that Hob gave itself."""
-    return SessionKey(f"{_SUBAGENT}:{child}")
-
-
 def is_subagent(key: SessionKey) -> bool:
     """Whether the session is a sub-agent's."""
     return key.startswith(_SUBAGENT + ":")

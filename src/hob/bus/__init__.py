@@ -8,7 +8,6 @@ if TYPE_CHECKING:  # names are loaded when first used, so that the settings cost
     from hob.bus.accept import Questions as Questions
     from hob.bus.bus import Bus as Bus
     from hob.bus.bus import open_bus as open_bus
-    from hob.bus.children import Children as Children
     from hob.bus.courier import Courier as Courier
     from hob.bus.lanes import Lanes as Lanes
     from hob.bus.notices import Hub as Hub
@@ -18,7 +17,6 @@ if TYPE_CHECKING:  # names are loaded when first used, so that the settings cost
 _HOMES = {
     "accept": ("Acceptor", "Questions"),
     "bus": ("Bus", "open_bus"),
-    "children": ("Children",),
     "courier": ("Courier",),
     "lanes": ("Lanes",),
     "notices": ("Hub", "Subscription"),

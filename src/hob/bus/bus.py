@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from hob.bus.accept import Acceptor, Questions
-from hob.bus.children import Children
 from hob.bus.courier import Courier
 from hob.bus.lanes import Lanes
 from hob.bus.notices import Hub
@@ -31,7 +30,6 @@ class Bus:
     lanes: Lanes
     courier: Courier
     hub: Hub
-    children: Children
     clock: Clock
 
     async def drain(self, seconds: float) -> None:
@@ -44,7 +42,6 @@ class Bus:
         await self.lanes.drain(seconds)
         left = max(0.0, until - self.clock.monotonic())
         await self.courier.drain(min(left, LAST_SENDS_SECONDS))
-        await self.children.stop(min(left, LAST_SENDS_SECONDS))
         self.hub.close()  # whoever still waits for an outcome learns that it comes later
 
 
@@ -101,7 +98,7 @@ async def open_bus(
                 adopt=lanes.adopt if own_only else None,
                 questions=questions,
             )
-            bus = Bus(accept, lanes, courier, hub, Children(clock), clock)
+            bus = Bus(accept, lanes, courier, hub, clock)
             await lanes.start()
             courier.start()  # after the recovery, which may have left it something to deliver
             try:

@@ -56,11 +56,6 @@ def new_span_id() -> SpanId:
     return SpanId(os.urandom(8).hex())
 
 
-def task_of(inbound: InboundId) -> TaskId:
-    """The task that an inbound message is to its sender; it bears the message's id."""
-    return TaskId(inbound)
-
-
 def outbox_id(turn: TurnId, chunk: int) -> OutboxId:
     """The id of one chunk of a turn's reply. It is also the idempotency key a channel is given."""
     return OutboxId(f"{turn}.{chunk}")

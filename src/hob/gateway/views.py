@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from hob.core.ids import InboundId, SessionKey, TraceId
+from hob.core.ids import SessionKey, TraceId
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
@@ -59,12 +59,6 @@ def chat_status(view: dict[str, Any]) -> int:
     if "error" in view:
         return status_of_fault(view["error"]["code"])
     return 200 if view["state"] in FINAL else 202
-
-
-async def find_chat(store: Store, inbound: str) -> dict[str, Any] | None:
-    """The view of one message by its id, or None."""
-    result = await store.inbox.find_result(InboundId(inbound))
-    return None if result is None else chat_view(result)
 
 
 async def unread_view(store: Store, channel: str) -> dict[str, Any]:

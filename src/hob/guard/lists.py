@@ -1,7 +1,7 @@
 """Lists of tools that may be used, and of those that may not: names, `*` in them, and groups."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -53,8 +53,3 @@ def _matches(pattern: str, tool: str) -> bool:
         name = pattern.removeprefix(_GROUP)
         return name == "all" or any(_matches(each, tool) for each in GROUPS.get(name, ()))
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), tool, re.DOTALL) is not None
-
-
-def unknown_entries(patterns: Iterable[str], tools: Collection[str]) -> tuple[str, ...]:
-    """The entries that stand for no tool there is: a slip of the pen, or a tool that is not installed."""
-    return tuple(each for each in patterns if not any(_matches(each, tool) for tool in tools))

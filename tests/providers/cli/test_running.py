@@ -13,7 +13,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelRequest, TextDelta, Thinking, UserMessage
 from hob.providers.cli.process import Command, run
-from hob.providers.cli.program import find_cli, is_installed
+from hob.providers.cli.program import find_cli
 from hob.providers.cli.settings import CliSettings
 from hob.testing.clock import ManualClock
 from tests.providers.cli.fake import CLIS, FakeCli, Seen, answer, ask, half, recorded
@@ -287,8 +287,8 @@ def test_a_cli_is_found_without_being_run(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "claude-cli")
     path = str(tmp_path / "bin")
     assert find_cli("claude-cli", path) == str(tmp_path / "bin" / "claude")
-    assert is_installed("claude-cli", path)
-    assert not is_installed("codex-cli", path)
+    assert find_cli("claude-cli", path)
+    assert not find_cli("codex-cli", path)
     assert cli.seen() == []
 
 

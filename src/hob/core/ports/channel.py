@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
-from hob.core.messages import Address, Outbound
+from hob.core.messages import Outbound
 from hob.core.ports.accept import Accept
 
 
@@ -40,15 +40,6 @@ class Channel(Protocol):
 
     async def send(self, message: Outbound) -> Delivered:
         """Send one chunk; `message.id` is the idempotency key. Raises SendFailed."""
-        ...
-
-
-@runtime_checkable
-class CanType(Protocol):
-    """The channel can show that Hob is at work."""
-
-    async def typing(self, chat: Address) -> None:
-        """Show it for a few seconds; failures are the channel's own affair."""
         ...
 
 

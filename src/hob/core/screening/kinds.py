@@ -5,14 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Family(StrEnum):
-    """Kinds that are set up together."""
-
-    PII = "pii"
-    SECRETS = "secrets"
-    CUSTOM = "custom"
-
-
 class Kind(StrEnum):
     """One thing that detectors know."""
 

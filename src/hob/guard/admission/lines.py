@@ -77,8 +77,3 @@ def say_line(line: Line, language: str, **values: object) -> str:
     """The sentence in this language, or in English where it is not known."""
     texts = _TEXTS[line]
     return texts.get(language, texts["en"]).format(**values)
-
-
-def line_texts(line: Line) -> Mapping[str, str]:
-    """The sentence in every language."""
-    return _TEXTS[line]

@@ -3,7 +3,6 @@
 import re
 
 from hob.guard.shell.commands import Analysis, Command
-from hob.guard.shell.second_reader import find_unseen
 from hob.guard.shell.tree import Problem
 from hob.guard.shell.values import ANY
 from hob.guard.shell.walking import TooMuch, Walker
@@ -41,9 +40,6 @@ def analyse(command: str) -> Analysis:
                 seen.add(each)
                 others.append(each)
     functions = tuple(first.state.functions)
-    named = {name for each in (*commands, *others) for name in (each.name, *each.argv[:1])}
-    if unseen := find_unseen(text, named.union(functions)):
-        problems.append(Problem(because("another reader finds {name} in it", name=unseen), text[:80]))
     found = dict.fromkeys(problems)
     bombs: dict[str, None] = {}
     for reading in (first, *more):

@@ -124,11 +124,6 @@ def find_cli(name: str, path: str, command: str = "") -> str | None:
     return shutil.which(command or COMMANDS[name], path=path)
 
 
-def is_installed(name: str, path: str) -> bool:
-    """Whether the CLI is there; nothing is run."""
-    return find_cli(name, path) is not None
-
-
 def defused(text: str) -> str:
     """The text so that no CLI takes its beginning for a command of its own."""
     return f"> {text}" if text.lstrip()[:1] in ("/", "!", "#", "-", "$", "@") else text
