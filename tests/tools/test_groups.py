@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from hob.core.ports.tools import Toolset
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.toolset_check import check_toolset
 from hob.tools import Group, Groups
-from hob.tools.groups import FileOpenGroups
 from tests.tools.calling import a_call, context, made
 
 
@@ -75,15 +73,6 @@ async def test_the_way_to_a_tool_is_told_until_its_group_is_open() -> None:
     assert [all_of_it.way_to(name, here) for name in ("read", "load_tools", "nothing")] == ["", "", ""]
     await all_of_it.call(a_call("load_tools", group="mail"), context(session="here"))
     assert all_of_it.way_to("send", here) == ""
-
-
-async def test_an_opened_group_is_open_after_a_restart(tmp_path: Path) -> None:
-    for group in ("web", "mail", "web"):
-        kept = FileOpenGroups(tmp_path / "groups.jsonl")
-        await kept.open(SessionKey("here"), group)
-    again = FileOpenGroups(tmp_path / "groups.jsonl")
-    assert again.opened(SessionKey("here")) == ("web", "mail")
-    assert again.opened(SessionKey("there")) == ()
 
 
 async def test_an_unknown_group_opens_none() -> None:

@@ -21,7 +21,7 @@ from hob.guard.masking.known import KnownSecrets
 from hob.store import Store
 from hob.tools.default_set import default_tools
 from hob.tools.forgotten import NOTES
-from hob.tools.groups import FileOpenGroups, Group
+from hob.tools.groups import Group, OpenGroups
 from hob.tools.known import KnownTools
 from hob.tools.working_memory import FileWorkingMemory
 
@@ -37,10 +37,14 @@ class HandsWhenNeeded:
     """Implements `Toolset`. `groups` are all tools, `notes` what sessions are at; for all else there is `made`."""
 
     def __init__(
-        self, kept: Path, notes: FileWorkingMemory, more: Mapping[str, Group], make: "Callable[[], Hands]"
+        self,
+        kept: Path,
+        notes: FileWorkingMemory,
+        more: Mapping[str, Group],
+        opened: OpenGroups,
+        make: "Callable[[], Hands]",
     ) -> None:
         self.notes = notes
-        opened = FileOpenGroups(kept / "groups.jsonl")
         self.groups = default_tools((KnownTools(lambda: self.made.toolset),), more, opened)
         self._kept = kept
         self._make = make
@@ -143,7 +147,8 @@ async def open_hands(
                 config, store, notices, clock, environ, kept=kept, notes=notes, known=known, watching=watching, **told
             )
 
-        hands = HandsWhenNeeded(kept, notes, {GROUP: Group(LINE, ReadingBack(store.transcript))}, make)
+        more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
+        hands = HandsWhenNeeded(kept, notes, more, store.open_groups, make)
         try:
             yield hands
         finally:

@@ -140,6 +140,7 @@ def _passed(before: float, after: str, connection: apsw.Connection) -> list[str]
 
 
 def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
+    connection.execute("DELETE FROM open_groups WHERE session = ?", (session,))
     found = {row[0] for row in all_rows(connection, _SAID, {"key": session})} - {None}
     return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
 

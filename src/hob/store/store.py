@@ -31,6 +31,8 @@ from hob.store.imports import Imports
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
+from hob.store.line_files import import_line_files
+from hob.store.open_groups import StoredOpenGroups
 from hob.store.outbox import Outbox
 from hob.store.people import StoredPeople
 from hob.store.readers import Readers
@@ -106,6 +108,7 @@ class Store:
         self._backing_up = asyncio.Lock()
         self.belongings = StoredBelongings(readers)
         self.imports = Imports(writer, clock)
+        self.open_groups = StoredOpenGroups(writer, opened.connection)
         self._export = Export(readers, clock)
 
     @property
@@ -197,6 +200,11 @@ async def open_store(
     """
     opened = await asyncio.to_thread(open_database, home, settings, clock.now(), vfs)
     opened.connection.mask = mask
+    try:
+        await asyncio.to_thread(import_line_files, opened.connection, home, clock.now().timestamp())
+    except StoreError:
+        close_quietly(opened.connection)
+        raise
     store = Store(opened, home, settings, clock, vfs)
     store.start()
     try:

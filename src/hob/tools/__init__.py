@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # names are loaded when first used: a settings class must not
     from hob.tools.default_set import default_tools as default_tools
     from hob.tools.files import FileTools as FileTools
     from hob.tools.grepping import find_ripgrep as find_ripgrep
-    from hob.tools.groups import FileOpenGroups as FileOpenGroups
     from hob.tools.groups import Group as Group
     from hob.tools.groups import Groups as Groups
     from hob.tools.groups import OpenGroups as OpenGroups
@@ -40,7 +39,7 @@ _HOMES = {
         "default_set": ("Picked", "default_tools"),
         "files": ("FileTools",),
         "grepping": ("find_ripgrep",),
-        "groups": ("FileOpenGroups", "Group", "Groups", "OpenGroups"),
+        "groups": ("Group", "Groups", "OpenGroups"),
         "memories": ("FileMemories",),
         "paths": ("Place", "Root", "Roots"),
         "remembering": ("Remembering",),
@@ -58,7 +57,6 @@ __all__ = [
     "ChangesInMemory",
     "FileChanges",
     "FileMemories",
-    "FileOpenGroups",
     "FileTools",
     "FileWorkingMemory",
     "Group",

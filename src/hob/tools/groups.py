@@ -5,10 +5,8 @@ never changes, opened groups come after all that stood there, in the order in wh
 again: opening costs one uncached request, and nothing after that.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Protocol
 
 from hob.core.errors import ToolFailed
@@ -17,7 +15,6 @@ from hob.core.labels import HOB_LABEL
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.tools.declaring import Tools, tool
-from hob.tools.lines import LineFile
 
 MOST_SHOWN = 12
 """How many tools are always shown, `load_tools` among them: with more, models choose worse."""
@@ -55,30 +52,9 @@ class OpenGroupsInMemory:
         return self._opened.get(session, ())
 
     async def open(self, session: SessionKey, group: str) -> None:
-        self._note(session, group)
-
-    def _note(self, session: SessionKey, group: str) -> None:
         before = self.opened(session)
         if group not in before:
             self._opened[session] = (*before, group)
-
-
-class FileOpenGroups(OpenGroupsInMemory):
-    """Implements `OpenGroups` over a file of lines, which is read once. Raises OSError where it cannot be."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._lines = LineFile(path)
-        for line in self._lines.load():
-            session, group = line.get("session"), line.get("group")
-            if isinstance(session, str) and isinstance(group, str):
-                self._note(SessionKey(session), group)
-
-    async def open(self, session: SessionKey, group: str) -> None:
-        """Keep that it is open. Raises StoreFull."""
-        if group not in self.opened(session):
-            await asyncio.to_thread(self._lines.append, {"session": session, "group": group})
-            self._note(session, group)
 
 
 class Groups:

@@ -1,0 +1,29 @@
+"""Which groups of tools a session has opened."""
+
+import apsw
+
+from hob.core.ids import SessionKey
+from hob.store.rows import all_rows
+from hob.store.writer import Writer
+
+OPEN_GROUP = "INSERT OR IGNORE INTO open_groups (session, name) VALUES (?, ?)"
+
+
+class StoredOpenGroups:
+    """Implements the tools' `OpenGroups`: read once, since each request of a model asks for them."""
+
+    def __init__(self, writer: Writer, connection: apsw.Connection) -> None:
+        self._writer = writer
+        self._opened: dict[SessionKey, tuple[str, ...]] = {}
+        for session, name in all_rows(connection, "SELECT session, name FROM open_groups ORDER BY seq"):
+            self._opened[session] = (*self.opened(session), name)
+
+    def opened(self, session: SessionKey) -> tuple[str, ...]:
+        """Their names, in the order in which they were opened."""
+        return self._opened.get(session, ())
+
+    async def open(self, session: SessionKey, group: str) -> None:
+        """Keep that it is open; to open it twice changes nothing. Raises StoreErrors."""
+        if group not in self.opened(session):
+            await self._writer.write(lambda c: c.execute(OPEN_GROUP, (session, group)).fetchall())
+            self._opened[session] = (*self.opened(session), group)
