@@ -64,3 +64,51 @@ def test_a_token_that_was_measured_is_still_told_to_whoever_masks_it(home: Path)
     assert token is not None
     token.tell(told.append)
     assert [token.reveal()] == told
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("hosts = ['10.0.0.7']", "'10.0.0.7' is not a host name"),
+        ("hosts = ['pypi.org', 'group:packets']", "no group of hosts 'packets'"),
+        ("toolchains = ['cargoo']", "'cargoo' is neither a toolchain"),
+        ("toolchains = ['/nowhere/at/all']", "there is no folder /nowhere/at/all"),
+        ("environment = ['BASH_ENV']", "BASH_ENV is never passed to commands"),
+    ],
+)
+def test_config_refuses_a_sandbox_setting_that_would_disable_every_command(
+    home: Path, line: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config.toml").write_text(f"[sandbox]\n{line}\n")
+    assert run(["config", "check"]) == 2
+    said = capsys.readouterr().err
+    assert "config.toml:2:" in said
+    assert complaint in said
+    assert run(["status"]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("[workspace]\nwork_repo = '~'", "workspace.work_repo"),
+        ("[sandbox]\nread = ['/etc']", "sandbox.read"),
+        ("[sandbox]\nwrite = ['notes']", "sandbox.write"),
+    ],
+)
+def test_config_check_and_doctor_name_a_folder_that_commands_cannot_be_given(
+    home: Path, text: str, key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config.toml").write_text(text)
+    assert run(["config", "check"]) == 0
+    assert f"{key}: no command can run: " in capsys.readouterr().err
+    run(["doctor", "--offline"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no command can run: " in said
+    assert key in said
+
+
+def test_config_refuses_tools_by_agent_which_never_matched(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "config.toml").write_text("[policy.agents.main]\ndeny = ['exec']\n")
+    assert run(["config", "check"]) == 2
+    assert "policy.agents" in capsys.readouterr().err

@@ -262,7 +262,6 @@ def test_what_members_may_read_is_a_setting(choice: str, kind: type) -> None:
         ({"allow": ["no_such_tool"]}, "tools.allow"),
         ({"providers": {"ollama": ToolRules(deny=["exec"])}}, "provider.deny"),
         ({"providers": {"ollama/small": ToolRules(allow=["read"])}}, "provider.allow"),
-        ({"agents": {"main": ToolRules(deny=["*"])}}, "agent.deny"),
         ({"groups": {"*": ToolRules(deny=["exec"])}}, "group.deny"),
         ({"groups": {"local:chat": ToolRules(deny=["exec"])}}, "group.deny"),
         ({"sandbox": ToolRules(deny=["exec"])}, "sandbox.deny"),
@@ -272,13 +271,13 @@ def test_what_members_may_read_is_a_setting(choice: str, kind: type) -> None:
     ],
 )
 def test_lists_only_narrow(settings: dict[str, Any], rule: str) -> None:
-    given = context(model="ollama/small", agent="main", chat="chat", group=True, depth=1)
+    given = context(model="ollama/small", chat="chat", group=True, depth=1)
     assert decide("exec", given, policy(**settings), command="ls").rule == rule
 
 
 def test_a_list_of_something_else_narrows_nothing() -> None:
-    others = policy(providers={"openai": ToolRules(deny=["*"])}, agents={"other": ToolRules(deny=["*"])})
-    given = context(model="ollama/small", agent="main")
+    others = policy(providers={"openai": ToolRules(deny=["*"])})
+    given = context(model="ollama/small")
     assert isinstance(verdict("exec", given, others, command="ls"), Allow)
 
 

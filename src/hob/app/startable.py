@@ -1,14 +1,17 @@
 """Whether a daemon would start with these settings, as far as that can be told without starting one."""
 
 from importlib import import_module
+from pathlib import Path
 
-from hob.config import Config
+from hob.config import Config, Problem
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.tokens import checked_token
 from hob.guard.admission.passphrase import Passphrase
 from hob.guard.admission.settings import AdmissionSettings
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace.settings import WorkspaceSettings
 
 
 def start_objection(config: Config) -> NotConfigured | None:
@@ -17,6 +20,21 @@ def start_objection(config: Config) -> NotConfigured | None:
         _try(config)
     except NotConfigured as error:
         return error
+    return None
+
+
+def command_problem(config: Config) -> Problem | None:
+    """Why no command would run with these folders, and where that is set; None where commands would run."""
+    sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
+    check = import_module("hob.tools.sandbox.surroundings").checked_root  # which loads the sandbox
+    given = [("workspace.work_repo" if workspace.work_repo else "workspace.path", str(workspace.work), True)]
+    given += [("sandbox.read", name, False) for name in sandbox.read]
+    given += [("sandbox.write", name, True) for name in sandbox.write]
+    for key, name, writable in given:
+        try:
+            check(name, Path.home(), writable=writable, forbidden=(config.home,))
+        except NotConfigured as error:
+            return Problem(f"no command can run: {error}", key, config.origin(key).place)
     return None
 
 

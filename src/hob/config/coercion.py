@@ -251,6 +251,8 @@ def _check_rules(value: Any, rules: Rules) -> None:
         return
     if rules.one_of and str(value) not in rules.one_of:
         raise _Unknown(value, rules.one_of)
+    if rules.problem is not None and (problem := rules.problem(value)):
+        raise ValueError(problem)
     if isinstance(value, (int, float)):
         if rules.at_least is not None and value < rules.at_least:
             raise ValueError(f"must be at least {plain_number(rules.at_least)}")

@@ -18,6 +18,8 @@ class Rules:
     at_least: float | None = None
     at_most: float | None = None
     one_of: tuple[str, ...] = ()
+    problem: Callable[[str], str] | None = None
+    """What is wrong with a text of it; empty where nothing is."""
     stored: bool = False
     """Whether the value may also be changed at run time and kept in the database."""
 
@@ -74,10 +76,11 @@ def setting(
     at_least: float | None = None,
     at_most: float | None = None,
     one_of: Sequence[str] = (),
+    problem: Callable[[str], str] | None = None,
     stored: bool = False,
 ) -> T:
     """A field of a section class: its default, its one-sentence manual and its bounds."""
-    rules = Rules(doc, at_least, at_most, tuple(one_of), stored)
+    rules = Rules(doc, at_least, at_most, tuple(one_of), problem, stored)
     metadata = {"rules": rules}
     if isinstance(default, (dict, list)):
         made: Any = field(default_factory=default.copy, metadata=metadata)

@@ -45,7 +45,7 @@ class Context:
     """Whose turn it is, what it has seen, and how its session is set.
 
     `sender` is the least known of those who speak in it, `named` what the owner's own words of it name. `group`: others
-    read the answer. `model` is the reference of the model that made the call, `agent` whose turn it is, `depth` how
+    read the answer. `model` is the reference of the model that made the call, `depth` how
     many agents lie between it and a person's message. `answerable`: somebody will see a question. `searched` are
     addresses that the search provider gave in this turn; `private` is what it has before it that is
     the owner's alone; `written` are files that earlier tainted turns changed, which the owner was not told of;
@@ -61,7 +61,6 @@ class Context:
     channel: str = ""
     chat: str = ""
     model: str = ""
-    agent: str = ""
     depth: int = 0
     answerable: bool = True
     sandbox: Sandbox = field(default_factory=Sandbox)

@@ -43,7 +43,6 @@ class Situation:
     mode: Mode = Mode.GUARDED
     autonomy: Autonomy = Autonomy.CAUTIOUS
     model: str = ""
-    agent: str = ""
     depth: int = 0
     reachable: bool = False
     sandbox: Sandbox = field(default_factory=Sandbox)
@@ -160,7 +159,6 @@ class PolicyJudge:
             channel=origin.channel if origin is not None else "",
             chat=origin.chat if origin is not None else "",
             model=situation.model,
-            agent=situation.agent,
             depth=situation.depth,
             answerable=situation.reachable or any(map(_is_present, inbounds)),
             sandbox=situation.sandbox,

@@ -96,11 +96,6 @@ def provider(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | 
     return _first(policy.providers, names, "provider", deed, f"to {context.model}")
 
 
-def agent(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
-    """What this agent may use."""
-    return _first(policy.agents, (context.agent,), "agent", deed, f"to the agent {context.agent}")
-
-
 def group(deed: Deed, context: Context, policy: PolicySettings) -> Verdict | None:
     """What may be used where others read the answer; what is private is read there only if its owner names it."""
     if not context.group:
@@ -216,7 +211,6 @@ def _first(table: Mapping[str, ToolRules], names: tuple[str, ...], rule: str, de
 STAGES: tuple[tuple[str, Stage], ...] = (
     ("profile", profile),
     ("provider", provider),
-    ("agent", agent),
     ("group", group),
     ("sandbox", sandbox),
     ("sub-agent depth", depth),

@@ -28,7 +28,6 @@ class PolicySettings:
     allow: list[str] = setting([], "Tools that may be used: names, *, group:NAME; empty: all of the profile.")
     deny: list[str] = setting([], "Tools that may not be used; counts before allow.")
     providers: dict[str, ToolRules] = setting({}, "Tools by who thinks: a provider or provider/model.")
-    agents: dict[str, ToolRules] = setting({}, "Tools by agent.")
     groups: dict[str, ToolRules] = setting({}, "Tools in group chats, by channel:chat, channel or *.")
     senders: dict[str, ToolRules] = setting({}, "Tools by who writes: owner, member or stranger.")
     sandbox: ToolRules = setting(ToolRules(), "Tools where commands run in a sandbox.")

@@ -14,7 +14,7 @@ from hob.app.auditing import tell_action
 from hob.app.home import holder_of
 from hob.app.operating.settings import AT_RUN_TIME
 from hob.app.sections import SECTIONS, read_config
-from hob.app.startable import start_objection
+from hob.app.startable import command_problem, start_objection
 from hob.config import (
     Config,
     ConfigInvalid,
@@ -28,6 +28,7 @@ from hob.config import (
 )
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
+from hob.tools.sandbox.settings import SandboxSettings
 
 HIDDEN = "••••"
 NOT_SET = "(not set)"
@@ -127,6 +128,8 @@ def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping
         print(f"warning: {warning}", file=sys.stderr)
     for note in config.notes:
         print(f"note: {note}", file=sys.stderr)
+    if SandboxSettings in sections.values() and (problem := command_problem(config)) is not None:
+        print(f"warning: {problem}", file=sys.stderr)
     status = 0
     for _, secret in config.secrets():
         try:

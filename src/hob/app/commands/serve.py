@@ -15,6 +15,7 @@ from hob.app.home import own, socket_of
 from hob.app.operating.log_file import log_file
 from hob.app.operating.settings import LogSettings
 from hob.app.sections import choose_models, read_config
+from hob.app.startable import command_problem
 from hob.core.errors import HomeTaken
 from hob.core.tracing import OWN
 
@@ -30,7 +31,7 @@ def serve() -> int:
     A one-shot `hob ask` or chat that owns the home finishes its work in hand and hands over.
     """
     config = read_config()
-    for warning in config.warnings:
+    for warning in filter(None, (*config.warnings, command_problem(config))):
         print(warning, file=sys.stderr)
     set_up_logging()
     home = config.home

@@ -54,7 +54,8 @@ class HostRules:
                 name = host_name(pattern[2:] if below else pattern)
                 if not name or (below and "." not in name):
                     raise NotConfigured(
-                        f"{rule!r} is no rule for hosts. Write a name (example.org), *.example.org or group:packages."
+                        f"{rule!r} is not a host name. Write a name (example.org), *.example.org or group:packages; "
+                        "addresses are not accepted"
                     )
                 (self._below if below else self._exact).add(name)
 

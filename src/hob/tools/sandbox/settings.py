@@ -1,10 +1,38 @@
 """What commands may see and use, as the owner sets it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from hob.core.errors import NotConfigured
 from hob.core.settings import setting
 
 BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec", "plain")
+
+
+def _host_problem(rule: str) -> str:
+    from hob.tools.sandbox.hosts import HostRules  # loaded only where hosts are set
+
+    try:
+        HostRules([rule])
+    except NotConfigured as error:
+        return str(error)
+    return ""
+
+
+def _toolchain_problem(name: str) -> str:
+    from hob.tools.sandbox.toolchains import find_toolchains
+
+    try:
+        find_toolchains([name], Path.home())
+    except NotConfigured as error:
+        return str(error)
+    return ""
+
+
+def _variable_problem(name: str) -> str:
+    from hob.tools.sandbox.environment import refused_name
+
+    return refused_name(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +42,17 @@ class SandboxSettings:
     backend: str = setting(
         "auto", "What confines commands; plain confines nothing and asks before every command.", one_of=BACKENDS
     )
-    hosts: list[str] = setting([], "Hosts that commands may reach: names, *.names, or groups such as group:packages.")
+    hosts: list[str] = setting(
+        [], "Hosts that commands may reach: names, *.names, or groups such as group:packages.", problem=_host_problem
+    )
     read: list[str] = setting([], "Further folders that commands may read.")
     write: list[str] = setting([], "Further folders that commands may change.")
-    toolchains: list[str] = setting([], "Tools of your home that commands may use: cargo, nvm, pyenv, ... or folders.")
-    environment: list[str] = setting([], "Names of further variables of your environment that commands see.")
+    toolchains: list[str] = setting(
+        [], "Tools of your home that commands may use: cargo, nvm, pyenv, ... or folders.", problem=_toolchain_problem
+    )
+    environment: list[str] = setting(
+        [], "Names of further variables of your environment that commands see.", problem=_variable_problem
+    )
     protected: list[str] = setting(
         [".git/hooks/", ".git/config"], "What commands may not change in the folders that they may change."
     )

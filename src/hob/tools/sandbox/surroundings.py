@@ -64,13 +64,10 @@ def surroundings_of(
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_caches(caches)
     roots = tuple(
-        Root(_folder(name, owner), writable)
+        checked_root(name, owner, writable=writable, forbidden=forbidden)
         for names, writable in ((settings.read, False), (settings.write, True))
         for name in names
     )
-    never = (*private_places(owner), *forbidden)
-    for root in roots:
-        check_root(root, never)
     return Surroundings(
         caches=caches.resolve(),
         state=state.resolve(),
@@ -78,7 +75,7 @@ def surroundings_of(
         environ=shared_environ(outer, settings.environment),
         roots=roots,
         tools=find_toolchains(settings.toolchains, owner),
-        forbidden=never,
+        forbidden=(*private_places(owner), *forbidden),
         protected=tuple(settings.protected),
         git_name=settings.git_name,
         git_email=settings.git_email,
@@ -87,12 +84,17 @@ def surroundings_of(
     )
 
 
-def _folder(name: str, owner: Path) -> Path:
-    """A folder of the settings, links followed. The folder that Hob was started in means nothing."""
+def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> Root:
+    """A folder of the settings, links followed; the folder that Hob was started in means nothing.
+
+    Raises NotConfigured for one that commands cannot be given.
+    """
     path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
     if not path.is_absolute():
         raise NotConfigured(f"{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.")
-    return path.resolve()
+    root = Root(path.resolve(), writable)
+    check_root(root, (*private_places(owner), *forbidden))
+    return root
 
 
 def limits_of(settings: SandboxSettings) -> Limits:

@@ -68,9 +68,9 @@ def _own_folder(name: str, home: Path) -> Path:
     folder = home / name[2:] if name.startswith("~/") else Path(name)
     if not folder.is_absolute():
         known = ", ".join(TOOLCHAINS)
-        raise NotConfigured(f"sandbox.toolchains: {name!r} is no toolchain Hob knows ({known}) and no absolute folder.")
+        raise NotConfigured(f"{name!r} is neither a toolchain Hob knows ({known}) nor an absolute folder")
     if not folder.is_dir():
-        raise NotConfigured(f"sandbox.toolchains: there is no folder {folder}.")
+        raise NotConfigured(f"there is no folder {folder}")
     return folder
 
 

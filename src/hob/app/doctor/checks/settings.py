@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hob.app.doctor.check import Check, Found, critical, info, warn
 from hob.app.doctor.house import House
-from hob.app.startable import start_objection
+from hob.app.startable import command_problem, start_objection
 from hob.channels.webhooks.settings import WebhooksOut
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
@@ -51,6 +51,11 @@ def _start(house: House) -> Iterator[Found]:
         yield critical(str(objection), "Hob does not start until it is put right; see `hob config check`")
 
 
+def _folders(house: House) -> Iterator[Found]:
+    if (problem := command_problem(house.config)) is not None:
+        yield warn(problem.reason, "see `hob config check`", f"{problem.place or ''} {problem.key}".strip())
+
+
 def _tokens(house: House) -> Iterator[Found]:
     try:
         TokenFile(house.need_home(), SystemClock()).tokens()
@@ -91,6 +96,7 @@ SETTINGS: tuple[Check, ...] = (
     Check("settings.secret", "Can every secret be read?", _secrets, slow=True),
     Check("settings.webhooks", "Can every webhook be used?", _webhooks),
     Check("settings.start", "Would Hob start with them?", _start),
+    Check("sandbox.folders", "Can commands be given their folders?", _folders),
     Check("tokens.unreadable", "Can the tokens that were given out be read?", _tokens),
     Check("workspace.unusable", "Can the workspace be used?", _workspace),
     Check("identity.unaccepted", "Are the identity files accepted?", _identity),
