@@ -481,11 +481,31 @@ class BrokenRouting(ChatRouting):
 
 
 async def test_a_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async with open_bench(tmp_path, routing=BrokenRouting()) as bench:
+    slowly = BusSettings(failure_seconds=60)
+    async with open_bench(tmp_path, routing=BrokenRouting(), settings=slowly) as bench:
         kept = await bench.say("hi", chat="one", channel="broken")
         fine = await bench.say("hi", chat="two")
         assert (await bench.outcome(fine)).state == "done"
         assert [row.inbound.id for row in await bench.store.inbox.waiting(SessionKey("one"))] == [kept.id]
-    assert "the session one stands still" in caplog.text
+    assert "the session one broke" in caplog.text
     async with open_bench(tmp_path) as bench:
         assert (await bench.outcome(kept)).state == "done"
+
+
+async def test_a_woken_turn_goes_on_by_itself_after_a_defect_in_its_queue(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
+        said = await bench.say("park")
+        await until(lambda: not bench.bus.lanes._lanes)
+        start = bench.store.turns.start
+        broken: list[TurnId] = []
+
+        async def breaking(turn: TurnId) -> Turn:
+            if len(broken) < 3:
+                broken.append(turn)
+                raise RuntimeError("a defect")
+            return await start(turn)
+
+        bench.store.turns.start = breaking  # type: ignore[method-assign]
+        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)
+        assert await bench.replies(said) == ["park"]
+        assert len(broken) == 3

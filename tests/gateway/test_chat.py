@@ -9,6 +9,7 @@ import pytest
 from hob.bus import Subscription
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import SessionKey
+from hob.core.models import ModelRequest
 from hob.testing.model import Silence
 from tests.gateway.conftest import Machine, machine
 
@@ -274,3 +275,20 @@ async def test_a_conversation_of_another_channel_that_is_there_is_joined(hob: Ma
     await hob.app.api.store.sessions.change(SessionKey("telegram:77"), title="Anna")
     answer = await hob.tcp.post("/chat", json={"message": "hi", "session": "telegram:77"})
     assert (answer.status_code, answer.json()["session"]) == (200, "telegram:77")
+
+
+async def test_who_waits_for_an_answer_is_told_at_once_that_the_database_is_damaged(tmp_path: Path) -> None:
+    async with machine(tmp_path) as hob:
+
+        def thinking(_: ModelRequest) -> str:
+            hob.app.store._check.found("page 7 is torn")
+            return "too late"
+
+        hob.model.script.append(thinking)
+        for _ in range(2):
+            async with asyncio.timeout(10):
+                response = await hob.tcp.post("/chat", json={"message": "hello"})
+            assert response.status_code == 503
+            assert "page 7 is torn" in response.json()["error"]["message"]
+        health = await hob.tcp.get("/health")
+        assert (health.status_code, "page 7" in health.json()["problem"]) == (503, True)

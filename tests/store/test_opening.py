@@ -4,6 +4,7 @@ import asyncio
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -89,19 +90,26 @@ def tear(file: Path) -> None:
         handle.write(b"\xa5" * (size - 4096 * 2))
 
 
+def sqlite(home: Path, sql: str) -> Any:
+    connection = apsw.Connection(str(home / NAME))
+    found = connection.execute(sql).get
+    connection.close()
+    return found
+
+
+def spoil(file: Path, text: bytes) -> None:
+    """Overwrite the beginning of the page that holds this text."""
+    with file.open("r+b") as handle:
+        handle.seek(file.read_bytes().index(text) // 4096 * 4096)
+        handle.write(b"\xa5" * 16)
+
+
 async def test_damage_found_by_the_check_stops_writing_and_the_next_start_moves_it_aside(tmp_path: Path) -> None:
-    await fill(tmp_path, *(f"number {n}" for n in range(15)))
+    await fill(tmp_path, *(f"number {n} " * 150 for n in range(15)))
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await store.abandon()
-    # An index that opening does not look at, so that only the check can find it.
-    page = (
-        apsw.Connection(str(tmp_path / NAME))
-        .execute("SELECT rootpage FROM sqlite_schema WHERE name = 'policy_decisions_turn'")
-        .get
-    )
-    with (tmp_path / NAME).open("r+b") as handle:
-        handle.seek(4096 * (page - 1))
-        handle.write(b"\xa5" * 4096)
+    sqlite(tmp_path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    spoil(tmp_path / NAME, b"number 7 ")  # a page that opening does not look at, so that only the check can find it
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         assert await checked(store) not in {"ok", "pending"}
         assert not store.health().writable
@@ -276,3 +284,67 @@ async def test_secrets_and_a_token_may_be_there_before_the_first_start(tmp_path:
     (tmp_path / "hob.db").write_bytes(b"")  # a crash of the very first start
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         assert store.health().problem is None
+
+
+@pytest.mark.parametrize("name", ["audit", "inbox_turn", "sqlite_autoindex_turns_1"])
+async def test_garbage_in_a_root_page_is_refused_and_moved_aside(tmp_path: Path, name: str) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await put_message(store, message("hello"))
+        await store.backup(tmp_path / "backups" / "kept.db")
+    page = sqlite(tmp_path, f"SELECT rootpage FROM sqlite_schema WHERE name = '{name}'")  # noqa: S608
+    with (tmp_path / NAME).open("r+b") as handle:
+        handle.seek(4096 * (page - 1))
+        handle.write(b"\xa5" * 4096)
+    with pytest.raises(StoreDamaged, match=r"moved to .*backups/kept\.db"):
+        await opened(tmp_path)
+
+
+async def test_a_missing_database_beside_backups_is_refused_and_the_newest_named(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await store.backup(tmp_path / "backups" / "kept.db")
+    (tmp_path / NAME).unlink()
+    for _ in range(2):
+        with pytest.raises(StoreDamaged, match=r"has been used.*backups/kept\.db"):
+            await opened(tmp_path)
+    assert not (tmp_path / NAME).exists()
+    (tmp_path / "backups").rename(tmp_path / "elsewhere")
+    await opened(tmp_path)
+
+
+async def test_a_missing_database_beside_the_token_of_an_earlier_start_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "gateway-token").write_text("token")
+    (tmp_path / "hob.lock").touch()
+    with pytest.raises(StoreDamaged, match="gateway-token elsewhere"):
+        await opened(tmp_path)
+
+
+async def test_damage_met_while_reading_stops_writing_and_is_told_with_the_newest_backup(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(tmp_path, *(f"number {n} " * 150 for n in range(15)))
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await store.backup(tmp_path / "backups" / "kept.db")
+    spoil(tmp_path / NAME, b"number 7 ")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert store.health().writable
+        with pytest.raises(StoreDamaged, match=r"kept\.db"):
+            await texts(store)
+        assert "kept.db" in (store.health().problem or "")
+        with pytest.raises(StoreDamaged, match=r"kept\.db"):
+            await store.settings.put("a", "b")
+        assert (tmp_path / "hob.db.check").read_text()
+        assert "kept.db" in caplog.text
+        assert len([each for each in caplog.records if each.levelname == "CRITICAL"]) == 1
+    with pytest.raises(StoreDamaged, match=r"moved to .*kept\.db"):
+        await opened(tmp_path)
+
+
+async def test_damage_met_by_a_backup_is_told_too(tmp_path: Path) -> None:
+    await fill(tmp_path, *(f"number {n} " * 150 for n in range(15)))
+    spoil(tmp_path / NAME, b"number 7 ")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        with pytest.raises(StoreDamaged):
+            await store.backup(tmp_path / "backups" / "new.db")
+        assert not store.health().writable
+    assert not (tmp_path / "backups" / "new.db").exists()

@@ -151,7 +151,7 @@ async def test_many_reads_at_once_are_all_answered(store: Store) -> None:
 
 
 async def test_a_damaged_file_is_not_written_to(store: Store) -> None:
-    store._writer.refuse("page 7 is torn")
+    store._check.found("page 7 is torn")
     with pytest.raises(StoreDamaged, match="page 7"):
         await store.settings.put("a", "")
 

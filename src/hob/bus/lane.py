@@ -11,7 +11,7 @@ from hob.bus.hand import Hand
 from hob.bus.mailbox import next_batch, settled_down, waiting_plain
 from hob.bus.performing import Surroundings, attempt, end_as_cancelled, note_end, publish_end, take_up
 from hob.bus.waiting import backoff, wait_for_event
-from hob.core.errors import HobError, InvalidRequest, StoreError
+from hob.core.errors import HobError, InvalidRequest, StoreDamaged, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound, OutboundKind
 from hob.core.notices import Progress
@@ -114,7 +114,10 @@ class Lane:
             hand.stop(say(Sentence.INTERRUPTED, self.around.language))
 
     async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of something that needs the store, however long the store cannot be used (promise 9)."""
+        """The result of something that needs the store, however long the store cannot be used (promise 9).
+
+        Raises StoreDamaged: that does not pass.
+        """
         failures = 0
         while True:
             try:
@@ -140,7 +143,7 @@ class Lane:
         if quiet > 0 and not settled_down(rows, batch, around.settings.debounce_of):
             self.more = True
             self._changed.clear()
-            await self._rest(quiet, self._changed)
+            await self.rest(quiet, self._changed)
             return
         await self._take_slot()
         hand = await self.persist(lambda: self._claim(rows, version))
@@ -278,7 +281,7 @@ class Lane:
             publish_end(around, hand, state, around.say_set_aside(turn.id), OutboundKind.ERROR)
             return False
         settings = around.settings
-        await self._rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), hand.poked)
+        await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), hand.poked)
         hand.turn = await self.persist(lambda: turns.start(turn.id))
         return True
 
@@ -317,6 +320,9 @@ class Lane:
 
     async def _wait_for_store(self, failures: int, error: StoreError) -> None:
         around = self.around
+        if isinstance(error, StoreDamaged):
+            around.hub.close()  # nothing ends any more: who waits for an outcome is told why
+            raise error
         if failures == 1:
             log.error("the session %s waits for the store: %s", self.key, error)
             if self.hand is not None:
@@ -324,9 +330,9 @@ class Lane:
                 around.hub.publish(Progress(self.hand.turn.trace, self.key, "paused", "store", text))
         pause = backoff(failures, around.settings.failure_seconds, around.settings.failure_most_seconds)
         poked = self.hand.poked if self.hand is not None and not self.hand.poked.is_set() else None
-        await self._rest(pause, poked)
+        await self.rest(pause, poked)
 
-    async def _rest(self, seconds: float, event: asyncio.Event | None = None) -> None:
+    async def rest(self, seconds: float, event: asyncio.Event | None = None) -> None:
         """Pause without a slot, until the event if there is one."""
         had_slot = self._has_slot
         self._give_slot()

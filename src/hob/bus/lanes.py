@@ -10,7 +10,7 @@ from hob.bus.hand import Hand
 from hob.bus.lane import Lane
 from hob.bus.performing import Surroundings, end_as_cancelled, take_up
 from hob.bus.waiting import backoff, wait_for_event
-from hob.core.errors import HobError, StoreError
+from hob.core.errors import HobError, StoreDamaged, StoreError
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Inbound, OutboundKind
 from hob.core.notices import Settled
@@ -212,10 +212,12 @@ class Lanes:
         return lane
 
     async def _keep(self, lane: Lane) -> None:
+        settings, failures = self._around.settings, 0
         try:
-            await lane.run()
-        except Exception:  # the job wall: one session's defect neither ends the others nor makes Hob start for ever
-            log.exception("the session %s stands still; its next message, or the next start, tries again", lane.key)
+            while not await self._ran(lane):
+                failures += 1
+                lane.more = True
+                await lane.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
         finally:
             del self._lanes[lane.key]
             if lane.ready and not self._around.draining:
@@ -225,6 +227,17 @@ class Lanes:
                     suspects.leave(turn)
             if not self._lanes:
                 self._empty.set()
+
+    async def _ran(self, lane: Lane) -> bool:
+        """Whether the lane has come to its end; False after a defect."""
+        try:
+            await lane.run()
+        except StoreDamaged as error:
+            log.error("the session %s stands still: %s", lane.key, error)
+        except Exception:  # the job wall: one session's defect neither ends the others nor stops this one for good
+            log.exception("the session %s broke; it is tried again in a moment", lane.key)
+            return False
+        return True
 
     def _take(self, row: TurnRow) -> None:
         shelved = self._shelved.get(row.session)

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
-from hob.core.errors import HobError, NotFound, Stopping
+from hob.core.errors import HobError, NotFound, Stopping, StoreDamaged
 from hob.core.ids import InboundId, TraceId
 from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.notices import Delta, Notice, Progress, Retracted, Settled
@@ -55,7 +55,7 @@ async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = Fa
 async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[Notice | Question | dict[str, Any], None]:
     """The notices about a message, what people are asked, and, last, its view.
 
-    Raises Stopping when Hob shuts down before the outcome.
+    Raises Stopping when Hob shuts down before the outcome, StoreDamaged when there will be none.
     """
     # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
     # under another one's trace (it joined its turn), so the whole session is watched.
@@ -65,6 +65,8 @@ async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[Not
         if "question" in view:
             yield Question(view, begun=True)
         deadline = asyncio.get_running_loop().time() + wait
+        if api.store.damage and view["state"] not in FINAL:
+            raise StoreDamaged(api.store.damage)
         while view["state"] not in FINAL:
             try:
                 async with asyncio.timeout_at(deadline):
@@ -73,7 +75,7 @@ async def watch(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[Not
                 view = await _view(api, accepted)
                 break
             except StopAsyncIteration:
-                raise Stopping from None
+                raise (StoreDamaged(api.store.damage) if api.store.damage else Stopping()) from None
             if not isinstance(notice, Settled):
                 if notice.trace in traces:
                     yield notice

@@ -1,4 +1,4 @@
-"""Looking for damage after an unclean stop, beside the work."""
+"""Damage of the database: looked for after an unclean end, beside the work; and told when it is met at work."""
 
 import asyncio
 import logging
@@ -8,29 +8,50 @@ from pathlib import Path
 
 import apsw
 
+from hob.core.errors import StoreDamaged
 from hob.store.database import quick_check
 from hob.store.faults import close_quietly
+from hob.store.migration import backup_hint
 
 PENDING, OK = "pending", "ok"
 _log = logging.getLogger(__name__)
 
 
-class BackgroundCheck:
-    """One quick check in a thread of its own, where `note` says that one is owed.
+class DamageCheck:
+    """One quick check in a thread of its own, where `note` says that one is pending.
 
-    `state` is `pending`, `ok` or the problem. The note goes when all is well, holds the problem when not, and stays
-    when Hob ends first, so that the next start checks again.
+    `state` is `pending`, `ok` or a sentence about the damage. The note is removed when all is well, holds the problem
+    when not, and stays when Hob ends first, so that the next start checks again.
     """
 
-    def __init__(self, connect: Callable[[], apsw.Connection], note: Path, refuse: Callable[[str], None]) -> None:
+    def __init__(self, connect: Callable[[], apsw.Connection], note: Path) -> None:
         self._connect = connect
         self._note = note
-        self._refuse = refuse
         self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
         self._stopped = False
         self._thread: threading.Thread | None = None
         self.state = OK
+
+    @property
+    def damage(self) -> str | None:
+        """What was found, once anything was: nothing is written from then on."""
+        return None if self.state in {PENDING, OK} else self.state
+
+    def found(self, problem: str) -> StoreDamaged:
+        """Damage was met, here or at work: the error to raise. Only the first is written down. From any thread."""
+        with self._lock:
+            if self.damage is None:
+                self.state = (
+                    f"The database is damaged ({problem}). Nothing more is written; stop Hob."
+                    f" {backup_hint(self._note.parent)}"
+                )
+                _log.critical("%s", self.state)
+                try:
+                    self._note.write_text(problem, "utf-8")
+                except OSError as error:
+                    _log.warning("the next start is not told of the damage: %s", error)
+            return StoreDamaged(self.state)
 
     def start(self) -> None:
         """Begin, if there is anything to do."""
@@ -59,13 +80,12 @@ class BackgroundCheck:
             _log.warning("the database could not be checked: %s", error)
             return
         if problem is None:
-            self._note.unlink(missing_ok=True)
-            self.state = OK
-            return
-        _log.error("the database is damaged: %s", problem)
-        self.state = problem
-        self._refuse(f"The database is damaged ({problem}); stop Hob and see `hob restore`.")
-        self._note.write_text(problem, "utf-8")
+            with self._lock:
+                if self.damage is None:  # none was met at work meanwhile
+                    self._note.unlink(missing_ok=True)
+                    self.state = OK
+        else:
+            self.found(problem)
 
     def _look(self) -> str | None:
         with self._lock:

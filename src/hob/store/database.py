@@ -13,11 +13,12 @@ from hob.store.content import Connection
 from hob.store.disk import SIDES, make_private, move_database, stamp
 from hob.store.faults import DAMAGE, close_quietly, translate
 from hob.store.migration import backup_hint, migrate
-from hob.store.rows import find_row
+from hob.store.rows import Row, all_rows, find_row
 from hob.store.settings import StoreSettings
 
 NAME = "hob.db"
 _MAGIC = b"SQLite format 3\0"
+_ROOTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0"
 _STATEMENTS = 256  # prepared statements kept per connection: more than we have
 
 
@@ -56,7 +57,10 @@ def check_note(path: Path) -> Path:
 
 def quick_check(connection: apsw.Connection) -> str | None:
     """The first problem that SQLite finds in the file's structure."""
-    row = find_row(connection, "PRAGMA quick_check(1)")
+    return _problem(find_row(connection, "PRAGMA quick_check(1)"))
+
+
+def _problem(row: Row | None) -> str | None:
     return None if row is None or row[0] == "ok" else str(row[0])
 
 
@@ -82,6 +86,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
         connection = connect(path, settings, vfs, writes=True)
         problem = _owed_check(connection, path)
         if problem is None:
+            _look_at_roots(connection)
             migrate(connection, home, now, settings.upgrade_backups)
             run, unclean = _begin_run(connection, now)
             if unclean:
@@ -113,12 +118,30 @@ def _need_decision(home: Path, path: Path) -> None:
     # A supervisor starts Hob again after it has refused a damaged file: beginning with nothing would look like loss.
     if path.exists():
         return
-    damaged = sorted(file for file in home.glob(f"{NAME}.damaged-*") if not file.name.endswith(SIDES))
+    damaged, used = damaged_files(home), traces(home)
     if damaged:
-        raise StoreDamaged(
-            f"The database was damaged and is now {damaged[-1]}. {backup_hint(home)}"
-            " To begin with an empty one instead, move the damaged file elsewhere."
-        )
+        problem = f"The database was damaged and is now {damaged[-1]}."
+    elif used:
+        problem = f"There is no {path}, although this home has been used."
+    else:
+        return
+    kept = " and ".join(str(file) for file in (*damaged, *used))
+    raise StoreDamaged(f"{problem} {backup_hint(home)} To begin with an empty one instead, move {kept} elsewhere.")
+
+
+def damaged_files(home: Path) -> list[Path]:
+    """The damaged databases that were moved aside, oldest first."""
+    return sorted(file for file in home.glob(f"{NAME}.damaged-*") if not file.name.endswith(SIDES))
+
+
+def traces(home: Path) -> tuple[Path, ...]:
+    """What tells that Hob had a database here, although it is gone."""
+    folders = (home / "backups", home / "blobs")
+    found = [folder for folder in folders if folder.is_dir() and any(folder.iterdir())]
+    token = home / "secrets" / "gateway-token"
+    if token.exists() and (home / "hob.lock").exists():  # the token alone may be made before the first start
+        found.append(token)
+    return tuple(found)
 
 
 def _looks_right(path: Path) -> bool:
@@ -140,10 +163,21 @@ def _owed_check(connection: apsw.Connection, path: Path) -> str | None:
     note = check_note(path)
     if not note.exists() or not note.read_text("utf-8"):
         return None
-    problem = quick_check(connection)
+    problem = _problem(find_row(connection, "PRAGMA integrity_check(1)"))  # a quick one does not compare indexes
     if problem is None:
         note.unlink()
     return problem
+
+
+def _look_at_roots(connection: apsw.Connection) -> None:
+    """Read the first page of every table and index. Raises CorruptError where it holds something else."""
+    for kind, name, table, sql in all_rows(connection, _ROOTS):
+        if kind == "table":
+            connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchall()  # noqa: S608 - names of the schema
+        else:
+            _, partial, where = (sql or "").partition(" WHERE ")
+            among = f"{partial}{where}"
+            connection.execute(f'SELECT 1 FROM "{table}" INDEXED BY "{name}"{among} LIMIT 1').fetchall()  # noqa: S608
 
 
 def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import apsw
 
 from hob.core.errors import StoreError
-from hob.store.faults import close_quietly, translate
+from hob.store.check import DamageCheck
+from hob.store.faults import DAMAGE, close_quietly, translate
 from hob.store.jobs import Failed, attempt
 
 T = TypeVar("T")
@@ -25,8 +26,16 @@ class _Asked:
 class Readers:
     """A pool of read-only connections."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], loop: asyncio.AbstractEventLoop, at_most: int) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], apsw.Connection],
+        loop: asyncio.AbstractEventLoop,
+        at_most: int,
+        check: DamageCheck,
+    ) -> None:
+        """`check` is told of damage that a query meets."""
         self._connect = connect
+        self._check = check
         self._loop = loop
         self._at_most = at_most
         self._queue: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
@@ -68,7 +77,7 @@ class Readers:
                 connection = connection or self._connect()
                 result = _answer(connection, asked.query)
             except apsw.Error as error:
-                failure = translate(error)
+                failure = self._check.found(str(error)) if isinstance(error, DAMAGE) else translate(error)
                 failure.__cause__ = error
                 result = Failed(failure)
             self._deliver(asked, result)

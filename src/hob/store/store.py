@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.clock import Clock
-from hob.core.errors import StoreError
+from hob.core.errors import StoreDamaged, StoreError
 from hob.core.ids import SessionKey
 from hob.store.approvals import Approvals
 from hob.store.audit import AuditLog
@@ -19,7 +19,7 @@ from hob.store.backup import back_up
 from hob.store.belongings import StoredBelongings
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
-from hob.store.check import OK, PENDING, BackgroundCheck
+from hob.store.check import OK, PENDING, DamageCheck
 from hob.store.content import as_it_is
 from hob.store.database import Opened, check_note, connect, open_database
 from hob.store.decisions import Decisions
@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the database is. `check` is `ok`, `pending` or the problem found; sizes in bytes."""
+    """How the database is. `check` is `ok`, `pending` or a sentence about damage; sizes in bytes."""
 
     queue: int
     last_error: str | None
@@ -80,11 +80,11 @@ class Store:
         self._path = opened.path
         self._connection = opened.connection
         self._connect = partial(connect, opened.path, settings, vfs, writes=False)
-        self._writer = writer = Writer(opened.connection, loop, settings.group)
-        self._readers = readers = Readers(self._connect, loop, settings.readers)
+        self._check = check = DamageCheck(self._connect, check_note(opened.path))
+        self._writer = writer = Writer(opened.connection, loop, settings.group, check)
+        self._readers = readers = Readers(self._connect, loop, settings.readers, check)
         self._clock = clock
         self._closed = False
-        self._check = BackgroundCheck(self._connect, check_note(opened.path), writer.refuse)
         self.run_id = opened.run
         self.unclean = opened.unclean
         self.inbox = Inbox(writer, readers, clock, opened.run)
@@ -116,6 +116,11 @@ class Store:
         """Transactions committed since the store was opened."""
         return self._writer.commits
 
+    @property
+    def damage(self) -> str | None:
+        """What is to be said of the database once damage was found in it; nothing is written from then on."""
+        return self._check.damage
+
     async def began(self) -> float:
         """When this home was first used (Unix seconds)."""
         return float((await self._readers.read(lambda c: all_rows(c, "SELECT min(began) FROM runs")))[0][0])
@@ -133,7 +138,13 @@ class Store:
         Raises InvalidRequest if the file exists (unless forced), StoreFull and other StoreErrors; then no file is left.
         """
         async with self._backing_up:
-            await asyncio.to_thread(back_up, self._connect, self._home, file, carried, force=force)
+            await asyncio.to_thread(self._back_up, file, carried, force=force)
+
+    def _back_up(self, file: Path, carried: Sequence[str], *, force: bool) -> None:
+        try:
+            back_up(self._connect, self._home, file, carried, force=force)
+        except StoreDamaged as error:  # a backup reads everything, so it is often the first to meet it
+            raise self._check.found(str(error.__cause__ or error)) from error
 
     def export_session(self, key: SessionKey) -> AsyncIterator[str]:
         """One session as JSON lines, metadata first. Raises NotFound."""

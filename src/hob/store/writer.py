@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import apsw
 
 from hob.core.errors import StoreDamaged, StoreError
-from hob.store.faults import translate
+from hob.store.check import DamageCheck
+from hob.store.faults import DAMAGE, translate
 from hob.store.jobs import Failed, attempt
 
 T = TypeVar("T")
@@ -35,13 +36,16 @@ class _Queued:
 class Writer:
     """Performs write jobs in the order of their arrival."""
 
-    def __init__(self, connection: apsw.Connection, loop: asyncio.AbstractEventLoop, group: int) -> None:
+    def __init__(
+        self, connection: apsw.Connection, loop: asyncio.AbstractEventLoop, group: int, check: DamageCheck
+    ) -> None:
+        """After damage was found every job fails with StoreDamaged."""
         self._connection = connection
+        self._check = check
         self._loop = loop
         self._group = group
         self._queue: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="hob-store-writer", daemon=True)
-        self._refusal: str | None = None
         self._closed = False
         self._watchers: set[Callable[[], None]] = set()
         self.commits = 0
@@ -56,10 +60,6 @@ class Writer:
         """Jobs that have not begun."""
         return self._queue.qsize()
 
-    def refuse(self, reason: str) -> None:
-        """From now on every job fails with StoreDamaged: the file was found to be damaged."""
-        self._refusal = reason
-
     async def write(self, job: Job[T]) -> T:
         """Perform the job in a transaction and return its result once that is on disk.
 
@@ -67,8 +67,8 @@ class Writer:
         transaction could not be committed: then nothing was written. A caller that is cancelled does not learn
         whether its job was done, but it was done whole or not at all.
         """
-        if self._refusal is not None:
-            raise StoreDamaged(self._refusal)
+        if self._check.damage is not None:
+            raise StoreDamaged(self._check.damage)
         if self._closed:
             raise StoreError("The database is closed.")
         queued = _Queued(job, self._loop.create_future())
@@ -127,7 +127,7 @@ class Writer:
                 results = [self._attempt_apart(job.job) for job in jobs]
                 connection.execute("COMMIT")
         except apsw.Error as error:
-            failure = translate(error)
+            failure = self._check.found(str(error)) if isinstance(error, DAMAGE) else translate(error)
             self.last_error = str(failure)
             _log.error("a write of %d jobs failed: %s", len(jobs), error)
             self._roll_back()

@@ -8,8 +8,8 @@ from hob.app.doctor.check import Check, Found, critical, info, warn
 from hob.app.doctor.house import House
 from hob.app.home import holder_of
 from hob.core.errors import HobError, StoreError
-from hob.store.database import NAME, check_note, was_used
-from hob.store.disk import SIDES, free_bytes
+from hob.store.database import NAME, check_note, damaged_files, traces, was_used
+from hob.store.disk import free_bytes
 from hob.store.examining import examine_audit, find_damage
 from hob.store.migration import backup_hint, newest_backup
 
@@ -19,13 +19,17 @@ _BACKUP_DAYS = 7
 
 def _undecided(house: House) -> Iterator[Found]:
     home = house.need_home()
-    damaged = sorted(file for file in home.glob(f"{NAME}.damaged-*") if not file.name.endswith(SIDES))
-    if damaged and not (home / NAME).exists():
-        yield critical(
-            "the database was damaged, and Hob waits for your decision",
-            f"{backup_hint(home)} To begin with an empty one, move the damaged file elsewhere",
-            str(damaged[-1]),
-        )
+    damaged, used = damaged_files(home), traces(home)
+    if (home / NAME).exists():
+        return
+    advice = f"{backup_hint(home)} To begin with an empty one, move {{}} elsewhere"
+    if damaged:
+        kept = " and ".join(map(str, (damaged[-1], *used)))
+        title = "the database was damaged, and Hob waits for your decision"
+        yield critical(title, advice.format(kept), str(damaged[-1]))
+    elif used:
+        kept = " and ".join(map(str, used))
+        yield critical("the database is gone, although this home has been used", advice.format(kept), str(home / NAME))
 
 
 def _unreadable(house: House) -> Iterator[Found]:
