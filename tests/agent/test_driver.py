@@ -19,12 +19,14 @@ from hob.agent.spending import Budget
 from hob.core.errors import ModelError, ModelFault, StoreFull
 from hob.core.files import BootstrapFile
 from hob.core.hooks import BeforeModel, BeforeTurn, Decision, Deny, HookEvent, Proceed, UseModel
+from hob.core.ids import CallId
 from hob.core.messages import OutboundKind
-from hob.core.models import ModelReply, Price, Stop, Usage
+from hob.core.models import ModelReply, ModelRequest, Price, Stop, Usage
 from hob.core.notices import Progress, Retracted, Settled
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, ModelAsked, ModelFailed, ModelReplied, Said, Shortened, Step, Stopped, Waited
 from hob.core.timeline import EventKind
+from hob.core.tools import ToolCall
 from hob.core.turns import Finished, Parked, Turn, WaitsFor
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -42,6 +44,9 @@ class NoFiles:
 
 class Known:
     """A dollar per million tokens of input, two per million of output; only for `priced`."""
+
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        return request.most_output
 
     def find_price(self, model: str) -> Price | None:
         return Price(1_000_000, 2_000_000, 100_000, 1_000_000) if model == "priced" else None
@@ -460,3 +465,12 @@ async def until_asked(desk: Desk) -> None:
     while not desk.model.open_streams:  # noqa: ASYNC110 - the store's threads need real time
         await asyncio.sleep(0.001)
     await settle()
+
+
+async def test_call_without_a_result_of_its_own_is_settled_before_the_model_is_asked_again(desk: Desk) -> None:
+    """What was held back for the first request stayed so when its call was refused: the second found no room."""
+    turn = await make_turn(desk.store, message("hi"))
+    refused = ModelReply("", calls=(ToolCall(CallId("c1"), "no_such_tool", "{}"),), usage=Usage(10, 10))
+    settings = AgentSettings(patience_seconds=0)
+    parts = desk.parts(refused, "Done.", spending=SpendingSettings(per_turn=0.025), settings=settings)
+    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.DONE)

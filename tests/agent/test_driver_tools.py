@@ -20,7 +20,7 @@ from hob.core.files import BootstrapFile
 from hob.core.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.labels import Trust
-from hob.core.models import ModelReply, Price, Stop, ToolMessage, UserMessage
+from hob.core.models import ModelReply, ModelRequest, Price, Stop, ToolMessage, UserMessage
 from hob.core.ports.guard import Allow, Ask, Verdict
 from hob.core.ports.guard import Deny as Refuse
 from hob.core.states import TurnState
@@ -59,6 +59,9 @@ class NoFiles:
 
 class Unpriced:
     """Implements `Prices`."""
+
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        return request.most_output
 
     def find_price(self, model: str) -> Price | None:
         return None

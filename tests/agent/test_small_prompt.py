@@ -13,7 +13,7 @@ from hob.agent.prompt.cutting import begin
 from hob.agent.prompt.few_tools import choose_tools
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
-from hob.core.models import ModelProfile, Price
+from hob.core.models import ModelProfile, ModelRequest, Price
 from hob.core.steps import ModelAsked, ModelReplied, Step, ToolReceived
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Summary, View
@@ -42,6 +42,9 @@ class Known:
 
 
 class Unpriced:
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        return request.most_output
+
     def find_price(self, model: str) -> Price | None:
         return None
 

@@ -40,6 +40,9 @@ def by(cls: SenderClass) -> Inbound:
 class Known:
     """A dollar per thousand tokens of output, input is a tenth of that; and one that costs a tenth."""
 
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        return request.most_output
+
     def find_price(self, model: str) -> Price | None:
         if model == "free":
             return Price(0, 0, 0, 0)

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -11,7 +12,7 @@ from hob.agent import Budget, SpendingSettings
 from hob.app.accounts import Accounts
 from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
-from hob.core.models import Price, Usage
+from hob.core.models import ModelRequest, Price, Usage
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store import Store
 from hob.testing.clock import ManualClock
@@ -22,6 +23,9 @@ NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 class Unpriced:
     """Implements `Prices`."""
+
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        return request.most_output
 
     def find_price(self, model: str) -> Price | None:
         return None
@@ -108,3 +112,13 @@ async def test_a_wrong_question_is_refused(store: Store, days: int, by: str) -> 
 async def test_a_home_that_spent_nothing_says_so(store: Store) -> None:
     seen = await accounts(store).report(30, "day")
     assert (seen["total"]["calls"], [row["key"] for row in seen["rows"]]) == (0, [seen["rows"][0]["key"]])
+
+
+async def test_days_are_those_of_the_owners_time_zone(store: Store) -> None:
+    await spend(store, datetime(2026, 3, 9, 14, 30, tzinfo=UTC), 1_000_000)  # 23:30 in Tokyo
+    await spend(store, datetime(2026, 3, 9, 15, 30, tzinfo=UTC), 2_000_000)  # half an hour into the tenth
+    clock, limits = ManualClock(NOON), SpendingSettings(daily=5)
+    budget = Budget(limits, store.ledger, Unpriced(), clock, zone=ZoneInfo("Asia/Tokyo"))
+    seen = await Accounts(store.ledger, budget, clock).report(7, "day")
+    assert [(row["key"], row["cost_usd"]) for row in seen["rows"]] == [("2026-03-09", 1.0), ("2026-03-10", 2.0)]
+    assert [limit["spent_usd"] for limit in seen["limits"]] == [2.0]

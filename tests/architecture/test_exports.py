@@ -8,7 +8,7 @@ EXPORTS = {
     "hob.agent": """
         AgentSettings Budget Compacted Compactor ContextRoom Driver Hooks Inspector Leeway NotCompacted Parts
         Prompt PromptBuilder ReadingBack Scale Section SlashCommands SpendingSettings TakenBack named_key reset_due
-        session_of thread_session
+        session_of thread_session zone_of
     """,
     "hob.bus": """
         Acceptor Bus BusSettings Courier Hub Lanes Questions Subscription open_bus

@@ -267,6 +267,9 @@ class Listed:
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = prices
 
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        return request.most_output
+
     def find_price(self, model: str) -> Price | None:
         return self._prices.get(model)
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from genai_prices.data import providers
 
-from hob.core.models import Price, Usage
+from hob.core.models import ModelRequest, Price, Thinking, Usage, UserMessage
 from hob.core.settings import Secret
 from hob.providers.catalogue import PROVIDERS
 from hob.providers.choice import Choice
+from hob.providers.lanes import open_wire
 from hob.providers.price_table import PriceTable, stamp
 from hob.providers.prices import FREE, PriceList, open_prices
 from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings
@@ -326,3 +327,34 @@ def test_half_a_price_is_none(folder: Path, name: str) -> None:
 
 def test_a_price_of_zero_is_known(folder: Path) -> None:
     assert prices(folder, OWN).find_price("free-one") == Price(0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("thinking", [None, Thinking.OFF, Thinking.LOW, Thinking.HIGH])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "mistral/mistral-large-latest",
+        "openai/gpt-4o",
+        "openai/gpt-5-mini",
+        "groq/llama-3.3-70b-versatile",
+        "openrouter/x/y",
+        "anthropic/claude-sonnet-4-5",
+        "anthropic/claude-3-5-haiku-latest",
+        "gemini/gemini-2.0-flash",
+        "gemini/gemini-2.5-pro",
+        "barn/qwen3",
+    ],
+)
+def test_no_more_output_is_reckoned_with_than_is_asked_for(folder: Path, model: str, thinking: Thinking | None) -> None:
+    """Room for thinking was held back for models that do not think: 1.7 times what their answer could cost."""
+    request = ModelRequest(model, "", (UserMessage("hi"),), thinking=thinking)
+    choice = Choice(ModelSettings(providers=ELSEWHERE), KEYS)
+    ref = choice.resolve(model)
+    body = json.loads(open_wire(choice.connect(ref.provider)).encode(request, model=ref.model, images={}))
+    asked = next(
+        place[name]
+        for place in (body, body.get("generationConfig", {}), body.get("options", {}))
+        for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
+        if name in place
+    )
+    assert prices(folder).most_output(model, request) == asked

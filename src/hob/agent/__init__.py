@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # names are loaded when first used, so that settings and comm
     from hob.agent.sessions import reset_due as reset_due
     from hob.agent.sessions import session_of as session_of
     from hob.agent.sessions import thread_session as thread_session
+    from hob.agent.sessions import zone_of as zone_of
     from hob.agent.settings import AgentSettings as AgentSettings
     from hob.agent.spending import Budget as Budget
     from hob.agent.taking_back import TakenBack as TakenBack
@@ -40,7 +41,7 @@ _HOMES = {
     "parts": ("Parts",),
     "prompt": ("Prompt", "PromptBuilder", "Section"),
     "reading_back": ("ReadingBack",),
-    "sessions": ("named_key", "reset_due", "session_of", "thread_session"),
+    "sessions": ("named_key", "reset_due", "session_of", "thread_session", "zone_of"),
     "settings": ("AgentSettings",),
     "spending": ("Budget",),
     "taking_back": ("TakenBack",),

@@ -58,6 +58,7 @@ async def ask(run: Running) -> None:
         return
     estimate = prompt.input_estimate
     run.asked, run.prompt_tokens = route.request.first, estimate
+    await record.settle()
     try:
         async with parts.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
             request = held.request

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from hob.core.ids import SessionKey, TurnId
 from hob.core.labels import SenderClass
@@ -40,7 +40,7 @@ class SenderClasses:
 
 @dataclass(frozen=True, slots=True)
 class SpendingSettings:
-    """How much may be spent, in dollars; a limit that is not set does not exist. Days and months are local time's."""
+    """How much may be spent, in dollars; a limit that is not set does not exist. Days are those of `agent.timezone`."""
 
     daily: float | None = setting(None, "Dollars per day.", at_least=0, stored=True)
     monthly: float | None = setting(None, "Dollars per month.", at_least=0, stored=True)
@@ -89,9 +89,9 @@ class Limit:
         )
 
 
-def general_limits(settings: SpendingSettings, now: datetime) -> Iterator[Limit]:
-    """Those of days and months, whoever asks."""
-    today = _midnight(now)
+def general_limits(settings: SpendingSettings, now: datetime, zone: tzinfo | None = None) -> Iterator[Limit]:
+    """Those of days and months, whoever asks. Days begin at midnight in this zone; None is the machine's."""
+    today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone)
     since = {"daily": today.timestamp(), "monthly": today.replace(day=1).timestamp()}
 
     def periods(key: str, limits: SpendingSettings | PeriodLimits | SenderLimits, scope: Scope) -> Iterator[Limit]:
@@ -106,7 +106,7 @@ def general_limits(settings: SpendingSettings, now: datetime) -> Iterator[Limit]
         yield from periods(f"spending.senders.{cls}", getattr(settings.senders, cls), {"sender": cls})
 
 
-def limits_for(settings: SpendingSettings, caller: Caller, now: datetime) -> list[Limit]:
+def limits_for(settings: SpendingSettings, caller: Caller, now: datetime, zone: tzinfo | None = None) -> list[Limit]:
     """All that this caller has to keep, the narrowest first."""
     found = []
     if caller.turn is not None:
@@ -118,7 +118,7 @@ def limits_for(settings: SpendingSettings, caller: Caller, now: datetime) -> lis
             found.append(_limit("spending.per_turn", settings.per_turn, scope))
     if settings.per_session is not None:
         found.append(session_limit(settings.per_session, caller.session))
-    found += [limit for limit in general_limits(settings, now) if limit.counts(caller)]
+    found += [limit for limit in general_limits(settings, now, zone) if limit.counts(caller)]
     return found
 
 
@@ -129,9 +129,3 @@ def session_limit(dollars: float, session: SessionKey) -> Limit:
 
 def _limit(key: str, dollars: float, scope: Scope) -> Limit:
     return Limit(key, round(dollars * MICRO), scope)
-
-
-def _midnight(now: datetime) -> datetime:
-    """The local day's beginning; naive on purpose, so that the offset is that of midnight, not of now."""
-    local = now.astimezone() if now.tzinfo is not None else now
-    return local.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)

@@ -7,7 +7,7 @@ from hob.agent.turn import State, fold, start
 from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.ports.journal import Journal
-from hob.core.steps import ModelAsked, Steered, Step, ToolIntended
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Steered, Step, ToolIntended
 from hob.core.timeline import TimelineEvent
 from hob.core.turns import Turn
 
@@ -74,6 +74,14 @@ class Record:
         await self._journal.append(self._turn.id, steps, events)
         self._saved += len(steps)  # others may have added more meanwhile
         del self._events[: len(events)]
+
+    async def settle(self) -> None:
+        """Make durable what the last model call has cost, so that nothing is held back for it any more.
+
+        Raises StoreErrors.
+        """
+        if any(isinstance(step, ModelReplied | ModelFailed) for step in self.rest()[0]):
+            await self.flush()
 
     async def steer(self, offered: Collection[InboundId]) -> tuple[Inbound, ...]:
         """Take in those of these messages that still wait; the journal writes their steps itself."""

@@ -36,7 +36,7 @@ class AgentSettings:
     taint_minutes: float = setting(30.0, "Minutes after which untrusted text becomes a stub.", at_least=0)
     compact_tokens: int = setting(1_500, "Longest summary of a compaction, in tokens.", at_least=200)
     compact_patience_seconds: float = setting(60.0, "Seconds of retrying a compaction.", at_least=0)
-    timezone: str = setting("", "Time zone (IANA name) of the prompt's clock and of resets; empty: the machine's.")
+    timezone: str = setting("", "Time zone (IANA name) of clock, resets, budgets and backups; empty: the machine's.")
     loop_warning: int = setting(10, "Same call this often: warn the model.", at_least=2)
     loop_critical: int = setting(20, "Same call this often: refuse it.", at_least=3)
     loop_breaker: int = setting(30, "Calls without progress that end the turn.", at_least=4)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mappi
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 
 from hob.agent.limits import Caller, Limit, SpendingSettings, general_limits, limits_for, session_limit
 from hob.core.clock import Clock
@@ -88,13 +89,21 @@ class Budget:
     """Keeps spending within the limits. Unknown prices are unknown, never free: they are counted, not added."""
 
     def __init__(
-        self, settings: SpendingSettings, ledger: Ledger, prices: Prices, clock: Clock, language: str = "en"
+        self,
+        settings: SpendingSettings,
+        ledger: Ledger,
+        prices: Prices,
+        clock: Clock,
+        language: str = "en",
+        zone: tzinfo | None = None,
     ) -> None:
         self._settings = settings
         self.ledger = ledger
         self._prices = prices
         self._clock = clock
         self._language = language
+        self.zone = zone
+        """Where days begin; None is the machine's zone."""
         self._gate = asyncio.Lock()  # between looking and reserving nobody else may look
         self._outside: list[tuple[Caller, int]] = []
         """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
@@ -169,7 +178,7 @@ class Budget:
         """
         models = _models(held.request)
         caller = replace(held.caller, models=models)
-        limits = limits_for(self._settings, caller, self._clock.now())
+        limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         worst = {model: self._worst_cost(model, held.request, held.tokens) for model in models}
         async with self._gate:
             standings = [(await self._stand(limit)).without(held.worst) for limit in limits]
@@ -181,7 +190,7 @@ class Budget:
 
     async def standings(self, session: SessionKey | None = None) -> list[Standing]:
         """Each limit of days and months, and the session's, with what is spent of it."""
-        limits = list(general_limits(self._settings, self._clock.now()))
+        limits = list(general_limits(self._settings, self._clock.now(), self.zone))
         if session is not None and self._settings.per_session is not None:
             limits.insert(0, session_limit(self._settings.per_session, session))
         return [Standing(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
@@ -190,7 +199,7 @@ class Budget:
     async def _room(self, caller: Caller, request: ModelRequest, input_estimate: int) -> AsyncIterator[Held]:
         await self._prices.prepare(caller.models)
         worst = {model: self._worst_cost(model, request, input_estimate) for model in caller.models}
-        limits = limits_for(self._settings, caller, self._clock.now())
+        limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         if not limits:
             yield Held(_most(worst.values()), request, caller, input_estimate, await self._remarks(caller, ()))
             return
@@ -225,7 +234,7 @@ class Budget:
 
     def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
         price = self._prices.find_price(model)
-        return None if price is None else worst_cost(price, input_estimate, request.most_output)
+        return None if price is None else worst_cost(price, input_estimate, self._prices.most_output(model, request))
 
     async def _stand(self, limit: Limit) -> Standing:
         # before the ledger is read: what ends meanwhile is counted twice rather than not at all
@@ -293,7 +302,9 @@ class Budget:
         """What the owner is told with an answer: of which limits most is spent, those of others too."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None or self._settings.warn_at >= 1:
             return ()
-        others = [limit for limit in general_limits(self._settings, self._clock.now()) if not limit.counts(caller)]
+        others = [
+            limit for limit in general_limits(self._settings, self._clock.now(), self.zone) if not limit.counts(caller)
+        ]
         all_standings = (*standings, *[Standing(limit, await self.ledger.spent(**limit.scope)) for limit in others])
         remarks = [await self._warn(standing) for standing in all_standings if "turn" not in standing.limit.scope]
         return tuple(remark for remark in remarks if remark is not None)

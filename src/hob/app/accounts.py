@@ -1,7 +1,7 @@
 """What was spent, on what, and what is left: one report for the command, the API and whoever else shows it."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, Literal, cast, get_args
 
 from hob.agent import Budget
@@ -24,7 +24,7 @@ class Accounts:
         self._clock = clock
 
     async def report(self, days: int, by: str) -> Mapping[str, Any]:
-        """The spending of the last so many local days, today included, and each limit. Raises InvalidRequest.
+        """The spending of the last so many days, today included, and each limit. Raises InvalidRequest.
 
         An hour counts for the day in which it begins: where the clock is half an hour off, so is the day's end.
         """
@@ -32,11 +32,11 @@ class Accounts:
             raise InvalidRequest(f"days must be a number from 1 to {MOST_DAYS}")
         if by not in get_args(By):
             raise InvalidRequest(f"by must be one of {', '.join(get_args(By))}")
-        today = self._clock.now().astimezone().date()
+        today = self._clock.now().astimezone(self._budget.zone).date()
         first = today - timedelta(days=days - 1)
-        since = datetime.combine(first, time()).timestamp()
+        since = datetime.combine(first, time(), self._budget.zone).timestamp()
         if by == "day":
-            rows = _by_day(await self._ledger.sums("hour", since), first, today)
+            rows = _by_day(await self._ledger.sums("hour", since), first, today, self._budget.zone)
         else:
             sums = await self._ledger.sums(cast(Division, by), since)
             rows = dict(in_order(sums))
@@ -64,11 +64,11 @@ def in_order(sums: Iterable[tuple[str, Spent]]) -> list[tuple[str, Spent]]:
     return sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0]))
 
 
-def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date) -> dict[str, Spent]:
+def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, zone: tzinfo | None) -> dict[str, Spent]:
     """Each day from the first that has spent anything, those that spent nothing too."""
     days: dict[date, list[Spent]] = {}
     for hour, spent in hours:
-        day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone().date()
+        day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone(zone).date()
         days.setdefault(min(max(day, first), today), []).append(spent)
     begin = min(days, default=today)
     every = (begin + timedelta(days=number) for number in range((today - begin).days + 1))

@@ -26,6 +26,7 @@ from hob.agent import (
     Scale,
     SlashCommands,
     SpendingSettings,
+    zone_of,
 )
 from hob.agent.remarks import render
 from hob.app.accounts import Accounts
@@ -303,7 +304,9 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     prompts = PromptBuilder(
         settings, clock, base.files, salt=base.salt, context_room=context_room, notes=trust.hands.notes
     )
-    budget = Budget(config[SpendingSettings], store.ledger, prices, clock, settings.language)
+    budget = Budget(
+        config[SpendingSettings], store.ledger, prices, clock, settings.language, zone_of(settings.timezone)
+    )
     compactor = Compactor(
         settings,
         model=model,

@@ -178,6 +178,29 @@ def open_wire(connected: Connected) -> Wire:
             return ChatCompletions(connected.provider.dialect)
 
 
+def most_output(connected: Connected, model: str, request: ModelRequest) -> int:
+    """The most tokens of output that the provider's wire asks for; a test compares it with what is sent."""
+    match connected.provider.wire:
+        case "anthropic":
+            from hob.providers.anthropic import thinking as anthropic
+
+            return anthropic.plan_thinking(model, request.thinking, request.max_tokens).max_tokens
+        case "gemini":
+            from hob.providers.gemini import thinking as gemini
+
+            most: int = gemini.plan_thinking(model, request.thinking, request.max_tokens)["maxOutputTokens"]
+            return most
+        case "responses":
+            from hob.providers.openai_responses import thinking as responses
+
+            thinks = responses.efforts_of(model) is not None
+        case "openai":
+            thinks = connected.provider.dialect.effort or connected.provider.dialect.reasoning_object
+        case _:
+            thinks = True
+    return request.most_output if thinks else request.max_tokens
+
+
 class _Named:
     """A provider's model under the name its server knows."""
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from hob.core.clock import Clock
 from hob.core.errors import ModelError
 from hob.core.model_names import names_of, undated
-from hob.core.models import Price
+from hob.core.models import ModelRequest, Price
 from hob.providers.addresses import is_loopback
 from hob.providers.catalogue import CLI_WIRES, SERVER, provider_at
 from hob.providers.choice import Choice, Connected, Ref
+from hob.providers.lanes import most_output
 from hob.providers.price_table import Listed, PriceTable
 from hob.providers.settings import ModelSettings, PriceSetting
 
@@ -50,6 +51,11 @@ class PriceList:
             return self._found[model]
         except KeyError:
             return self._look_up(model)
+
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        """As its wire asks for it: with room for thinking only where the model thinks."""
+        place = self._place(model)
+        return request.most_output if place is None else most_output(place[1], place[0].model, request)
 
     async def prepare(self, models: Sequence[str]) -> None:
         """Return when all is known that can be known of these models. Never raises."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -120,3 +121,7 @@ def test_the_hour_comes_once_each_local_day_whatever_the_clocks_do(zone: str, mo
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_the_hour_is_that_of_the_owners_time_zone() -> None:
+    assert last_hour(NOON, 3, ZoneInfo("Asia/Tokyo")) == datetime(2026, 4, 30, 18, tzinfo=UTC)

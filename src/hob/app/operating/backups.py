@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,14 @@ class Backup:
 class DailyBackups:
     """Makes them in `backups/` in the home. One that was missed is made when it is next looked."""
 
-    def __init__(self, store: Store, home: Path, settings: BackupSettings, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, home: Path, settings: BackupSettings, clock: Clock, zone: tzinfo | None = None
+    ) -> None:
         self.settings = settings
         self._store = store
         self._folder = home / FOLDER
         self._clock = clock
+        self._zone = zone
         self._problem = ""
         self._making = False
 
@@ -94,19 +97,19 @@ class DailyBackups:
 
     def last_hour(self) -> datetime:
         """When the hour last came."""
-        return last_hour(self._clock.now(), self.settings.hour)
+        return last_hour(self._clock.now(), self.settings.hour, self._zone)
 
     def view(self) -> Mapping[str, Any]:
         """How it stands: the newest whole one, when the next is made, and what went wrong last."""
         found = self.found()
         newest = (self._past(found) or found)[-1] if found else None
-        next_at = _next_hour(self._clock.now(), self.settings.hour).timestamp() if self.settings.daily else None
+        next_at = _next_hour(self._clock.now(), self.settings.hour, self._zone).timestamp()
         return {
             "daily": self.settings.daily,
             "kept": len(found),
             "newest": str(newest.file) if newest else None,
             "at": newest.at.timestamp() if newest else None,
-            "next_at": next_at,
+            "next_at": next_at if self.settings.daily else None,
             "running": self._making,
             "problem": self._problem or None,
         }
@@ -121,21 +124,17 @@ class DailyBackups:
         return [backup for backup in found if backup.at <= now]
 
 
-def last_hour(now: datetime, hour: int) -> datetime:
-    """When this hour of the local day last came."""
-    local = now.astimezone()
-    for days in (0, 1):
-        at = _at_hour(local - timedelta(days=days), hour)
-        if at <= now:
-            return at
-    raise AssertionError("yesterday's hour is not over")
+def last_hour(now: datetime, hour: int, zone: tzinfo | None = None) -> datetime:
+    """When this hour of the day last came in this zone; None is the machine's."""
+    today = now.astimezone(zone)
+    return next(at for days in (0, 1) if (at := _at_hour(today - timedelta(days=days), hour, zone)) <= now)
 
 
-def _next_hour(now: datetime, hour: int) -> datetime:
-    at = _at_hour(now.astimezone(), hour)
-    return at if at > now else _at_hour(now.astimezone() + timedelta(days=1), hour)
+def _next_hour(now: datetime, hour: int, zone: tzinfo | None) -> datetime:
+    today = now.astimezone(zone)
+    return next(at for days in (0, 1) if (at := _at_hour(today + timedelta(days=days), hour, zone)) > now)
 
 
-def _at_hour(day: datetime, hour: int) -> datetime:
-    # naive for a moment, so that the offset is that of this very hour, not of now
-    return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=None, fold=0).astimezone(UTC)
+def _at_hour(day: datetime, hour: int, zone: tzinfo | None) -> datetime:
+    # made anew, so that the offset is that of this very hour, not of now
+    return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=zone, fold=0).astimezone(UTC)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hob.agent import AgentSettings, zone_of
 from hob.app.hands_when_needed import HandsWhenNeeded
 from hob.app.operating.alarm import OutboxAlarm
 from hob.app.operating.backups import DailyBackups
@@ -68,6 +69,6 @@ class Upkeep:
 
 def open_upkeep(config: Config, store: Store, hands: HandsWhenNeeded, alarm: OutboxAlarm, clock: Clock) -> Upkeep:
     """By these settings; nothing is done before `run`."""
-    backups = DailyBackups(store, config.home, config[BackupSettings], clock)
+    backups = DailyBackups(store, config.home, config[BackupSettings], clock, zone_of(config[AgentSettings].timezone))
     tidying = Tidying(store, hands, config.home, config[RetentionSettings], clock)
     return Upkeep(backups, tidying, alarm, clock, config.home / LOGS)

@@ -49,6 +49,10 @@ class Prices(Protocol):
         """The model's price, or None where it is not known. Never waits."""
         ...
 
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        """The most tokens of output that this model could be asked for by the request."""
+        ...
+
     async def prepare(self, models: Sequence[str]) -> None:
         """Return when all is at hand that can be known of these models' prices. Never raises."""
         ...
