@@ -27,7 +27,7 @@ class Named(Router):
 
     aliases: Mapping[str, str] = {"fast": "c/small"}
 
-    def check_ref(self, name: str) -> str | None:
+    async def check_ref(self, name: str) -> str | None:
         return None if name in self.chains else f"There is no model called {name}; `hob models list` names them."
 
 

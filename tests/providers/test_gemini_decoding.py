@@ -159,3 +159,10 @@ def test_an_array_instead_of_events_is_understood(lines: bool) -> None:
     assert failure(Decoder(), data[:-30]).fault is ModelFault.CUT
     failed = json.dumps([{"error": {"code": 429, "message": "slow"}}]).encode()
     assert failure(Decoder(), failed).fault is ModelFault.RATE_LIMIT
+
+
+def test_a_call_counts_whatever_new_word_the_server_ends_with() -> None:
+    reply = reply_to(chunk(call("look", {"at": "x"})), chunk(text(""), finish="BRAND_NEW"))
+    assert (reply.stop, [each.name for each in reply.calls]) == (Stop.TOOLS, ["look"])
+    spoilt = sse(chunk(call("look", {"at": "x"})), chunk(text(""), finish="MALFORMED_FUNCTION_CALL"))
+    assert failure(Decoder(), spoilt).fault is ModelFault.EMPTY

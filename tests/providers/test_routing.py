@@ -200,3 +200,18 @@ async def test_who_failed_rests_and_is_named() -> None:
         await heard(model, request())
         (resting,) = model.resting()
         assert (resting.lane.ref, resting.fault) == ("far/one", ModelFault.BILLING)
+
+
+async def test_a_bare_name_that_its_server_does_not_list_is_doubted() -> None:
+    async with ModelServer() as server, opened(server) as model:
+        listed = (await model.lanes.list_models("far"))[0].name
+        assert await model.check_ref(listed) is None
+        assert await model.check_ref("far/anything") is None
+        doubted = await model.check_ref(f"{listed}x")
+        assert doubted is not None
+        assert doubted.endswith(f"did you mean {listed}? `/model far/{listed}x` takes it all the same")
+
+
+async def test_a_bare_name_of_a_server_that_lists_nothing_is_taken() -> None:
+    async with ModelServer() as server, opened(server, name="away/one") as model:
+        assert await model.check_ref("anything") is None

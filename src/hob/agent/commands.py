@@ -354,7 +354,7 @@ class SlashCommands:
         if wanted == "":
             return await self._model_shown(call, (await self._sessions.get(call.session)).model)
         if wanted is not None and isinstance(self._model_behind, ChecksNames):
-            reason = self._model_behind.check_ref(wanted)
+            reason = await self._model_behind.check_ref(wanted)
             if reason is not None:
                 return answer(Answer.MODEL_REFUSED, call.language, reason=reason)
         await self._sessions.change(call.session, model=wanted)

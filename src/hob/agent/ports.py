@@ -122,8 +122,11 @@ class WorkingNotes(Protocol):
 class ChecksNames(Protocol):
     """A model that knows which names lead somewhere."""
 
-    def check_ref(self, name: str) -> str | None:
-        """Why nothing can be asked by this name, in a sentence for people; None where it can. Asks nobody."""
+    async def check_ref(self, name: str) -> str | None:
+        """Why nothing can be asked by this name, or may not be, in a sentence for people; None where it can.
+
+        A bare name is looked up in its server's list; no model is asked.
+        """
         ...
 
 

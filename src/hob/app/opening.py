@@ -296,7 +296,7 @@ async def _warn(base: _Base, remark: Remark) -> None:
 
 async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Peers:
     config, store, clock, extras = base.config, base.store, base.clock, base.extras
-    settings = config[AgentSettings]
+    settings, limits = config[AgentSettings], config[SpendingSettings]
     models = await _open_models(stack, base)
     model, prices = masked_model(extras.wrap_model(models.model), base.known), models.prices
     default_model = partial(_usual_model, base.choice)
@@ -304,9 +304,7 @@ async def _open_peers(stack: AsyncExitStack, base: _Base, trust: _Trust) -> _Pee
     prompts = PromptBuilder(
         settings, clock, base.files, salt=base.salt, context_room=context_room, notes=trust.hands.notes
     )
-    budget = Budget(
-        config[SpendingSettings], store.ledger, prices, clock, settings.language, zone_of(settings.timezone)
-    )
+    budget = Budget(limits, store.ledger, prices, clock, settings.language, zone_of(settings.timezone))
     compactor = Compactor(
         settings,
         model=model,

@@ -6,9 +6,11 @@ back is cleaned and gets its withheld values again.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import cast
 
 from hob.core.errors import ModelError, ModelFault
@@ -22,6 +24,8 @@ from hob.providers.screening.screening import Screening
 from hob.providers.seeing import Sight
 from hob.providers.settings import ModelSettings
 from hob.providers.walking import Failover, LaneHealth
+
+_LISTING_SECONDS = 5.0
 
 
 class Routing:
@@ -96,13 +100,29 @@ class Routing:
         """The owner's names for models."""
         return self.choice.aliases
 
-    def check_ref(self, name: str) -> str | None:
-        """What is wrong with the name, for people; None if it leads to a model that can be asked."""
+    async def check_ref(self, name: str) -> str | None:
+        """What is wrong with the name, for people; None if it leads to a model that can be asked.
+
+        A name without its provider that the server does not list is a slip of the pen more often than not. What lists
+        nothing, or not soon, is not asked twice.
+        """
         try:
-            self.choice.resolve(name)
+            ref = self.choice.resolve(name)
+            if ref.model != name:
+                return None
         except ModelError as error:
             return str(error)
-        return None
+        try:
+            async with asyncio.timeout(_LISTING_SECONDS):
+                listed = {model.name for model in await self.lanes.list_models(ref.provider)}
+        except (ModelError, TimeoutError):
+            return None
+        other = re.compile(re.escape(name.removesuffix("-latest")) + r"(?:[-:@].*)?")
+        if not listed or any(other.fullmatch(each) for each in listed):  # with a date or a tag it is the same one
+            return None
+        near = get_close_matches(name, listed, 1, 0.7)
+        hint = f"did you mean {near[0]}? " if near else ""
+        return f"{ref.provider} lists no model {name}; {hint}`/model {ref.provider}/{name}` takes it all the same"
 
     def has_no_tools(self, name: str) -> bool:
         """Whether the owner has it that this model is shown no tools. Raises ModelError."""

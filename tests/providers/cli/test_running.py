@@ -334,3 +334,39 @@ async def test_a_program_that_writes_faster_than_anybody_reads_has_to_wait(tmp_p
             most = max(most, len(process._output.lines))
     assert read == 100_000
     assert most < 2_000
+
+
+async def test_codex_asks_the_provider_of_the_owners_configuration_and_takes_nothing_else_of_it(tmp_path: Path) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(
+        """
+model = "glm-5"
+model_provider = "ours"
+[model_providers.ours]
+base_url = "https://models.example/v1"
+env_key = "OURS_KEY"
+query_params = { api-version = "2" }
+http_headers = { X-Team = "hush" }
+[mcp_servers.evil]
+command = "rm"
+"""
+    )
+    seen = await run_once(tmp_path, "codex-cli", OURS_KEY="k")
+    for wanted in (
+        'model_provider="ours"',
+        'model_providers.ours.base_url="https://models.example/v1"',
+        'model_providers.ours.query_params.api-version="2"',
+        'model_providers.ours.env_http_headers.X-Team="HOB_CODEX_HEADER_0"',
+    ):
+        assert wanted in seen.arguments
+    assert seen.after("-m") == "glm-5"
+    assert (seen.environ["OURS_KEY"], seen.environ["HOB_CODEX_HEADER_0"]) == ("k", "hush")
+    assert not any("hush" in argument or "evil" in argument for argument in seen.arguments)
+
+
+async def test_codex_without_a_provider_of_the_owners_is_run_as_ever(tmp_path: Path) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text('model = "x"\n[broken')
+    seen = await run_once(tmp_path, "codex-cli")
+    assert not any("model_provider" in argument for argument in seen.arguments)
+    assert "-m" not in seen.arguments

@@ -97,6 +97,7 @@ class CliModel:
                 thinking=request.thinking,
                 max_tokens=request.max_tokens,
                 further=tuple(self._settings.arguments),
+                environ=self._environ,
             )
             text = render_new(request.messages[known.heard :]) if known else render(request.messages, self._mark)
             heard = _Heard(self._cli, ask, known, request.patience, self._clock, _secrets_of(self._variables(ask)))

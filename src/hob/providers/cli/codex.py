@@ -1,13 +1,17 @@
 """Codex as a model: https://developers.openai.com/codex/noninteractive.
 
 It is given no tool (its newest models are told of some whatever is set; they run in its read-only sandbox) and reads
-neither the owner's configuration (which may start MCP servers) nor project files; its login and, where there is one,
-`AGENTS.md` of its home remain. It says each message as a whole: nothing is streamed.
+neither the owner's configuration (which may start MCP servers) nor project files; its login, the provider that the
+owner's `config.toml` chooses and, where there is one, `AGENTS.md` of its home remain. It says each message as a whole:
+nothing is streamed.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hob.core.errors import ModelFault
@@ -68,13 +72,15 @@ class CodexCli:
 
     def arguments(self, ask: Ask) -> tuple[str, ...]:
         """As `Cli.arguments`."""
-        settings = [*_SETTINGS, f"model_instructions_file={json.dumps(str(ask.scratch / 'system.md'))}"]
+        own = _own_provider(ask.environ)
+        model = ask.model or own.model
+        settings = [*_SETTINGS, *own.settings, f"model_instructions_file={json.dumps(str(ask.scratch / 'system.md'))}"]
         if ask.thinking is not None:
             settings.append(f'model_reasoning_effort="{_EFFORTS[ask.thinking]}"')
         return (
             *("exec", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules"),
             *(part for value in settings for part in ("-c", value)),
-            *(("-m", ask.model) if ask.model else ()),
+            *(("-m", model) if model else ()),
             *(() if ask.session or ask.resumes else ("--ephemeral",)),
             *ask.further,
             *(("resume", ask.session) if ask.resumes else ()),
@@ -83,7 +89,7 @@ class CodexCli:
 
     def variables(self, ask: Ask) -> Mapping[str, str]:
         """As `Cli.variables`."""
-        return {}
+        return _own_provider(ask.environ).variables
 
     def files(self, system: str) -> Mapping[str, str]:
         """As `Cli.files`."""
@@ -100,6 +106,52 @@ class CodexCli:
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
         """As `Cli.read_report`; the last line tells."""
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """The provider that the owner's `config.toml` chooses: settings that name it, what it reads, and its model."""
+
+    settings: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    model: str = ""
+
+
+def _own_provider(environ: Mapping[str, str]) -> _Own:
+    """Secrets become variables: others may read arguments.
+
+    Format: https://developers.openai.com/codex/config-advanced
+    """
+    home = Path(environ.get("CODEX_HOME") or Path(environ.get("HOME", ".")) / ".codex")
+    try:
+        config = tomllib.loads((home / "config.toml").read_text("utf-8"))
+    except (OSError, ValueError):
+        return _Own()
+    config |= object_in(object_in(config, "profiles"), text_in(config, "profile"))
+    id = text_in(config, "model_provider")
+    if not id:
+        return _Own()
+    provider = dict(object_in(object_in(config, "model_providers"), id))
+    names = [text_in(provider, "env_key"), *map(str, object_in(provider, "env_http_headers").values())]
+    variables = {name: environ[name] for name in names if name in environ}
+    if token := text_in(provider, "experimental_bearer_token"):
+        del provider["experimental_bearer_token"]
+        provider["env_key"], variables["HOB_CODEX_TOKEN"] = "HOB_CODEX_TOKEN", token
+    headers = object_in(provider, "http_headers")
+    provider |= {"http_headers": {}, "env_http_headers": dict(object_in(provider, "env_http_headers"))}
+    for place, (name, value) in enumerate(headers.items()):
+        provider["env_http_headers"][name] = f"HOB_CODEX_HEADER_{place}"
+        variables[f"HOB_CODEX_HEADER_{place}"] = str(value)
+    chosen = {"model_provider": id, "model_providers": {id: provider}}
+    return _Own(tuple(_assignments(chosen)), variables, text_in(config, "model"))
+
+
+def _assignments(values: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _assignments(value, f"{path}{name}.")
+        elif isinstance(value, str | bool | int | list):
+            yield f"{path}{name}={json.dumps(value, ensure_ascii=False)}"
 
 
 class CodexDecoder:

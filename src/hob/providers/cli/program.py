@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,7 +47,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One run. `session` is empty where nothing shall be kept; `scratch` is a folder for this run alone."""
+    """One run. `session` is empty where nothing shall be kept; `scratch` is a folder for this run alone.
+
+    `environ` is the owner's.
+    """
 
     scratch: Path
     model: str = ""
@@ -56,6 +59,7 @@ class Ask:
     thinking: Thinking | None = None
     max_tokens: int = 4096
     further: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 class Decoder(Protocol):
@@ -67,7 +71,7 @@ class Decoder(Protocol):
 
 
 class Cli(Protocol):
-    """One CLI. Everything about it is pure."""
+    """One CLI. Nothing about it runs anything."""
 
     facts: Facts
 

@@ -24,6 +24,8 @@ _COUNTED = (
     "cachedContentTokenCount",
     "toolUsePromptTokenCount",
 )
+_SPOILT = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "OTHER"})
+"""The answer is not what the model meant to say, whatever came of it."""
 _WITHHELD = frozenset(
     {
         "SAFETY",
@@ -63,6 +65,8 @@ class Decoder(decoding.Decoder):
         words = f"{reason.lower()}: {self._why}" if self._why else reason.lower()
         if reason in _WITHHELD:
             self._raise_withheld(words)
+        if self._answer.calls and reason not in _SPOILT:  # newer than this table; what it calls is whole
+            return Stop.TOOLS
         raise ModelError(ModelFault.EMPTY, describe(ModelFault.EMPTY, self._host, words, self._secrets))
 
     def _counted(self) -> Usage | None:
