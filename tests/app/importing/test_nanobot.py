@@ -1,6 +1,7 @@
 """What is taken over from nanobot."""
 
 import json
+from base64 import urlsafe_b64encode
 from datetime import datetime
 
 from hob.core.labels import Origin
@@ -50,6 +51,23 @@ def test_a_history_that_was_shortened_there_stays_whole_here(user: User) -> None
     folders.write_lines(root / "workspace/sessions/telegram_777.jsonl", (folders.NANO_TALK[0], later))
     assert user.takes("nanobot")["messages"] == {"new": 1, "there": 0}
     assert len(user.history("nanobot:telegram:777")) == 5
+
+
+def test_sessions_named_in_base64_below_a_workspace_id_are_taken(user: User) -> None:
+    """0.3.5 keeps `sessions/<workspace-id>/<base64 of the key>.jsonl`; none was found, and nothing said so."""
+    root = folders.nanobot(user.home / ".nanobot")
+    own, other = "0f" * 16, "a1" * 16
+    folders.write(root / "workspace/.nanobot/workspace-id", own + "\n")
+    name = urlsafe_b64encode(b"telegram:777").decode().rstrip("=")
+    folders.write_lines(root / f"sessions/{own}/{name}.jsonl", folders.NANO_TALK[1:])
+    later = {"role": "user", "content": "Elsewhere", "timestamp": "2026-03-11T08:00:00"}
+    folders.write_lines(root / f"sessions/{other}/{name}.jsonl", (later,))
+    folders.write_lines(root / "sessions/archive/x.jsonl", (later,))
+    (root / "workspace/sessions/telegram_777.jsonl").unlink()
+    view = user.takes("nanobot")
+    assert [entry.text for entry in user.history("nanobot:telegram:777")][0] == "How late is it?"
+    assert [entry.text for entry in user.history("nanobot:a1a1a1a1/telegram:777")] == ["Elsewhere"]
+    assert "sessions/archive" in reasons(view, "not_taken")
 
 
 def test_earlier_sessions_beside_the_workspace_are_found(user: User) -> None:

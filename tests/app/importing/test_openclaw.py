@@ -124,3 +124,22 @@ def test_a_configured_workspace_outside_of_a_copy_is_named_and_not_taken(user: U
     view = user.takes("openclaw", str(tmp_path / "copy"))
     assert statuses(view, "file") == {}
     assert "lies outside" in reasons(view, "not_taken")
+
+
+def test_workspaces_of_further_agents_are_named(user: User) -> None:
+    """Where an agent has no workspace configured, OpenClaw makes `workspace-AGENT`; it was passed over in silence."""
+    root = folders.openclaw(user.home / ".openclaw")
+    folders.write(root / "workspace-work" / "SOUL.md", "# Soul\n\nBusy.\n")
+    told = reasons(user.takes("openclaw"), "not_taken")
+    assert f"the workspace of the agent work: {root}/workspace-work" in told
+
+
+def test_default_agent_has_a_workspace_of_its_own(user: User) -> None:
+    root = user.home / ".openclaw"
+    agents = [{"id": "home", "default": True, "workspace": str(root / "mine")}, {"id": "b", "workspace": "~/second"}]
+    folders.write(root / "openclaw.json", json.dumps({"agents": {"list": agents}}))
+    folders.write(root / "mine" / "SOUL.md", "# Soul\n\nMine.\n")
+    told = reasons(user.takes("openclaw"), "not_taken")
+    assert (user.workspace / "SOUL.md").read_text() == "# Soul\n\nMine.\n"
+    assert "the workspace of the agent b: ~/second" in told
+    assert "agent home" not in told

@@ -1,11 +1,15 @@
 """nanobot: https://github.com/HKUDS/nanobot. Its folder is `~/.nanobot`: `config.json`, and a workspace.
 
-A session is a file of JSON lines in `sessions/` of the workspace (earlier releases: of the folder), or rows of
-`sessions.sqlite3` there. Names in the configuration are written in camelCase or snake_case.
+A session is a file of JSON lines in `sessions/` of the workspace (the first releases: of the folder), or rows of
+`sessions.sqlite3` there. From 0.3.5 on each workspace has a folder in `sessions/` of the folder, named by its id (32
+hexadecimal digits, also in `.nanobot/workspace-id` of the workspace), and files are named by their key in base64.
+Names in the configuration are written in camelCase or snake_case.
 """
 
 import json
 import re
+from base64 import urlsafe_b64decode
+from binascii import Error as NotBase64
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,6 +27,7 @@ from hob.app.importing.reading import (
     inner,
     object_at,
     parse,
+    read_bytes,
     read_lines,
     read_object,
     text_of,
@@ -41,6 +46,7 @@ _LAYOUT = Layout(
 _DATABASE = "sessions.sqlite3"
 _TABLES = {"messages": {"session_key", "position", "record"}, "sessions": {"key", "title"}}
 _NAME = re.compile(r"[^A-Za-z0-9_.@+:-]")
+_WORKSPACE_ID = re.compile(r"[0-9a-f]{32}")
 _PROVIDERS: Mapping[str, str] = {"openai_codex": "openai-codex", "github_copilot": "github-copilot", "x_ai": "xai"}
 _REASONS: Mapping[str, str] = {
     "tools": "what tools may do is never taken over; see `hob policy`",
@@ -82,6 +88,8 @@ def _read(source: Source) -> Contents:
     conversations: list[Conversation] = []
     for folder in dict.fromkeys(each / "sessions" for each in (root, workspace) if each is not None):
         conversations += _conversations(folder, source, owners, left)
+    for folder, prefix in _namespaces(root / "sessions", workspace, left):
+        conversations += _conversations(folder, source, owners, left, prefix)
     if (root / "cron").exists():
         left.append(Left(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
     wishes = _settings(config, source)
@@ -121,7 +129,28 @@ def _owners(config: Object) -> frozenset[str]:
 # Sessions
 
 
-def _conversations(folder: Path, source: Source, owners: frozenset[str], left: list[Left]) -> Iterator[Conversation]:
+def _namespaces(sessions: Path, workspace: Path | None, left: list[Left]) -> Iterator[tuple[Path, str]]:
+    """The folder of each workspace, and what its sessions begin with here: nothing for the workspace that is taken."""
+    if not sessions.is_dir() or sessions.resolve() != sessions:
+        return
+    found = [path for path in sorted(sessions.iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    known = [path for path in found if _WORKSPACE_ID.fullmatch(path.name) and not path.is_symlink()]
+    own = known[0].name if len(known) == 1 else ""
+    if workspace is not None:
+        try:
+            own = read_bytes(workspace / ".nanobot" / "workspace-id", workspace, 100).decode("ascii", "replace").strip()
+        except Unreadable:
+            pass  # a workspace without a mark: where there is one folder, it is the workspace's
+    for path in found:
+        if path in known:
+            yield path, "" if path.name == own else f"{path.name[:8]}/"
+        else:
+            left.append(Left(str(path), "it is no folder of a workspace's conversations"))
+
+
+def _conversations(
+    folder: Path, source: Source, owners: frozenset[str], left: list[Left], prefix: str = ""
+) -> Iterator[Conversation]:
     if not folder.is_dir() or folder.resolve() != folder:
         return
     for path in sorted(folder.iterdir()):
@@ -133,20 +162,33 @@ def _conversations(folder: Path, source: Source, owners: frozenset[str], left: l
         key = _key_of(path, folder)
         status = path.stat()
         read = partial(_read_file, path, folder, status.st_mtime, owner=key in owners)
-        yield Conversation(f"nanobot:{_NAME.sub('_', key)[:200]}", str(path), read, size=status.st_size)
+        yield Conversation(_session(prefix, key), str(path), read, size=status.st_size)
     database = folder / _DATABASE
     if database.exists():
-        yield from _of_database(database, source, owners, left)
+        yield from _of_database(database, source, owners, left, prefix)
+
+
+def _session(prefix: str, key: str) -> str:
+    return f"nanobot:{prefix}{_NAME.sub('_', key)[:200]}"
 
 
 def _key_of(path: Path, root: Path) -> str:
-    """The session's key as its first line tells it, else made of its name: `telegram_1` is `telegram:1`."""
+    """The session's key as its first line tells it, else made of its name: base64, or `telegram_1` for `telegram:1`."""
     try:
         first = parse(next(read_lines(path, root), None) or b"") or {}
     except Unreadable:
         first = {}
     key = first.get("key") if first.get("_type") == "metadata" else None
-    return text_of(key, 200) or path.stem.replace("_", ":", 1)
+    return text_of(key, 200) or _decoded(path.stem) or path.stem.replace("_", ":", 1)
+
+
+def _decoded(stem: str) -> str:
+    """The key that a name is the base64 of; empty where it is none."""
+    try:
+        key = urlsafe_b64decode(stem + "=" * (-len(stem) % 4)).decode()
+    except (NotBase64, ValueError):
+        return ""
+    return text_of(key, 200) if ":" in key and key.isprintable() else ""
 
 
 def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[Said | Passed]:
@@ -154,7 +196,9 @@ def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator
     yield from _read_entries(entries, since, owner=owner)
 
 
-def _of_database(path: Path, source: Source, owners: frozenset[str], left: list[Left]) -> Iterator[Conversation]:
+def _of_database(
+    path: Path, source: Source, owners: frozenset[str], left: list[Left], prefix: str
+) -> Iterator[Conversation]:
     try:
         file, rows = open_listing(path, source, _TABLES, "sessions", ("key", "title"), "nanobot")
     except Unreadable as error:
@@ -163,8 +207,7 @@ def _of_database(path: Path, source: Source, owners: frozenset[str], left: list[
     since = path.stat().st_mtime
     for key, title in rows:
         read = partial(_read_rows, file, str(key), since, owner=str(key) in owners)
-        session = f"nanobot:{_NAME.sub('_', str(key))[:200]}"
-        yield Conversation(session, f"{path}: {text_of(key, 200)}", read, text_of(title, 200))
+        yield Conversation(_session(prefix, str(key)), f"{path}: {text_of(key, 200)}", read, text_of(title, 200))
 
 
 def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[Said | Passed]:

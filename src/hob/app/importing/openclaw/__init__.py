@@ -1,5 +1,6 @@
 """OpenClaw: https://docs.openclaw.ai. Its folder is `~/.openclaw`; earlier releases had other names for it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -12,6 +13,7 @@ from hob.app.importing.reading import Object, Unreadable, inner, object_at, read
 _CONFIGS = ("openclaw.json", "moltbot.json", "clawdbot.json")
 _FOLDERS = (".openclaw", ".moltbot", ".clawdbot")
 _MARKS = ("AGENTS.md", "SOUL.md", "IDENTITY.md")
+_AGENT = re.compile(r"[A-Za-z0-9_-]+")
 _LAYOUT = Layout(
     files={
         "AGENTS.md": "AGENTS.md",
@@ -70,7 +72,7 @@ def _read(source: Source) -> Contents:
         take_folder(root / "skills", PurePosixPath("skills"), files, left)
     conversations, told = conversations_of(source)
     left += told
-    wishes = read_settings(config, source, root / "agents" / _default_agent(config))
+    wishes = read_settings(config, source, root / "agents" / _default_agent(config)[0])
     left += [
         Left(str(root / name), why) for name, why in _PARTS.items() if (root / name).exists() and workspace != root
     ]
@@ -90,25 +92,27 @@ def _config(source: Source) -> tuple[Object, list[Left]]:
     return config, []
 
 
-def _default_agent(config: Object) -> str:
-    agents = inner(config, "agents", "list")
-    chosen = [each for each in agents if inner(each, "default") is True] if isinstance(agents, list) else []
-    name = inner(chosen[0], "id") if chosen else "main"
-    return (
-        name
-        if isinstance(name, str) and name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-        else "main"
-    )
+def _agents(config: Object) -> list[tuple[str, Object]]:
+    """The agents that the configuration names, each with its settings."""
+    listed = inner(config, "agents", "list")
+    named = object_at(config, "agents", "entries").items()
+    pairs = [(inner(each, "id"), each) for each in (listed if isinstance(listed, list) else ())] + list(named)
+    return [(id, each) for id, each in pairs if isinstance(id, str) and _AGENT.fullmatch(id) and object_at(each)]
+
+
+def _default_agent(config: Object) -> tuple[str, Object]:
+    return next((pair for pair in _agents(config) if pair[1].get("default") is True), ("main", {}))
 
 
 def _workspace(source: Source, config: Object) -> tuple[Path | None, list[Left]]:
-    """The workspace: the one that is configured if it lies in the folder or the folder is the owner's own."""
+    """The default agent's workspace, if it lies in the folder or the folder is the owner's own; the others by name."""
     root = source.root
     if _is_workspace(root):
         return root, []
-    left = _further(config)
-    written = object_at(config, "agents", "defaults").get("workspace") or inner(config, "agent", "workspace")
-    if (found := named_folder(written)) is not None:
+    own, settings = _default_agent(config)
+    left = _further(root, config, own)
+    written = settings.get("workspace") or object_at(config, "agents", "defaults").get("workspace")
+    if (found := named_folder(written or inner(config, "agent", "workspace"))) is not None:
         if source.owners or found.is_relative_to(root):
             return found, left
         if not (root / "workspace").is_dir():
@@ -119,10 +123,13 @@ def _workspace(source: Source, config: Object) -> tuple[Path | None, list[Left]]
     return None, [*left, Left("the workspace", "there is none in this folder")]
 
 
-def _further(config: Object) -> list[Left]:
-    agents = inner(config, "agents", "list")
-    named = [each for each in agents if inner(each, "workspace")] if isinstance(agents, list) else []
-    return [Left(f"the workspace of the agent {inner(each, 'id')}", "Hob has one workspace") for each in named]
+def _further(root: Path, config: Object, own: str) -> list[Left]:
+    """The workspaces of other agents: the configured ones, and `workspace-AGENT` where nothing is configured."""
+    others = {id: each.get("workspace") for id, each in _agents(config) if id != own}
+    usual = {path.name.partition("-")[2]: path for path in sorted(root.glob("workspace-*")) if path.is_dir()}
+    places = {**usual, **{id: written for id, written in others.items() if isinstance(written, str) and written}}
+    why = "Hob has one workspace; `hob import openclaw` with that folder as PATH takes it"
+    return [Left(f"the workspace of the agent {id}: {place}", why) for id, place in places.items()]
 
 
 ASSISTANT = Assistant("openclaw", "OpenClaw", _places, _knows, _read)
