@@ -11,7 +11,7 @@ import pytest
 from hob.testing.model_server import Reply
 
 from .terminals import PROMPT, terminal
-from .world import TOKEN, World
+from .world import TOKEN, Said, World
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -262,3 +262,40 @@ async def test_a_question_is_read_as_utf_8_whatever_the_locale(world: World) -> 
         "ask", "grüße", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="utf-8"
     )
     assert (said.status, said.out.strip()) == (0, "You said: grüße")
+
+
+@pytest.mark.parametrize("daemon", [False, True], ids=["alone", "attached"])
+async def test_timeline_shows_the_trace_whose_id_it_prints(world: World, daemon: bool) -> None:
+    await world.hob("ask", "hello")
+    if daemon:
+        async with world.serve():
+            listed, shown = await _trace(world)
+    else:
+        listed, shown = await _trace(world)
+    assert "hello" in shown
+    assert len(shown.splitlines()) == len(listed.splitlines())
+
+
+async def _trace(world: World) -> tuple[str, str]:
+    listed = (await world.hob("timeline")).out
+    return listed, (await world.hob("timeline", "--trace", listed.split("  ")[1])).out
+
+
+async def test_retry_without_a_daemon_prints_the_command_that_runs_it(world: World) -> None:
+    """It printed a turn's id, and `hob ask --resume` without any."""
+    without = {"HOB_MODEL_NAME": "", "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
+    await world.hob("ask", "hello", **without)
+    retried = await world.hob("retry")
+    command = retried.out.rpartition("hob ")[2].split()
+    assert await world.hob(*command) == Said(0, "You said: hello\n", "")
+    assert (await world.hob("ask", "FAULT unauthorized 1")).status == 1
+    id = (await world.hob("tasks", "--all")).out.split()[0]
+    retried = await world.hob("retry", id)
+    assert retried.out.endswith(f"hob ask --resume {id}\n")
+
+
+async def test_status_as_json_does_not_report_the_command_itself(world: World) -> None:
+    alone = json.loads((await world.hob("status", "--json")).out)
+    assert (alone["pid"], alone["since"], alone["holder"]) == (None, None, None)
+    async with world.serve() as daemon:
+        assert json.loads((await world.hob("status", "--json")).out)["pid"] == daemon.process.pid

@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from hob.core.ids import SessionKey, TraceId
+from hob.core.errors import InvalidRequest
+from hob.core.ids import SessionKey
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
@@ -105,9 +106,12 @@ def event_view(event: TimelineEvent) -> dict[str, Any]:
 
 
 async def timeline_view(store: Store, *, trace: str | None, session: str | None, limit: int) -> dict[str, Any]:
-    """One trace whole, or the latest events."""
+    """One trace whole, by its id or the beginning of it, or the latest events. Raises InvalidRequest."""
     if trace:
-        events = await store.timeline.trace(TraceId(trace))
+        found = await store.timeline.begins(trace)
+        if len(found) > 1:
+            raise InvalidRequest(f"the ids of several traces begin with {trace}; give more of it")
+        events = await store.timeline.trace(found[0]) if found else ()
     else:
         events = await store.timeline.latest(limit, session=SessionKey(session) if session else None)
     return {"events": [event_view(event) for event in events]}

@@ -109,6 +109,12 @@ class Timeline:
         sql = f"{_SELECT} WHERE trace_id = ? ORDER BY t.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (trace,))))
 
+    async def begins(self, text: str) -> tuple[TraceId, ...]:
+        """The traces whose ids begin so, two at most: more than one is ambiguous."""
+        sql = "SELECT DISTINCT trace_id FROM timeline WHERE trace_id >= ? AND trace_id < ? LIMIT 2"
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (text, f"{text}\U0010ffff")))
+        return tuple(TraceId(trace) for (trace,) in rows)
+
     async def latest(self, limit: int, session: SessionKey | None = None) -> tuple[TimelineEvent, ...]:
         """The last events, of one session if given, oldest first."""
         where, values = ("", [limit]) if session is None else ("WHERE session = ?", [session, limit])

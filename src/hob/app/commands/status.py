@@ -28,7 +28,8 @@ def status(*, json: bool = False) -> int:
     holder = holder_of(home)
     seen = reach(home, "GET", "/status", {}, lambda app: app.desk.status())
     if json:
-        print_json({**seen, "holder": holder or None})
+        own = {} if holder else {"pid": None, "since": None}  # else this command would tell of itself
+        print_json({**seen, **own, "holder": holder or None})
         return 0
     owner = paint("running", "green") if holder else paint("not running; start it with `hob serve`", "yellow")
     print(f"Hob {seen['version']} in {home}: {owner}")

@@ -16,7 +16,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     Parameters
     ----------
     trace:
-        Show this trace whole, as a tree.
+        Show this trace whole, as a tree: its id, or the beginning of it that the list shows.
     session:
         Only this session.
     limit:
