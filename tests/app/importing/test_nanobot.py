@@ -65,7 +65,7 @@ def test_sessions_named_in_base64_below_a_workspace_id_are_taken(user: User) -> 
     folders.write_lines(root / "sessions/archive/x.jsonl", (later,))
     (root / "workspace/sessions/telegram_777.jsonl").unlink()
     view = user.takes("nanobot")
-    assert [entry.text for entry in user.history("nanobot:telegram:777")][0] == "How late is it?"
+    assert user.history("nanobot:telegram:777")[0].text == "How late is it?"
     assert [entry.text for entry in user.history("nanobot:a1a1a1a1/telegram:777")] == ["Elsewhere"]
     assert "sessions/archive" in reasons(view, "not_taken")
 

@@ -12,6 +12,7 @@ from base64 import urlsafe_b64decode
 from binascii import Error as NotBase64
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -137,10 +138,8 @@ def _namespaces(sessions: Path, workspace: Path | None, left: list[Left]) -> Ite
     known = [path for path in found if _WORKSPACE_ID.fullmatch(path.name) and not path.is_symlink()]
     own = known[0].name if len(known) == 1 else ""
     if workspace is not None:
-        try:
+        with suppress(Unreadable):  # without a mark: where there is one folder, it is the workspace's
             own = read_bytes(workspace / ".nanobot" / "workspace-id", workspace, 100).decode("ascii", "replace").strip()
-        except Unreadable:
-            pass  # a workspace without a mark: where there is one folder, it is the workspace's
     for path in found:
         if path in known:
             yield path, "" if path.name == own else f"{path.name[:8]}/"
