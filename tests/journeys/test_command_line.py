@@ -284,7 +284,7 @@ async def _trace(world: World) -> tuple[str, str]:
 async def test_retry_without_a_daemon_prints_the_command_that_runs_it(world: World) -> None:
     """It printed a turn's id, and `hob ask --resume` without any."""
     without = {"HOB_MODEL_NAME": "", "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
-    await world.hob("ask", "hello", **without)
+    await world.hob("ask", "hello", stdin=None, **without)
     retried = await world.hob("retry")
     command = retried.out.rpartition("hob ")[2].split()
     assert await world.hob(*command) == Said(0, "You said: hello\n", "")
