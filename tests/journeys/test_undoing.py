@@ -4,9 +4,11 @@ import json
 import re
 import signal
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from .world import Daemon, World, send, until
@@ -35,6 +37,12 @@ def work(world: World) -> Path:
 
 def files(world: World) -> Mapping[str, str]:
     return {path.name: path.read_text() for path in work(world).iterdir() if path.is_file()}
+
+
+def ended_undoings(world: World) -> int:
+    connection = apsw.Connection(str(world.home / "hob.db"))
+    with closing(connection):
+        return int(connection.execute("SELECT count(*) FROM undo_log WHERE outcome IS NOT NULL").get)
 
 
 async def test_the_api_shows_what_a_turn_changed_puts_it_back_and_takes_that_back(world: World) -> None:
@@ -110,7 +118,7 @@ async def test_an_undoing_that_was_killed_is_finished_at_the_next_start(world: W
     async with world.serve() as daemon:
         await until(lambda: set(files(world)) <= {"f149", "f0"} and len(files(world)) == 1)
         assert files(world) == {"f149": "mine"}
-        await until(lambda: '"done"' in (world.home / "tools/undone.jsonl").read_text())
+        await until(lambda: ended_undoings(world))
         events = (await daemon.ask("/timeline", session="api:main"))["events"]
         assert [each["status"] for each in events if each["kind"] == "system"] == ["kept"]
         assert (await undo(daemon, session="api:main"))["error"]["code"] == "not_found"

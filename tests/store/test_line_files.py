@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from hob.core.clock import SystemClock
-from hob.core.ids import SessionKey
+from hob.core.ids import SessionKey, TurnId
+from hob.core.undo import Kept, Undone, UndoNote
 from hob.store import Store, StoreSettings, open_store
 
 HERE, THERE = SessionKey("local:here"), SessionKey("local:there")
@@ -34,6 +35,23 @@ async def test_lines_become_rows_and_the_file_is_moved_aside(tmp_path: Path) -> 
             assert opened(store) == (("web", "files"), ("mail",))
     assert [path.name for path in (tmp_path / "tools").rglob("*.jsonl")] == ["groups.jsonl"]
     assert (tmp_path / "tools/imported/groups.jsonl").exists()
+
+
+async def test_undoings_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+    done = {"restored": ["/w/a"], "unchanged": [], "kept": [["/w/b", "it was changed since"]]}
+    write_lines(
+        tmp_path / "tools/undone.jsonl",
+        {"v": 1, "turn": "t_1", "by": "m_1", "planned": ["/w/a"]},
+        {"v": 1, "turn": "t_2", "by": "m_2", "planned": ["/w/c"]},
+        {"v": 1, "turn": "t_1", "by": "m_1", "done": done},
+        {"v": 1, "turn": "t_9", "by": "m_9", "done": done},
+    )
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        outcome = Undone(("/w/a",), (), (Kept("/w/b", "it was changed since"),))
+        assert await store.undo_log.find("m_1") == UndoNote(TurnId("t_1"), "m_1", ("/w/a",), outcome)
+        assert await store.undo_log.half_done() == (UndoNote(TurnId("t_2"), "m_2", ("/w/c",)),)
+        assert await store.undo_log.undone([TurnId("t_1"), TurnId("t_2")]) == {"t_1"}
+        assert await store.undo_log.find("m_9") is None
 
 
 KILLED = """

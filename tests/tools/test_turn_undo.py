@@ -13,7 +13,7 @@ import pytest
 
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
-from hob.tools.undo import undo_of
+from hob.core.undo import undo_of
 from tests.tools.calling import text_of
 from tests.tools.commanding import Bench, open_bench
 from tests.tools.sandbox.test_running import gone

@@ -9,10 +9,10 @@ import pytest
 
 from hob.core.errors import StoreFull
 from hob.core.ids import CallId, TurnId
+from hob.core.undo import Kept, undo_of
 from hob.tools.changes import Change, Changes, ChangesInMemory, FileChanges, Version
 from hob.tools.files import FileTools
 from hob.tools.noting import part_name
-from hob.tools.undo import Kept, undo_of
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools
 

@@ -23,6 +23,7 @@ from hob.core.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.undo import with_undoing
 from hob.guard.audit import of_action
 from hob.guard.masking.edges import MaskedBlobs
 from hob.guard.masking.known import KnownSecrets
@@ -48,8 +49,6 @@ from hob.tools.sandbox.undo.snapshots import Snapshots
 from hob.tools.sandbox.undo.walking import MIB, Bounds
 from hob.tools.talking import Talking
 from hob.tools.turn_undo import TurnUndo
-from hob.tools.undo import undo_of
-from hob.tools.undo_log import UndoLog
 from hob.tools.working_memory import FileWorkingMemory
 from hob.workspace import AcceptedFiles, WorkspaceSettings, make_work_repository
 from hob.workspace.acceptance import FILE
@@ -67,7 +66,6 @@ class Hands:
     toolset: "Working"
     files: FileTools
     undoing: Undoing
-    undone: UndoLog
     notes: FileWorkingMemory
     memories: FileMemories
     changes: FileChanges
@@ -79,16 +77,15 @@ class Hands:
 
     async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
         """The bytes that only undoing these turns needs."""
-        return await self.changes.blobs_of(_with_undoing(turns))
+        return await self.changes.blobs_of(with_undoing(turns))
 
     async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
         """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
         await self.memories.forget(turns, session)
         await self.notes.forget(turns, session)
-        everything = _with_undoing(turns)
+        everything = with_undoing(turns)
         await self.changes.forget(everything)
         await self.log.forget(everything)
-        await self.undone.forget(everything)
 
     async def undoable(self) -> Collection[TurnId]:
         """The turns that changed files, those apart whose commands still run."""
@@ -97,11 +94,10 @@ class Hands:
 
     async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
         """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
-        everything = _with_undoing(turns)
+        everything = with_undoing(turns)
         blobs = await self.changes.blobs_of(everything)
         await self.changes.forget(everything)
         await self.log.forget(everything)
-        await self.undone.forget(everything)
         return blobs
 
     async def tidy(self) -> None:
@@ -232,12 +228,6 @@ def obeyed_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Seq
     return [name if way == Path() else f"{way}/{name}" for way in ways for name in names]
 
 
-def _with_undoing(turns: Collection[TurnId]) -> frozenset[TurnId]:
-    """The turns, their undoing and the undoing of that."""
-    undone = [undo_of(turn) for turn in turns]
-    return frozenset((*turns, *undone, *(undo_of(turn) for turn in undone)))
-
-
 async def _note_host(store: Store, context: CallContext, decision: Decision) -> None:
     """A command was let reach a host, or not."""
     turn = context.turn
@@ -298,7 +288,6 @@ def make_hands(
     )  # fmt: skip
     writing = AcceptingWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     toolsets = (writing, commands.toolset, remembering.toolset, Talking(notices).toolset)
-    undone = UndoLog(kept / "undone.jsonl")
-    undoing = Undoing(TurnUndo(log, files.undo, changes, store.blobs), undone, store, clock)
+    undoing = Undoing(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     toolset = Working(toolsets, backend, workspace)
-    return Hands(toolset, files, undoing, undone, notes, memories, changes, backend, log, processes, commands.unkept)
+    return Hands(toolset, files, undoing, notes, memories, changes, backend, log, processes, commands.unkept)

@@ -13,11 +13,10 @@ from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.labels import SenderClass
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.undo import Undone, UndoNote, undo_of
 from hob.guard.audit import of_action
 from hob.store import Store, TurnRow
 from hob.tools.turn_undo import TurnUndo
-from hob.tools.undo import Undone, undo_of
-from hob.tools.undo_log import UndoLog, UndoNote
 
 _LOOKED_AT = 200  # a session's newest turns, among which the one to be undone is looked for
 _MOST_NAMED = 50  # files that the timeline names
@@ -29,9 +28,9 @@ log = logging.getLogger(__name__)
 class Undoing:
     """Undoes the changes of one turn at a time. What was begun when Hob was killed is finished by `finish`."""
 
-    def __init__(self, undo: TurnUndo, done: UndoLog, store: Store, clock: Clock) -> None:
+    def __init__(self, undo: TurnUndo, store: Store, clock: Clock) -> None:
         self._undo = undo
-        self._done = done
+        self._done = store.undo_log
         self._store = store
         self._clock = clock
         self._lock = asyncio.Lock()
@@ -45,9 +44,11 @@ class Undoing:
 
     async def newest(self, session: SessionKey) -> TurnId | None:
         """The session's newest turn that changed files and is not undone."""
-        left = await self._undo.turns() - await self._done.undone()
+        left = await self._undo.turns()
         latest = await self._store.turns.latest(session, _LOOKED_AT) if left else ()
-        return next((turn for turn in latest if turn in left), None)
+        latest = tuple(turn for turn in latest if turn in left)
+        undone = await self._done.undone(latest)
+        return next((turn for turn in latest if turn not in undone), None)
 
     async def find(self, name: str, session: SessionKey) -> TurnId:
         """The turn that a person means: its id, a message's id, `undo:` before one of them, or the newest of all.

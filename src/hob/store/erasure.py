@@ -7,6 +7,7 @@ it is lost. Backups made earlier still hold the content until they are deleted; 
 import asyncio
 import json
 import os
+import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ from hob.store.rows import Row, all_rows, find_row
 from hob.store.writer import Writer
 
 TOMBSTONES = "tombstones.jsonl"
+OLD_FILES = "tools/imported"
+"""The files of earlier releases whose lines are rows now: nobody needs them, and they would still tell."""
 _DOOMED = "IN doomed"
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -47,6 +50,8 @@ _RETRIED = """
         JOIN turns old ON old.session = new.session AND old.retried_by = new.id) SELECT id FROM found
 """
 _TURNS_OF_SESSION = "INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE session = :key"
+# An undoing is noted as the change of a turn of its own, and can itself be undone.
+_UNDOING = "INSERT OR IGNORE INTO doomed_turns SELECT 'undo:' || id FROM doomed_turns"
 _TRACES = """
     INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM turns WHERE id IN doomed_turns
         UNION SELECT trace_id FROM inbox WHERE turn IN doomed_turns
@@ -67,6 +72,8 @@ _CONTENT = (
     "SELECT bound FROM approvals WHERE turn IN doomed_turns",
     "SELECT g.bound FROM grants g JOIN approvals a USING (id) WHERE a.turn IN doomed_turns",
     "SELECT detail FROM audit WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
+    "SELECT planned FROM undo_log WHERE turn IN doomed_turns",
+    "SELECT outcome FROM undo_log WHERE turn IN doomed_turns",
 )
 _CONTENT_OF_SESSION = (
     "SELECT content FROM timeline WHERE session = :key",
@@ -204,7 +211,7 @@ class Erasure:
 
         def look(connection: apsw.Connection) -> frozenset[TurnId]:
             connection.execute(_SCOPE)
-            for statement in scope:
+            for statement in (*scope, _UNDOING, _UNDOING):
                 connection.execute(statement, {"key": key})
             if find_row(connection, _OPEN) is not None:
                 raise InvalidRequest("Some of this is still being worked on or sent; stop it first.")
@@ -238,6 +245,7 @@ class Erasure:
         pieces = await self._writer.write(job)
         for keeper in self._keepers:
             await keeper.forget(turns, session)
+        await asyncio.to_thread(shutil.rmtree, self._home / OLD_FILES, ignore_errors=True)
         await asyncio.to_thread(self._fold_log)
         return pieces
 
@@ -309,6 +317,7 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     connection.execute(f"UPDATE transcript SET hidden = 1 WHERE hidden = 0 AND text {erased}")  # noqa: S608
     connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
     connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
+    connection.execute(f"DELETE FROM undo_log WHERE planned {erased}")  # noqa: S608
     doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
     blobs = sorted(doomed.keys() - named_blobs(connection)) if doomed else []
     for blob in blobs:

@@ -6,19 +6,25 @@ All of it is one transaction. A Hob that is killed before the files are moved kn
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from hob.core.errors import StoreFull
+from hob.core.ids import TurnId
+from hob.core.undo import UndoNote
 from hob.store.disk import sync_directory
+from hob.store.erasure import OLD_FILES
 from hob.store.faults import translate
 from hob.store.open_groups import OPEN_GROUP
+from hob.store.undo_log import begin_undo, end_undo, load_outcome
 
 Line = dict[str, Any]
 FOLDER = "tools"
-ASIDE = "imported"
+_UNREADABLE = (KeyError, TypeError, ValueError)
 _NOTE = "INSERT OR IGNORE INTO imported_files (hash, name, at) VALUES (?, ?, ?) RETURNING 1"
 
 
@@ -43,7 +49,7 @@ def import_line_files(connection: apsw.Connection, home: Path, at: float) -> Non
 
 def _move_aside(folder: Path, files: Mapping[Path, object]) -> None:
     for path in files:
-        goal = folder / ASIDE / path.relative_to(folder)
+        goal = folder.parent / OLD_FILES / path.relative_to(folder)
         goal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.replace(goal)
         sync_directory(goal.parent)
@@ -70,6 +76,24 @@ def _open_groups(connection: apsw.Connection, lines: Sequence[Line]) -> None:
             connection.execute(OPEN_GROUP, (session, group))
 
 
+def _undo_log(connection: apsw.Connection, lines: Sequence[Line]) -> None:
+    notes: dict[str, UndoNote] = {}
+    for line in lines:
+        with suppress(*_UNREADABLE):
+            by = line["by"]
+            if "done" in line:
+                note = replace(notes[by], outcome=load_outcome(line["done"]))
+            else:
+                note = UndoNote(TurnId(line["turn"]), by, tuple(line["planned"]))
+            notes.pop(by, None)
+            notes[by] = note
+    for note in notes.values():
+        begin_undo(connection, note)
+        if note.outcome is not None:
+            end_undo(connection, note.by, note.outcome)
+
+
 _IMPORTERS: Mapping[str, Callable[[apsw.Connection, Sequence[Line]], None]] = {
     "groups.jsonl": _open_groups,
+    "undone.jsonl": _undo_log,
 }

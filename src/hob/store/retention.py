@@ -12,6 +12,7 @@ from typing import TypeVar
 import apsw
 
 from hob.core.ids import ONE_TURN, BlobId, TurnId
+from hob.core.undo import with_undoing
 from hob.store.blobs import blob_path
 from hob.store.erasure import named_blobs
 from hob.store.readers import Readers
@@ -56,6 +57,9 @@ _SAID = (
     f" UNION SELECT text FROM outbox WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT shown FROM approvals WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT bound FROM approvals WHERE turn IN ({_TURNS_OF})"
+)
+_UNDO_TEXTS = (
+    "SELECT planned FROM undo_log WHERE turn IN ({turns}) UNION SELECT outcome FROM undo_log WHERE turn IN ({turns})"
 )
 _DROP = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE text IS NOT NULL AND id IN ({ids})"
 
@@ -125,6 +129,11 @@ class Retention:
         """Which of these turns ended before. Raises StoreErrors."""
         return await self._readers.read(partial(_ended_before, sorted(turns), before))
 
+    async def drop_undo(self, turns: Collection[TurnId], at: float) -> None:
+        """Forget what was noted of undoing these turns, which cannot be undone any more. Raises StoreErrors."""
+        for some in _pieces(sorted(with_undoing(turns))):
+            await self._writer.write(partial(_drop_undo, some, at))
+
     async def _withdraw(self, blobs: Sequence[str], at: float) -> int:
         for some in _pieces(blobs):
             await self._writer.write(partial(_withdraw, some, at, self._blobs))
@@ -157,6 +166,13 @@ def _details_of(turns: Sequence[Row], connection: apsw.Connection) -> list[int]:
 def _drop(ids: Sequence[int], at: float, connection: apsw.Connection) -> int:
     connection.execute(_DROP.format(ids=marks(ids)), (at, *ids))
     return int(connection.changes())
+
+
+def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> None:
+    texts = all_rows(connection, _UNDO_TEXTS.format(turns=marks(turns)), (*turns, *turns))
+    connection.execute(f"DELETE FROM undo_log WHERE turn IN ({marks(turns)})", turns)  # noqa: S608
+    for some in _pieces([row[0] for row in texts if row[0]]):
+        _drop(some, at, connection)
 
 
 def _old_blobs(before: float, connection: apsw.Connection) -> list[BlobId]:

@@ -45,6 +45,7 @@ from hob.store.tasks import Tasks
 from hob.store.timeline import Timeline
 from hob.store.transcript import StoredTranscript
 from hob.store.turns import TurnRows
+from hob.store.undo_log import StoredUndoLog
 from hob.store.writer import Writer
 
 _log = logging.getLogger(__name__)
@@ -108,6 +109,7 @@ class Store:
         self._backing_up = asyncio.Lock()
         self.belongings = StoredBelongings(readers)
         self.imports = Imports(writer, clock)
+        self.undo_log = StoredUndoLog(writer, readers)
         self.open_groups = StoredOpenGroups(writer, opened.connection)
         self._export = Export(readers, clock)
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # names are loaded when first used: a settings class must not
     from hob.tools.schemas import Bounds as Bounds
     from hob.tools.talking import Talking as Talking
     from hob.tools.undo import Undo as Undo
-    from hob.tools.undo import Undone as Undone
     from hob.tools.working_memory import FileWorkingMemory as FileWorkingMemory
     from hob.tools.working_memory import WorkingMemory as WorkingMemory
     from hob.tools.working_memory import WorkingNote as WorkingNote
@@ -45,7 +44,7 @@ _HOMES = {
         "remembering": ("Remembering",),
         "schemas": ("Bounds",),
         "talking": ("Talking",),
-        "undo": ("Undo", "Undone"),
+        "undo": ("Undo",),
         "working_memory": ("FileWorkingMemory", "WorkingMemory", "WorkingNote"),
     }.items()
     for name in names
@@ -71,7 +70,6 @@ __all__ = [
     "Talking",
     "Tools",
     "Undo",
-    "Undone",
     "WorkingMemory",
     "WorkingNote",
     "default_tools",

@@ -13,11 +13,12 @@ from pathlib import Path, PurePosixPath
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, TurnId
 from hob.core.ports.tools import Blobs
+from hob.core.undo import Kept, Undone, undo_of
 from hob.tools.changes import Changes, Version
 from hob.tools.command_log import Begun, CommandLog
 from hob.tools.diffs import diff
 from hob.tools.sandbox.undo.entries import Change, Entry, Kind, Snapshot, Stamp, What, changes
-from hob.tools.undo import Kept, Preview, Undo, Undone, kept_line, undo_of
+from hob.tools.undo import Preview, Undo, kept_line
 
 _SINCE = "it was changed since"
 _NEEDED = "what comes back is in it"

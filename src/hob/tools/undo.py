@@ -7,29 +7,13 @@ from dataclasses import dataclass
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
+from hob.core.undo import Kept, Undone, undo_of
 from hob.tools.changes import Change, Changes, Version
 from hob.tools.noting import NotedChanges, Planned, part_name
 from hob.tools.paths import Roots
 from hob.tools.writing import NOTHING, Found, load, remove_folders, remove_part
 
 _CALL = CallId("undo")
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A file that is not undone, and why."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What came of undoing a turn. `unchanged` are files that were as before it already."""
-
-    restored: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    kept: tuple[Kept, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +123,6 @@ class Undo:
 def kept_line(kept: Kept) -> str:
     """How a preview tells of a file that would be left as it is."""
     return f"# {kept.path} is kept: {kept.reason}\n"
-
-
-def undo_of(turn: TurnId) -> TurnId:
-    """The turn under which the undoing of a turn is noted."""
-    return TurnId(f"undo:{turn}")
 
 
 def _before(changes: Sequence[Change]) -> tuple[Version | None, dict[str, Version | None]]:

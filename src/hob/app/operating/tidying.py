@@ -64,6 +64,7 @@ class Tidying:
         old = await self._store.retention.ended_before(turns, before)
         if old:
             blobs = await self._hands.forget_undoing(old)
+            await self._store.retention.drop_undo(old, now)
             await self._store.retention.drop_unnamed(blobs, now)
             _tell("turns' former files", len(old))
 

@@ -1,0 +1,78 @@
+"""Which turns were undone."""
+
+import json
+from collections.abc import Collection
+
+import apsw
+
+from hob.core.ids import TurnId
+from hob.core.undo import Kept, Undone, UndoNote, undo_of
+from hob.store.content import Keep
+from hob.store.readers import Readers
+from hob.store.rows import Row, all_rows, marks
+from hob.store.writer import Writer
+
+_NOTES = (
+    "SELECT turn, asker, p.text, o.text FROM undo_log u JOIN content p ON p.id = u.planned"
+    " LEFT JOIN content o ON o.id = u.outcome"
+)
+_BEGIN = "INSERT INTO undo_log (asker, turn, planned) VALUES (?, ?, ?)"
+_END = "UPDATE undo_log SET outcome = ?, seq = (SELECT max(seq) + 1 FROM undo_log) WHERE asker = ?"
+
+
+class StoredUndoLog:
+    """Keeps each undoing by its asker; its methods raise StoreErrors."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def begin(self, note: UndoNote) -> None:
+        """It is about to be done."""
+        await self._writer.write(lambda c: begin_undo(c, note))
+
+    async def end(self, note: UndoNote, outcome: Undone) -> None:
+        """It is done, with this outcome."""
+        await self._writer.write(lambda c: end_undo(c, note.by, outcome))
+
+    async def find(self, by: str) -> UndoNote | None:
+        """What was done for this asker."""
+        rows = await self._readers.read(lambda c: all_rows(c, f"{_NOTES} WHERE asker = ?", (by,)))
+        return _load(rows[0]) if rows else None
+
+    async def half_done(self) -> tuple[UndoNote, ...]:
+        """What was begun and not ended, oldest first."""
+        sql = f"{_NOTES} WHERE u.outcome IS NULL ORDER BY seq"
+        return tuple(map(_load, await self._readers.read(lambda c: all_rows(c, sql))))
+
+    async def undone(self, turns: Collection[TurnId]) -> frozenset[TurnId]:
+        """Those of these turns that are undone now; one whose undoing was undone in its turn is not."""
+        names = {name: turn for turn in turns for name in (turn, undo_of(turn))}
+        sql = f"SELECT turn FROM undo_log WHERE outcome IS NOT NULL AND turn IN ({marks(names)}) ORDER BY seq"  # noqa: S608
+        rows = await self._readers.read(lambda c: all_rows(c, sql, tuple(names)))
+        last = {names[name]: name for (name,) in rows}
+        return frozenset(turn for turn, name in last.items() if turn == name)
+
+
+def begin_undo(connection: apsw.Connection, note: UndoNote) -> None:
+    """Keep that it is about to be done."""
+    connection.execute(_BEGIN, (note.by, note.turn, Keep(connection)(json.dumps(note.planned))))
+
+
+def end_undo(connection: apsw.Connection, by: str, outcome: Undone) -> None:
+    """Keep its outcome."""
+    kept = [[each.path, each.reason] for each in outcome.kept]
+    done = {"restored": outcome.restored, "unchanged": outcome.unchanged, "kept": kept}
+    connection.execute(_END, (Keep(connection)(json.dumps(done)), by))
+
+
+def load_outcome(done: dict[str, list[list[str]]]) -> Undone:
+    """An outcome from its JSON."""
+    kept = tuple(Kept(path, reason) for path, reason in done["kept"])
+    return Undone(tuple(map(str, done["restored"])), tuple(map(str, done["unchanged"])), kept)
+
+
+def _load(row: Row) -> UndoNote:
+    turn, by, planned, outcome = row
+    done = None if outcome is None else load_outcome(json.loads(outcome))
+    return UndoNote(TurnId(turn), by, tuple(json.loads(planned)), done)
