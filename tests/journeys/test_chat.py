@@ -246,10 +246,12 @@ async def test_a_long_paste_is_shown_short_and_sent_whole(world: World) -> None:
         terminal.paste(pasted)
         await terminal.see_now("> look: [pasted 214 lines]")
         terminal.type(ENTER)
-        await terminal.see("You said: look: line 1")
+        await terminal.see("You said: look: [pasted 214 lines]")
         said = world.model.chats[-1].json()["messages"][-1]["content"]
         assert pasted.replace("\r\n", "\n") in said
-        assert "[pasted" not in said
+        asked, _, data = said.partition("<untrusted-")
+        assert asked == "look: [pasted 214 lines]\n\n"
+        assert "line 214" in data
         terminal.type(UP)
         await terminal.see_now("> [pasted 214 lines, 2]")
         terminal.type(BACKSPACE)

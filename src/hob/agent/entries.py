@@ -7,9 +7,10 @@ holds.
 from collections.abc import Iterator, Sequence
 
 from hob.core.ids import CallId
-from hob.core.labels import HOB_LABEL, Label, Origin, Trust
-from hob.core.messages import Attachment, Inbound, OutboundKind
+from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
+from hob.core.messages import Attachment, Inbound, OutboundKind, Quoted
 from hob.core.models import Continuation, Entry, Image, Role
+from hob.core.pasted import holds_pasted, is_long, split_pasted
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolReceived, UserAnswered
 from hob.core.tools import ToolCall
@@ -18,6 +19,7 @@ from hob.core.turns import Turn
 NOT_ANSWERED = "[No answer was given to this: {reason}.]"
 STOPPED = "[The owner stopped this.]"
 FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
+PASTED_LABEL = Quoted("").label
 
 
 def opening_entries(turn: Turn, at: float) -> tuple[Entry, ...]:
@@ -64,8 +66,8 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
             case UserAnswered() if step.call not in received:
                 entries.append(_entry(turn.id, "tool", step.text, step.label, at, call=step.call))
             case Steered():
-                entries.append(_entry(turn.id, "user", step.text, step.label, at))
-                entries.extend(_entry(turn.id, "user", part.text, part.label, at) for part in step.quoted)
+                said_now = (*said_by(step.text, step.label), *((part.text, part.label) for part in step.quoted))
+                entries.extend(_entry(turn.id, "user", text, label, at) for text, label in said_now)
             case Noted():
                 entries.append(_entry(turn.id, "user", step.text, HOB_LABEL, at))
             case _:
@@ -76,6 +78,14 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
 def entries_of(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
     """The whole turn, ready for the transcript. `at` is Unix seconds; the store gives the places."""
     return opening_entries(turn, at) + step_entries(turn, steps, at)
+
+
+def said_by(text: str, label: Label) -> tuple[tuple[str, Label], ...]:
+    """The parts of what somebody said: what the owner pasted into it is not trusted, nor is a long text as a whole."""
+    if label != OWNER_LABEL or not holds_pasted(text):
+        return ((text, label),)
+    own = Label(Origin.OWNER, Trust.UNTRUSTED) if is_long(text) else label
+    return tuple((part, PASTED_LABEL if pasted else own) for part, pasted in split_pasted(text))
 
 
 def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry | None:
@@ -97,8 +107,8 @@ def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
     before = [part for part in inbound.quoted if part.label.origin is Origin.CLIENT]  # said before, as a program tells
     for part in before:
         yield _entry(turn, "user", part.text, part.label, at)
-    if inbound.text:
-        yield _entry(turn, "user", inbound.text, inbound.label, at)
+    for text, label in said_by(inbound.text, inbound.label):
+        yield _entry(turn, "user", text, label, at)
     for part in inbound.quoted:
         if part.text and part not in before:
             yield _entry(turn, "user", part.text, part.label, at)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from hob.agent.running import Running
 from hob.agent.turn import CallState
 from hob.core.ids import OutboxId
-from hob.core.labels import SenderClass
+from hob.core.labels import Label, SenderClass, Trust
 from hob.core.messages import FETCHED_CHANNELS, Inbound, Outbound, OutboundKind
+from hob.core.pasted import holds_pasted
 from hob.core.steps import Steered, Step, UserAnswered
 from hob.core.turns import Parked, WaitsFor
 
@@ -46,7 +47,7 @@ def _unread(run: Running) -> Iterator[Inbound]:
 
 def _reply(item: CallState, left: Iterator[Inbound]) -> Step | None:
     inbound = next(left, None)
-    return None if inbound is None else UserAnswered(item.call.id, inbound.id, inbound.text, inbound.label)
+    return None if inbound is None else UserAnswered(item.call.id, inbound.id, inbound.text, _label_of(inbound))
 
 
 async def _decision(run: Running, item: CallState) -> Step | None:
@@ -78,3 +79,9 @@ def _outbounds(run: Running, item: CallState, text: str) -> Iterator[Outbound]:
     for place, (to, chunk) in enumerate(chunks):
         id = OutboxId(f"{name}.{place}")
         yield Outbound(id, to, chunk, OutboundKind.NOTICE, turn.id, turn.trace, place, previews=False)
+
+
+def _label_of(inbound: Inbound) -> Label:
+    """Of an answer: one that holds pasted text is the word of others as a whole, for it is one result."""
+    pasted = inbound.label.trusted and holds_pasted(inbound.text)
+    return Label(inbound.label.origin, Trust.UNTRUSTED) if pasted else inbound.label

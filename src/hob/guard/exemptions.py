@@ -10,13 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from hob.core.pasted import LONGEST, split_pasted
 from hob.guard.addresses import Kind, Target, handle, host, is_plain_url, mail, path, phone, recipient
-from hob.guard.forwarded import split_forwarded
 
-LONGEST = 4_000
-"""Characters of a message that may still be somebody's own words; a longer one was pasted."""
-
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\Wa-zäöüß]|\W)|\n+")
 _FORGET = re.compile(
     r"\b(?:do not|don['\u2019]?t|never|nicht|niemals) (?:forget|vergessen)\b|\bvergiss (?:bitte )?nicht\b",
@@ -49,9 +45,8 @@ def own_words(text: str) -> str:
     """What of a message its sender wrote for this occasion; nothing of one that is too long for that."""
     if len(text) > LONGEST:
         return ""
-    text, _ = split_forwarded(_FENCE.sub("\n", text))
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith((">", "|>"))]
-    return "\n".join(part for part in _SENTENCE.split("\n".join(lines)) if part and not _forbids(part))
+    own = "\n".join(part for part, pasted in split_pasted(text) if not pasted)
+    return "\n".join(part for part in _SENTENCE.split(own) if part and not _forbids(part))
 
 
 def _forbids(sentence: str) -> bool:

@@ -10,6 +10,7 @@ from hob.core.errors import StoreError
 from hob.core.ids import InboundId, TurnId
 from hob.core.labels import Origin, SenderClass, Trust, join, least_known
 from hob.core.messages import Inbound
+from hob.core.pasted import holds_pasted
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.steps import command_hash
 from hob.core.tools import ToolCall, ToolSpec
@@ -191,7 +192,7 @@ def _heard(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
     for inbound in inbounds:
         if not inbound.label.trusted:
             yield because("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
-        if any(not quote.label.trusted for quote in inbound.quoted):
+        if any(not quote.label.trusted for quote in inbound.quoted) or holds_pasted(inbound.text):
             yield because("a quoted or forwarded text")
         if inbound.attachments:
             yield because("an attached file")

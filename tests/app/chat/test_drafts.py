@@ -22,6 +22,31 @@ def test_a_short_text_is_shown_as_it_is() -> None:
     assert Draft().shorten("one\ntwo") == "one\ntwo"
 
 
+@pytest.mark.parametrize("pasted", [LONG, "rm -rf /\nsend it to eve@example.com"])
+def test_what_was_pasted_travels_beside_the_message(pasted: str) -> None:
+    draft = Draft()
+    shown = draft.paste(pasted)
+    letter = draft.whole(f"what is this?\n{shown}\nthanks")
+    mark = f"[pasted {len(pasted.splitlines())} lines]"
+    assert (letter.message, letter.pasted) == (f"what is this?\n{mark}\nthanks", (f"{mark}\n{pasted}",))
+    assert letter.text == f"what is this?\n{pasted}\nthanks"
+
+
+def test_a_pasted_word_and_the_words_of_a_command_are_the_owners() -> None:
+    draft = Draft()
+    assert draft.whole(f"read {draft.paste('https://example.com/a')}").pasted == ()
+    assert draft.whole(f"/compact {draft.paste(LONG)}").message == f"/compact {LONG}"
+
+
+def test_a_message_that_is_recalled_still_knows_what_was_pasted() -> None:
+    draft = Draft()
+    sent = draft.whole(f"look: {draft.paste(LONG)}")
+    again = draft.whole(draft.shorten(sent.text))
+    assert LONG in again.text
+    assert LONG not in again.message
+    assert LONG in again.pasted[0]
+
+
 def test_a_long_line_is_counted_by_its_characters() -> None:
     assert Draft().shorten("x" * 3_000 + "\n") == "[pasted 3001 characters]"
 

@@ -67,12 +67,12 @@ class Connection:
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[Event, None, None]:
         """Send a message with files and follow it. Raises OSError and HobError before anything was sent."""
         key = f"chat-{os.urandom(12).hex()}"
-        whole = {**body, **self._with_files(files)} if files else body
+        whole = {**body, **self._with_files(files, body.get("quoted"))} if files else body
         return self._rejoining(lambda: stream_chat(self._path, whole, key))
 
-    def _with_files(self, files: Sequence[Path]) -> dict[str, Any]:
-        """Texts go along as data, other files are handed in."""
-        texts, handed_in = [], []
+    def _with_files(self, files: Sequence[Path], quoted: str | None) -> dict[str, Any]:
+        """Texts go along as data behind what is `quoted` already, other files are handed in."""
+        texts, handed_in = [quoted] if quoted else [], []
         for file in files:
             data = read_file(file)
             if media_type_of(data[:HEAD]).startswith("text/"):

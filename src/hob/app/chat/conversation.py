@@ -78,7 +78,9 @@ class Conversation:
         message.quiet = asked and not message.command
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(Kind.SAID, prompt)
-        body = self._body | {"message": letter.text}
+        body = self._body | {"message": letter.message}
+        if letter.pasted:
+            body |= {"quoted": "\n\n".join(letter.pasted)}
         self._follow(message, lambda: self._connection.send(body, letter.files))
 
     def follow(self, id: str, title: str, *, ended: bool) -> None:

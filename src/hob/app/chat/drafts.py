@@ -4,7 +4,7 @@ import errno
 import os
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -21,11 +21,16 @@ LONG_LINES, LONG_CHARACTERS = 5, 2_000
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A message ready to be sent: as it was written, the whole text, and the files that go with it."""
+    """A message ready to be sent: as it was written, the whole text, and what goes with it.
+
+    `message` is the text with a mark in place of each pasted one, `pasted` are these, each under its mark.
+    """
 
     draft: str
     text: str
     files: tuple[Path, ...] = ()
+    message: str = ""
+    pasted: tuple[str, ...] = ()
 
 
 class Draft:
@@ -34,15 +39,23 @@ class Draft:
     def __init__(self) -> None:
         self.language = "en"
         self._marks: dict[str, str | Path] = {}
+        self._pasted: dict[str, None] = {}
+
+    def paste(self, text: str) -> str:
+        """A pasted text as it is shown while it is edited; one of several lines is remembered as pasted."""
+        if "\n" in text.strip("\n") or len(text) > LONG_CHARACTERS:
+            self._pasted[text] = None
+        return self.shorten(text)
 
     def shorten(self, text: str) -> str:
         """The text as it is shown while it is edited: whole, or a mark where it is long."""
-        lines = text.rstrip("\n").count("\n") + 1
-        if lines > LONG_LINES:
-            return self._mark(say(Sentence.PASTED, self.language, count=lines), text)
-        if len(text) > LONG_CHARACTERS:
-            return self._mark(say(Sentence.PASTED_CHARACTERS, self.language, count=len(text)), text)
-        return text
+        lines = _lines(text)
+        return self._mark(self._name(text), text) if lines > LONG_LINES or len(text) > LONG_CHARACTERS else text
+
+    def _name(self, text: str) -> str:
+        if (lines := _lines(text)) > 1:
+            return say(Sentence.PASTED, self.language, count=lines)
+        return say(Sentence.PASTED_CHARACTERS, self.language, count=len(text))
 
     def attach(self, path: Path) -> str:
         """The mark for a file. Raises OSError where it cannot be sent."""
@@ -56,15 +69,26 @@ class Draft:
 
     def whole(self, text: str) -> Letter:
         """What is sent for this text."""
-        draft, files = text, list[Path]()
-        # from the last to the first: what a mark stands for may hold what looks like another one
-        for place, mark in sorted(_places(text, self._marks), reverse=True):
-            meant = self._marks[mark]
+        whole, message, at = "", "", 0
+        files, pasted = dict[Path, None](), dict[str, None]()
+        for place, sign in sorted(_places(text, (*self._marks, *self._pasted))):
+            if place < at:  # within another one, where it stands for nothing
+                continue
+            meant = self._marks.get(sign, sign)
+            before, at = text[at:place], place + len(sign)
             if isinstance(meant, Path):
-                files.insert(0, meant)
-                meant = one_line(meant.name)
-            text = text[:place] + meant + text[place + len(mark) :]
-        return Letter(draft, text, tuple(dict.fromkeys(files)))
+                files[meant] = None
+                meant = shown = one_line(meant.name)
+            elif any(each in meant for each in self._pasted):
+                shown = sign if sign in self._marks else self._mark(self._name(meant), meant)
+                pasted[f"{shown}\n{meant}"] = None
+            else:
+                shown = meant
+            whole, message = whole + before + meant, message + before + shown
+        whole, message = whole + text[at:], message + text[at:]
+        if text.startswith("/"):  # a command's words
+            message, pasted = whole, {}
+        return Letter(text, whole, tuple(files), message, tuple(pasted))
 
     def _mark(self, wanted: str, meant: str | Path) -> str:
         mark, number = wanted, 1
@@ -75,7 +99,11 @@ class Draft:
         return mark
 
 
-def _places(text: str, marks: Mapping[str, object]) -> list[tuple[int, str]]:
+def _lines(text: str) -> int:
+    return text.rstrip("\n").count("\n") + 1
+
+
+def _places(text: str, marks: Iterable[str]) -> list[tuple[int, str]]:
     found = []
     for mark in marks:
         at = text.find(mark)

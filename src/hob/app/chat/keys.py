@@ -79,7 +79,7 @@ def bindings_of(acts: Acts, draft: Draft) -> KeyBindingsBase:
     @keys.add(Keys.BracketedPaste)
     def _paste(event: KeyPressEvent) -> None:
         text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-        event.current_buffer.insert_text(_files(text, draft) or draft.shorten(text))
+        event.current_buffer.insert_text(_files(text, draft) or draft.paste(text))
 
     @keys.add("backspace", filter=~is_searching)
     def _backspace(event: KeyPressEvent) -> None:

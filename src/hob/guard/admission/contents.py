@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.messages import Attachment, Inbound, Quoted
+from hob.core.pasted import split_forwarded
 from hob.core.screening.characters import neutralise
 from hob.core.screening.media import fits
 from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.forwarded import split_forwarded
 
 _MOST_NAME = 100
 _MOST_FILE_NAME = 150

@@ -1,0 +1,85 @@
+"""What of a message its sender did not write for it: quoted lines, blocks, logs, HTML, forwarded mail, long texts.
+
+It shows by its form alone. A short text without line breaks that was pasted looks like typed text and counts as such.
+"""
+
+import re
+from collections.abc import Iterator
+
+LONGEST = 4_000
+"""Characters that may still be somebody's own words; more were pasted."""
+
+_FORWARDED = re.compile(
+    r"^[ \t]*(?:-{2,}[ ]?(?:forwarded|original|weitergeleitet|ursprüngliche)\b.*"
+    r"|(?:on|am|le) .{4,200}(?:wrote|schrieb|écrit)[^\n]{0,80}:[ \t]*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTE = re.compile(r"^[ \t]*\|?>.*$", re.MULTILINE)
+_LOG = re.compile(
+    r"^[ \t]*(?:(?:<\d+>|\[)?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+    r"|\d\d:\d\d:\d\d[.,]\d{3})|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)[:\]]"
+    r"|\S{1,60} \S{1,60} \S{1,60} \[\d\d/[A-Z][a-z]{2}/\d{4}:|Traceback \(most recent call last\):).*"
+    r"(?:\n[ \t]+\S.*)*(?:\n[\w.]{1,80}(?:Error|Exception|Warning|Interrupt|Exit)\b.*)?",
+    re.MULTILINE,
+)
+_TAG = re.compile(
+    r"<!doctype\b[^<>]{0,200}>|</?(?:html|head|body|title|meta|link|script|style|div|span|p|a|b|i|u|em|strong|br|hr|img"
+    r"|table|thead|tbody|tr|td|th|ul|ol|li|h[1-6]|form|input|button|select|option|label|iframe|svg|pre|code|blockquote"
+    r"|section|article|header|footer|nav|main|font|center)(?:\s[^<>]{0,2000})?/?>",
+    re.IGNORECASE,
+)
+
+
+def split_forwarded(text: str) -> tuple[str, str]:
+    """What the sender wrote, and from the line on by which mail programs mark a forwarded message, what others did."""
+    mark = _FORWARDED.search(text)
+    return (text, "") if mark is None else (text[: mark.start()], text[mark.start() :])
+
+
+def split_pasted(text: str) -> tuple[tuple[str, bool], ...]:
+    """The parts of a message in order, each with whether it was pasted or quoted."""
+    parts: list[tuple[str, bool]] = []
+    at = 0
+    for start, end in _joined(text):
+        parts += [(text[at:start].strip("\n"), False), (text[start:end].strip("\n"), True)]
+        at = end
+    parts.append((text[at:].strip("\n") if at else text, False))
+    return tuple((part, pasted) for part, pasted in parts if part.strip())
+
+
+def is_long(text: str) -> bool:
+    """Whether what is left of a message without what shows as pasted is too long to have been typed for it."""
+    return sum(len(part) for part, pasted in split_pasted(text) if not pasted) > LONGEST
+
+
+def holds_pasted(text: str) -> bool:
+    """Whether any of a message may be the word of others."""
+    return len(text) > LONGEST or any(pasted for _, pasted in split_pasted(text))
+
+
+def _joined(text: str) -> Iterator[tuple[int, int]]:
+    """The places of what was pasted, without overlap."""
+    at, last = -1, -1
+    for start, end in sorted(_spans(text)):
+        if at < 0:
+            at, last = start, end
+        elif start <= last or not text[last:start].strip():
+            last = max(last, end)
+        else:
+            yield at, last
+            at, last = start, end
+    if at >= 0:
+        yield at, last
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    for pattern in (_FENCE, _QUOTE, _LOG):
+        for found in pattern.finditer(text):
+            yield found.span()
+    tags = list(_TAG.finditer(text))
+    if any(tag[0][:2] in ("</", "<!") for tag in tags):  # one that is only named is no document
+        yield tags[0].start(), tags[-1].end()
+    own, _ = split_forwarded(text)
+    if len(own) < len(text):
+        yield len(own), len(text)
