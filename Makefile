@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null)
 SEED ?= $(shell date +%s)
 WORKERS ?= auto
 
-.PHONY: run test test-full check format bench docs clean
+.PHONY: run test test-full check format bench docs names clean
 
 run: .venv/ready
 	@.venv/bin/hob
@@ -35,6 +35,9 @@ bench: .venv/dev
 
 docs: .venv/dev
 	.venv/bin/python docs/generate.py
+
+names: .venv/dev
+	.venv/bin/python docs/names.py
 
 clean:
 	rm -rf .venv dist build

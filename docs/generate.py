@@ -23,7 +23,7 @@ from live_page import live
 from markdown import cell, doc, fenced, field_table, signature
 from openapi import openapi
 from tool_page import known_tools, tools
-from usage import usage_of
+from usage import inner_names, target_of, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
 import hob
@@ -92,17 +92,15 @@ def commands() -> str:
     """The command line and the slash commands."""
     lines = ["# Commands", "", "## `hob`", "", *fenced(overview())]
     for name, where, _ in COMMANDS:
-        module, _, attribute = where.partition(":")
-        target = getattr(importlib.import_module(f"hob.app.commands.{module}"), attribute)
+        target = target_of(where)
         lines += ["", f"### `hob {name}`", ""]
         if inspect.isfunction(target):
             lines += usage_of(name, target)
             continue
         lines.append(target.help)
-        for inner in sorted(target):
-            if not inner.startswith("-"):
-                whole = f"{name} {inner}"
-                lines += ["", f"#### `hob {whole}`", "", *usage_of(whole, target[inner].default_command)]
+        for inner in inner_names(target):
+            whole = f"{name} {inner}"
+            lines += ["", f"#### `hob {whole}`", "", *usage_of(whole, target[inner].default_command)]
     lines += [
         "",
         "## Exit status",

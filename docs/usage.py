@@ -3,6 +3,7 @@
 That is said either in the docstring's list of parameters or in the parameter's own `cyclopts.Parameter`.
 """
 
+import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -11,7 +12,44 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from cyclopts import Parameter
 from markdown import cell
 
+from hob.app.cli import COMMANDS
+
 _LIST = "Parameters\n----------\n"
+
+
+def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every command by its whole name, with the function that performs it."""
+    for name, where, _ in COMMANDS:
+        target = target_of(where)
+        if inspect.isfunction(target):
+            yield name, target
+        else:
+            yield from ((f"{name} {inner}", target[inner].default_command) for inner in inner_names(target))
+
+
+def target_of(where: str) -> Any:
+    """What a line of the table of commands names: a function, or a `cyclopts.App` of several."""
+    module, _, attribute = where.partition(":")
+    return getattr(importlib.import_module(f"hob.app.commands.{module}"), attribute)
+
+
+def inner_names(app: Any) -> list[str]:
+    """The commands of one that has several."""
+    return sorted(name for name in app if not name.startswith("-"))
+
+
+def options_of(function: Callable[..., Any]) -> Iterator[str]:
+    """Its options, and with each argument the words that it may be where there are only some."""
+    kinds = get_type_hints(function, include_extras=True)
+    for parameter in inspect.signature(function).parameters.values():
+        kind = kinds.get(parameter.name)
+        choices = "|".join(filter(None, _choices(kind)))
+        given = [name for each in get_args(kind) if isinstance(each, Parameter) for name in each.name or ()]
+        names = [name for name in (*given, _name(parameter, kind)) if name.startswith("-")]
+        for name in dict.fromkeys(names):
+            yield f"{name} {choices}".strip()
+        if choices and not names:
+            yield choices
 
 
 def usage_of(name: str, function: Callable[..., Any]) -> list[str]:
