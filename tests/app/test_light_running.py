@@ -6,16 +6,18 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.prompt import same_bytes
-from hob.app.daemon import listening
+from hob.app.daemon import TcpListener, listening
 from hob.app.opening import App, Extras, open_app
 from hob.app.sections import SECTIONS
 from hob.config import load_config
 from hob.gateway.following import follow
 from hob.gateway.inbound import owners_inbound
+from hob.gateway.settings import GatewaySettings
 from hob.testing.model_server import ModelServer
 
 
@@ -74,10 +76,11 @@ async def test_waiting_sets_no_timer(tmp_path: Path) -> None:
 
     Whether the hour of the day's backup has come is looked at once an hour.
     """
-    async with ModelServer() as server, running(tmp_path, server) as app, listening(app, tcp=True):
-        assert timers() == []
-        await say(app, "hi")
-        assert [timer for timer in timers() if "_Connection.close" not in repr(timer)] == []
+    with TcpListener.opened(replace(GatewaySettings(), port=0)) as tcp:
+        async with ModelServer() as server, running(tmp_path, server) as app, listening(app, tcp):
+            assert timers() == []
+            await say(app, "hi")
+            assert [timer for timer in timers() if "_Connection.close" not in repr(timer)] == []
 
 
 def timers() -> list[asyncio.TimerHandle]:

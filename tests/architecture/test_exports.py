@@ -11,7 +11,8 @@ EXPORTS = {
         session_of thread_session zone_of
     """,
     "hob.bus": """
-        Acceptor Bus BusSettings Courier Hub Lanes Questions Subscription open_bus
+        Acceptor Bus BusContext BusSettings ChannelDirectory Courier Hub Lanes Questions Signal
+        Subscription run_bus
     """,
     "hob.config": """
         Config ConfigInvalid Layer Place Problem Source UnknownKey find_home load_config process_environment

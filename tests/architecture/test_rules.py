@@ -14,7 +14,7 @@ WALLS = {
     "bus/courier.py": "the channel",
     "bus/performing.py": "the job: one turn's defect is not the others'",
     "bus/commanding.py": "the job: a command",
-    "bus/lanes.py": "the job: a session",
+    "bus/workers.py": "the job: a session",
     "app/doctor/examination.py": "the check: what it stumbles over is a finding",
     "app/afterwards.py": "the job: what nobody waits for",
     "app/importing/conversations.py": "the reader: somebody else's code, maybe, reads what anybody wrote",

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hob.bus import Bus, BusSettings, Hub, open_bus
+from hob.bus import Acceptor, Bus, BusContext, BusSettings, ChannelDirectory, Hub, Lanes, Signal, run_bus
 from hob.core.clock import Clock, SystemClock
 from hob.core.ports.accept import Accepted
 from hob.core.ports.channel import Channel
@@ -66,18 +66,26 @@ async def open_bench(
     async with open_store(home, StoreSettings(), clock) as store:
         hub = Hub()
         turns = ScriptedTurns(store.journal, scripts, hub)
-        async with open_bus(
+        around = BusContext(
             store,
-            turns=turns,
-            commands=commands or TableCommands(),
-            routing=routing or ChatRouting(mode),
+            routing or ChatRouting(mode),
+            settings or BusSettings(failure_seconds=0.01),
+            clock,
+            hub,
+            "en",
+            Signal(),
+            ChannelDirectory(channels).limit_of,
+            set() if own_only else None,
+        )
+        lanes, commands = Lanes(around), commands or TableCommands()
+        accept = Acceptor(
+            around,
+            commands=commands,
             admission=door or OpenDoor(),
-            channels=channels,
-            settings=settings or BusSettings(failure_seconds=0.01),
-            clock=clock,
-            hub=hub,
-            own_only=own_only,
-        ) as bus:
+            arrived=lanes.arrived,
+            adopt=lanes.adopt if own_only else None,
+        )
+        async with run_bus(lanes, accept, turns=turns, commands=commands, channels=channels) as bus:
             yield Bench(store, bus, turns)
 
 

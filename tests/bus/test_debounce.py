@@ -23,7 +23,7 @@ async def wait_until_it_rests(bench: Bench, clock: ManualClock) -> None:
 
     def rests() -> bool:
         lanes = bench.bus.lanes._lanes.values()
-        return any(lane.resting and not lane._changed.is_set() for lane in lanes) and clock.sleepers() == 1
+        return any(lane.resting and not lane.changed.is_set() for lane in lanes) and clock.sleepers() == 1
 
     await until(rests)
 

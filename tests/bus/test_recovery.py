@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hob.bus import Bus, BusSettings, Hub, open_bus
+from hob.bus import Acceptor, Bus, BusContext, BusSettings, Hub, Lanes, Signal, run_bus
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey
@@ -275,11 +275,11 @@ async def test_a_start_over_a_broken_store_fails_at_once(tmp_path: Path) -> None
     clock = SystemClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         await store.abandon()
+        around = BusContext(store, ChatRouting(), BusSettings(), clock, Hub(), "en", Signal())
+        lanes, commands = Lanes(around), TableCommands()
+        accept = Acceptor(around, commands=commands, admission=OpenDoor(), arrived=lanes.arrived)
         with pytest.raises(Exception, match="closed"):
-            async with open_bus(
-                store, turns=ScriptedTurns(store.journal), commands=TableCommands(), routing=ChatRouting(),
-                admission=OpenDoor(), settings=BusSettings(), clock=clock, hub=Hub(),
-            ) as bus:  # fmt: skip
+            async with run_bus(lanes, accept, turns=ScriptedTurns(store.journal), commands=commands) as bus:
                 assert isinstance(bus, Bus)
 
 

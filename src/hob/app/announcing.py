@@ -6,11 +6,11 @@ nothing out.
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from hob.app.telling import Telling
+from hob.app.telling import Owed, Telling
 from hob.channels.webhooks.settings import WebhookOutSettings
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
@@ -60,21 +60,19 @@ class Announcer:
         clock: Clock,
         telling: Telling,
         language: str,
+        owed: Owed,
     ) -> None:
+        """`owed` is told where something waits to be sent."""
         self._receivers = receivers
         self._store = store
         self._clock = clock
         self._telling = telling
         self._language = language
-        self._owed: Callable[[Iterable[Address]], None] = lambda addresses: None
+        self._owed = owed
         self._cursor = 0
         self._since: Mapping[str, int] = {}
         self._complained: set[str] = set()
         self._behind: float | None = None
-
-    def bind(self, owed: Callable[[Iterable[Address]], None]) -> None:
-        """`owed` is told where something waits to be sent."""
-        self._owed = owed
 
     @property
     def lag(self) -> float | None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from hob.bus import Bus
+from hob.bus import Lanes
 from hob.bus.commanding import command_event
 from hob.core.answers import Answer as Line
 from hob.core.answers import answer as say
@@ -32,17 +32,13 @@ log = logging.getLogger(__name__)
 class Approving:
     """Implements the agent's `Approvals` and the bus's `Questions`."""
 
-    def __init__(self, store: Store, ledger: ApprovalLedger, clock: Clock, language: str) -> None:
+    def __init__(self, store: Store, lanes: Lanes, ledger: ApprovalLedger, clock: Clock, language: str) -> None:
         self._store = store
+        self._lanes = lanes
         self._ledger = ledger
         self._clock = clock
         self._language = language
-        self._bus: Bus | None = None
         self._stands = asyncio.Event()
-
-    def bind(self, bus: Bus) -> None:
-        """The bus needs the questions, and an answer wakes a turn of the bus."""
-        self._bus = bus
 
     # for the turn
 
@@ -161,7 +157,7 @@ class Approving:
             await self._wake(answered.approval.turn)
 
     async def _wake(self, turn: TurnId) -> None:
-        await self._bound().lanes.wake(turn)
+        await self._lanes.wake(turn)
 
     # time
 
@@ -189,11 +185,6 @@ class Approving:
             approval = await self._store.approvals.find(id)
             if approval is not None:
                 await self._wake(approval.turn)
-
-    def _bound(self) -> Bus:
-        if self._bus is None:
-            raise RuntimeError("the bus is not open yet")
-        return self._bus
 
 
 def _same(approval: Approval, allowed: bool, scope: Scope) -> bool:

@@ -5,11 +5,13 @@ import logging
 import signal
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
+from socket import socket
 
 from hob.app.descriptors import raise_limit
 from hob.app.draining import drain
@@ -65,59 +67,78 @@ async def run_daemon(
         loop.add_signal_handler(number, stop)
     descriptors = raise_limit()
     supervisor = Supervisor(process_environment())
-    async with (
-        open_app(home, config, extras=extras) as app,
-        listening(app, tcp=True, descriptors=descriptors) as url,
-        supervisor.watched(app.api.clock),
-    ):
-        loop.add_signal_handler(signal.SIGHUP, app.reload)
-        app.desk.address = url
-        on_ready(url)
-        supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
-        try:
-            await asyncio.to_thread(load_libraries, app.choice)
-            await asyncio.to_thread(warn_of_webhooks, config)
-            await stop.gentle.wait()
-        finally:
-            supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
-            await drain(app, stop.forced)
+    with TcpListener.opened(config[GatewaySettings]) as tcp:
+        url = tcp.url if tcp is not None else ""
+        async with (
+            open_app(home, config, extras=extras, address=url) as app,
+            listening(app, tcp, descriptors=descriptors),
+            supervisor.watched(app.api.clock),
+        ):
+            loop.add_signal_handler(signal.SIGHUP, app.reload)
+            on_ready(url)
+            supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
+            try:
+                await asyncio.to_thread(load_libraries, app.choice)
+                await asyncio.to_thread(warn_of_webhooks, config)
+                await stop.gentle.wait()
+            finally:
+                supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
+                await drain(app, stop.forced)
+
+
+@dataclass(frozen=True, slots=True)
+class TcpListener:
+    """A bound TCP socket, its certificate if it has one, and the URL by which it is reached."""
+
+    socket: socket
+    tls: ssl.SSLContext | None
+    url: str
+
+    @classmethod
+    @contextmanager
+    def opened(cls, settings: GatewaySettings) -> Iterator["TcpListener | None"]:
+        """As the settings say; None where they want no TCP. Raises NotConfigured, Unready."""
+        if settings.port < 0:
+            yield None
+            return
+        tls = secured_by(settings)
+        with bind_tcp(settings.host, settings.port) as bound:
+            host, port = bound.getsockname()[:2]
+            here = ip_address(host.partition("%")[0]).is_loopback
+            if not (here or tls or settings.proxied_from_elsewhere):
+                log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
+            yield cls(bound, tls, f"http{'s' if tls else ''}://{f'[{host}]' if ':' in host else host}:{port}")
 
 
 @asynccontextmanager
-async def listening(app: App, *, tcp: bool, descriptors: int = 1_024) -> AsyncIterator[str]:
-    """Serve the API on `hob.sock` and, with `tcp`, on the configured address, whose URL is given.
+async def listening(app: App, tcp: TcpListener | None = None, *, descriptors: int = 1_024) -> AsyncIterator[None]:
+    """Serve the API on `hob.sock` and by `tcp`.
 
     Connections over TCP take half of the `descriptors` at most: the socket, files and commands are never without any.
     """
     settings = app.config[GatewaySettings]
-    secured = secured_by(settings)
-    if secured is not None:
-        app.reload.add_listener(partial(_renew, secured, settings))
     path = socket_of(app.home)
-    tcp_socket = bind_tcp(settings.host, settings.port) if tcp and settings.port >= 0 else None
-    unix_socket = bind_unix(path)
-    try:
+    async with AsyncExitStack() as stack:
+        unix_socket = bind_unix(path)
+        stack.callback(path.unlink, missing_ok=True)
         most = settings.body_bytes
-        async with serve(build_api(app.api, local=True), [unix_socket], grace=GRACE_SECONDS, message_bytes=most):
-            if tcp_socket is None:
-                yield ""
-                return
-            host, port = tcp_socket.getsockname()[:2]
-            here = ip_address(host.partition("%")[0]).is_loopback
-            if not (here or secured or settings.proxied_from_elsewhere):
-                log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
-            async with serve(
+        local = build_api(app.api, local=True)
+        await stack.enter_async_context(serve(local, [unix_socket], grace=GRACE_SECONDS, message_bytes=most))
+        if tcp is not None:
+            if tcp.tls is not None:
+                renew = partial(_renew, tcp.tls, settings)
+                stack.enter_context(app.kernel.signals.settings.heard_by(lambda _: renew()))
+            served = serve(
                 build_api(app.api, local=False),
-                [tcp_socket],
+                [tcp.socket],
                 grace=GRACE_SECONDS,
-                tls=secured,
+                tls=tcp.tls,
                 proxies=settings.trusted_proxies,
                 message_bytes=most,
                 most_connections=min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY),
-            ):
-                yield f"http{'s' if secured else ''}://{f'[{host}]' if ':' in host else host}:{port}"
-    finally:
-        path.unlink(missing_ok=True)
+            )
+            await stack.enter_async_context(served)
+        yield
 
 
 def _renew(context: ssl.SSLContext, settings: GatewaySettings) -> None:

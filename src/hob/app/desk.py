@@ -12,23 +12,20 @@ from hob.agent import Compacted, Compactor, Inspector, TakenBack, named_key
 from hob.app.accounts import Accounts, in_order
 from hob.app.drafts import Draft
 from hob.app.hands_when_needed import HandsWhenNeeded
+from hob.app.kernel import Kernel
 from hob.app.operating.figures import figures
 from hob.app.operating.forgetting import Forgetting
 from hob.app.operating.reloading import Reloading
 from hob.app.operating.remembered import CARRIED
 from hob.app.operating.sessions import Conversations
-from hob.app.operating.upkeep import Upkeep
 from hob.app.trials import Trials
-from hob.bus import Bus
 from hob.core.chunks import first_words
-from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
 from hob.core.models import Spent
 from hob.gateway.exposition import Metric
 from hob.providers import Routing
 from hob.providers.walking import LaneHealth
-from hob.store import Store
 
 
 class Desk:
@@ -36,60 +33,40 @@ class Desk:
 
     def __init__(
         self,
-        store: Store,
+        kernel: Kernel,
         compactor: Compactor,
         inspector: Inspector,
         accounts: Accounts,
         trials: Trials,
         models: Routing,
-        on_hand_over: Callable[[], None] | None,
         hands: HandsWhenNeeded,
-        clock: Clock,
-        unaccepted: Callable[[], Sequence[str]] = tuple,
+        conversations: Conversations,
+        forgetting: Forgetting,
+        reloading: Reloading,
+        views: Callable[[], Mapping[str, Any]],
+        address: str,
+        on_hand_over: Callable[[], None] | None,
     ) -> None:
-        self._store = store
+        """`views` is how the features are, `address` where the API can be reached, `hob.sock` apart."""
+        self._store = kernel.store
+        self._lanes = kernel.lanes
+        self._outbox = kernel.signals.outbox
+        self._clock = kernel.clock
+        self._unaccepted = kernel.files.unaccepted
         self._compactor = compactor
         self._inspector = inspector
         self._accounts = accounts
         self._trials = trials
         self._models = models
-        self._on_hand_over = on_hand_over
         self._hands = hands
-        self._clock = clock
-        self._unaccepted = unaccepted
-        self._began = clock.now().timestamp()
-        self.address = ""
-        """Where the API can be reached, `hob.sock` apart."""
-        self._bus: Bus | None = None
-        self._upkeep: Upkeep | None = None
-        self._reloading: Reloading | None = None
-        self._forgetting: Forgetting | None = None
-        self._followers: Callable[[], Sequence[Mapping[str, Any]]] = tuple
-
-    def bind(
-        self,
-        bus: Bus,
-        upkeep: Upkeep,
-        reloading: Reloading,
-        forgetting: Forgetting,
-        followers: Callable[[], Sequence[Mapping[str, Any]]],
-    ) -> None:
-        """The bus needs the commands and the commands need the bus: this is the knot."""
-        self._followers = followers
-        self._bus, self._upkeep, self._reloading, self._forgetting = bus, upkeep, reloading, forgetting
-        reloading.watch_models(self._models.become)
-        reloading.add_listener(self._models.look_again)
-
-    @property
-    def bus(self) -> Bus:
-        if self._bus is None:
-            raise RuntimeError("the bus is not open yet")
-        return self._bus
-
-    @property
-    def conversations(self) -> Conversations:
+        self.conversations = conversations
         """Sessions, for their owner."""
-        return Conversations(self._store, self.bus)
+        self._forgetting = forgetting
+        self._reloading = reloading
+        self._views = views
+        self._address = address
+        self._on_hand_over = on_hand_over
+        self._began = kernel.clock.now().timestamp()
 
     async def status(self) -> Mapping[str, Any]:
         inbox = await self._store.inbox.counts()
@@ -100,7 +77,7 @@ class Desk:
             "version": __version__,
             "pid": os.getpid(),
             "since": self._began,
-            "address": self.address or None,
+            "address": self._address or None,
             "running": turns.running,
             "waiting": inbox.waiting + turns.ready,
             "parked": turns.parked,
@@ -116,9 +93,8 @@ class Desk:
             "oldest_owed_seconds": outbox.oldest_age,
             "oldest_waiting_seconds": self._age(inbox.oldest),
             "writer_queue": health.queue,
-            "followers": list(self._followers()),
-            **(self._upkeep.view() if self._upkeep is not None else {}),
-            "settings": self._reloading.view() if self._reloading is not None else {},
+            **self._views(),
+            "settings": self._reloading.view(),
             "model": self._models.choice.line(),
             "resting": [_resting(lane, until) for lane in self._models.resting() if (until := lane.until) is not None],
             "unaccepted": list(self._unaccepted()),
@@ -146,13 +122,13 @@ class Desk:
         return await self._inspector.inspect(named_key("local", session))
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
-        return await self.bus.lanes.stop(session, reason)
+        return await self._lanes.stop(session, reason)
 
     async def cancel(self, id: str, reason: str) -> bool:
-        return await self.bus.lanes.cancel(id, reason)
+        return await self._lanes.cancel(id, reason)
 
     async def resume(self, session: SessionKey) -> None:
-        await self.bus.lanes.resume(session)
+        await self._lanes.resume(session)
 
     async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
         done = await self._compactor.compact(session, reason="/compact", model=model)
@@ -183,13 +159,13 @@ class Desk:
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         if await self._store.outbox.revive(OutboxId(id)):
-            self.bus.courier.owed()
+            self._outbox(None)
             row = await self._store.outbox.find(OutboxId(id))
             return {"id": id, "turn": row.outbound.turn if row is not None else None, "state": "ready"}
         turn = await self._store.turns.retry(id)
         if turn is None:
             raise NotFound(f"nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything")
-        await self.bus.lanes.wake(turn)
+        await self._lanes.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}
 
     async def retry_all(self, reason: str) -> Mapping[str, Any]:
@@ -205,12 +181,10 @@ class Desk:
         return {"file": str(file), "bytes": file.stat().st_size}
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
-        if self._forgetting is None:
-            raise RuntimeError("not open yet")
         return await (self._forgetting.preview(person) if preview else self._forgetting.erase(person))
 
     async def metrics(self) -> Sequence[Metric]:
-        return await figures(self._store, self.bus, dict(await self.status()), self._usual())
+        return await figures(self._store, self._lanes, dict(await self.status()), self._usual())
 
     def _usual(self) -> str:
         try:
@@ -220,12 +194,10 @@ class Desk:
         return str(ref) if ref is not None and ref.model else ""
 
     def reload(self) -> Mapping[str, Any]:
-        if self._reloading is None:
-            raise RuntimeError("not open yet")
         return self._reloading()
 
     def accepting(self) -> bool:
-        return not self.bus.accept.stopped
+        return self._lanes.accepting
 
     def hand_over(self) -> None:
         if self._on_hand_over is None:

@@ -1,11 +1,11 @@
 """The door, opened over this home: the gate, and what becomes of what it notices."""
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
 from hob.app.telling import Telling
+from hob.bus import ChannelDirectory
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
@@ -14,7 +14,6 @@ from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
 from hob.core.people import PairingRequest, SenderAddress
 from hob.core.ports.accept import Accept, Accepted
-from hob.core.ports.channel import Channel
 from hob.core.ports.guard import Admitted, Refused
 from hob.guard.admission.events import AdmissionEvent, LoopEnded, PairingAsked, Scanned
 from hob.guard.admission.gate import Gate, Parts, Scans
@@ -47,8 +46,7 @@ class Door:
         registrar: Registrar,
         clock: Clock,
         telling: Telling,
-        *,
-        channels: Sequence[Channel],
+        channels: ChannelDirectory,
         language: str,
     ) -> None:
         """Raises NotConfigured for a passphrase that is too short."""
@@ -69,7 +67,7 @@ class Door:
         self._registrar = registrar
         self._telling = telling
         self._language = language
-        self._channels: Mapping[tuple[str, str], object] = {(each.name, each.account): each for each in channels}
+        self._channels = channels
 
     def said(self, to: Address) -> None:
         """Hob has sent something there."""
@@ -77,7 +75,7 @@ class Door:
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
         origin = inbound.origin
-        channel = self._channels.get((origin.channel, origin.account))
+        channel: object = self._channels.find(origin)
         if isinstance(channel, KnowsItself) and channel.own_id:
             self._gate.is_me(SenderAddress.of(origin.channel, channel.own_id, origin.account))
         decision = self._gate.admit(inbound)
@@ -86,6 +84,10 @@ class Door:
             if alone:
                 self._telling.owner_is_at(origin, inbound.sender.id)
         return decision
+
+    def entrance(self, accept: Accept) -> Accept:
+        """What lets messages in, and keeps what the door noticed about one before its sender hears anything."""
+        return Entrance(accept, self)
 
     async def settle(self) -> None:
         """Keep what was told since it was asked last, and tell the owner what concerns them. Raises StoreErrors."""

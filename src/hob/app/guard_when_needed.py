@@ -6,7 +6,6 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hob.bus import Bus
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Trust
 from hob.core.messages import Inbound
@@ -32,26 +31,16 @@ class GuardWhenNeeded:
     def __init__(self, store: Store, make: Callable[[], "Guarded"]) -> None:
         self._store = store
         self._make = make
-        self._bus: Bus | None = None
         self._asked = asyncio.Event()
 
     @cached_property
     def guarded(self) -> "Guarded":
         """The guard itself."""
-        made = self._make()
-        if self._bus is not None:
-            made.approving.bind(self._bus)
-        return made
+        return self._make()
 
     def approving(self) -> "Approving":
         """What the owner is asked."""
         return self.guarded.approving
-
-    def bind(self, bus: Bus) -> None:
-        """An answer wakes a turn of the bus."""
-        self._bus = bus
-        if "guarded" in self.__dict__:
-            self.guarded.approving.bind(bus)
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         return await self.guarded.judge.judge(call, spec, turn, trust)

@@ -18,6 +18,7 @@ from hob.app.hands_when_needed import FOLDER
 from hob.app.obeyed import places_of
 from hob.app.situations import TurnSituations
 from hob.app.telling import Telling
+from hob.bus import Lanes
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
@@ -67,6 +68,7 @@ class Guarded:
 def guard(
     config: Config,
     store: Store,
+    lanes: Lanes,
     hands: Hands,
     clock: Clock,
     *,
@@ -105,7 +107,7 @@ def guard(
     pace = Pace(rates, partial(_who_is, people), partial(_alert, store, telling, language))
     foreign = NotedWrites(config.home / FOLDER / "foreign.jsonl", hands.undoing.paths)
     judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, pace, language, foreign)
-    return Guarded(policy, reader, judge, Approving(store, ledger, clock, language))
+    return Guarded(policy, reader, judge, Approving(store, lanes, ledger, clock, language))
 
 
 def _search(settings: SandboxSettings) -> Sequence[str]:

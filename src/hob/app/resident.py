@@ -72,7 +72,7 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
         stopper = _Stopper()
         async with (
             open_app(home, config, on_hand_over=stopper.asked.set) as app,
-            listening(app, tcp=False),
+            listening(app),
         ):
             said.put(stopper)
             await stopper.asked.wait()

@@ -2,20 +2,21 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import astuple, replace
 
+from hob.bus import ChannelDirectory
 from hob.core.chunks import split_text
 from hob.core.clock import Clock
 from hob.core.ids import OutboxId, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import SenderClass
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.people import SenderAddress
-from hob.core.ports.channel import Channel
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.guard.admission.people import People
 from hob.store import Store
 
+Owed = Callable[[Collection[Address] | None], None]
 _STATE = ("hob", "")
 _KEY = "owner"
 
@@ -25,18 +26,15 @@ log = logging.getLogger(__name__)
 class Telling:
     """Knows where the owner can be reached, and owes them a message there."""
 
-    def __init__(self, store: Store, people: People, channels: Sequence[Channel], clock: Clock) -> None:
+    def __init__(self, store: Store, people: People, channels: ChannelDirectory, clock: Clock, owed: Owed) -> None:
+        """`owed` is told where something waits to be delivered."""
         self._store = store
         self._people = people
-        self._channels = {(channel.name, channel.account): channel for channel in channels}
+        self._channels = channels
         self._clock = clock
-        self._owed: Callable[[Iterable[Address] | None], None] = lambda addresses: None
+        self._owed = owed
         self._at: tuple[Address, str] | None = None
         self._kept: tuple[Address, str] | None = None
-
-    def bind(self, owed: Callable[[Iterable[Address] | None], None]) -> None:
-        """`owed` is told where something waits to be delivered."""
-        self._owed = owed
 
     async def load(self) -> None:
         """Where the owner wrote last, in an earlier run. Raises StoreErrors."""
@@ -68,7 +66,7 @@ class Telling:
         if to is None:
             await self._store.timeline.add((event,))
             return
-        limit = self._channels[(to.channel, to.account)].text_limit
+        limit = self._channels.limit_of(to)
         outbounds = [
             Outbound(
                 OutboxId(f"{what}.{key or event.id}.{n}"), to, part, OutboundKind.NOTICE, None, event.trace, n, False
@@ -88,8 +86,8 @@ class Telling:
         Where no channel leads to them it is the terminal, which shows it when it is opened next. Raises StoreErrors.
         """
         to = self._owner() or Address("local", "main")
-        channel = self._channels.get((to.channel, to.account))
-        parts = (text,) if channel is None else split_text(text, channel.text_limit)
+        limit = self._channels.limit_of(to)
+        parts = split_text(text, limit) if limit else (text,)
         await self._store.outbox.owe(
             [replace(message, id=OutboxId(f"{message.id}.{n}"), to=to, text=part) for n, part in enumerate(parts)]
         )
@@ -106,7 +104,7 @@ class Telling:
             at, sender = self._at
             person = self._people.find(SenderAddress.of(at.channel, sender, at.account))
             still = person is not None and person.cls is SenderClass.OWNER
-            if still and (at.channel, at.account) in self._channels:
+            if still and self._channels.find(at) is not None:
                 return at
         owners = (person for person in self._people if person.cls is SenderClass.OWNER)
         linked = [address for person in owners for address in person.addresses]
@@ -114,7 +112,7 @@ class Telling:
             (
                 Address(name, address.id, account)
                 for address in linked
-                for name, account in self._channels
+                for name, account in self._channels.all
                 if name.casefold() == address.channel and address.account in ("", account) and name != avoid
             ),
             None,

@@ -8,8 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from hob.app.announcing import Announcer
-from hob.app.telling import Telling
-from hob.bus import Bus
+from hob.app.telling import Owed, Telling
 from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.config import Config
 from hob.core.clock import Clock
@@ -26,22 +25,18 @@ log = logging.getLogger(__name__)
 class WebhookParts:
     """What a daemon has for webhooks."""
 
-    def __init__(self, config: Config, store: Store, clock: Clock, telling: Telling, language: str) -> None:
+    def __init__(self, config: Config, store: Store, clock: Clock, telling: Telling, language: str, owed: Owed) -> None:
         receivers = config[WebhooksOut]
         self.channels: tuple[Channel, ...] = (
             AnswerChannel(config[Webhooks], telling),
             LazyOutgoingWebhooks(receivers, clock),
         )
-        self.announcer = Announcer(receivers, store, clock, telling, language)
+        self.announcer = Announcer(receivers, store, clock, telling, language, owed)
 
     def followers(self) -> Sequence[Mapping[str, Any]]:
         """How far behind the timeline it is."""
         lag = self.announcer.lag
         return [] if lag is None else [{"name": "webhooks", "lag_seconds": lag}]
-
-    def bind(self, bus: Bus) -> None:
-        """What is told goes out by this bus."""
-        self.announcer.bind(bus.courier.owed)
 
 
 def warn_of_webhooks(config: Config) -> None:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Protocol
 
 from hob.bus.commanding import command_event, run_command
-from hob.bus.performing import Surroundings
+from hob.bus.performing import BusContext
 from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import ONE_TURN, InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.labels import HOB_LABEL, Origin
 from hob.core.messages import FETCHED_CHANNELS, Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
+from hob.core.ports.turns import Commands
 from hob.core.sentences import OF_BUSY, Sentence, say, span
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tracing import own
@@ -40,8 +41,9 @@ class Acceptor:
 
     def __init__(
         self,
-        around: Surroundings,
+        around: BusContext,
         *,
+        commands: Commands,
         admission: Admission,
         arrived: Arrived,
         adopt: Adopt | None = None,
@@ -49,6 +51,7 @@ class Acceptor:
     ) -> None:
         """`adopt` is told when somebody asks for a message again that came in before, perhaps in an earlier run."""
         self._around = around
+        self._commands = commands
         self._admission = admission
         self._arrived = arrived
         self._adopt = adopt
@@ -60,17 +63,11 @@ class Acceptor:
             total=settings.total_waiting,
             self_made_per_hour=settings.self_made_per_hour,
         )
-        self._stopped = False
         self._answering: dict[tuple[str, str, str], asyncio.Event] = {}
 
     def stop(self) -> None:
         """From now on raise Stopping."""
-        self._stopped = True
-
-    @property
-    def stopped(self) -> bool:
-        """Whether nothing is taken any more."""
-        return self._stopped
+        self._around.accepting = False
 
     async def __call__(self, inbound: Inbound) -> Accepted:
         """Make the message durable; see `Accept`. Why it was not taken is said in the configured language."""
@@ -86,7 +83,7 @@ class Acceptor:
             raise type(error)(say(Sentence.STORE_TROUBLE, language, detail=error)) from error
 
     async def _take(self, inbound: Inbound) -> Accepted:
-        if self._stopped:
+        if not self._around.accepting:
             raise Stopping(say(Sentence.STOPPING, self._around.language))
         if not inbound.key:
             raise InvalidRequest("the message has no key")
@@ -96,7 +93,7 @@ class Acceptor:
         inbound = admitted.inbound or replace(inbound, sender=admitted.sender)
         session = inbound.session or self._around.routing.session_of(inbound)
         event = self._event(inbound, session, admitted.classification)
-        when = self._around.commands.when(inbound.text)
+        when = self._commands.when(inbound.text)
         accepted = await self._settle(inbound, session, event, when)
         if accepted.duplicate and inbound.origin.channel in FETCHED_CHANNELS:
             await self._check_same(inbound, accepted.id)
@@ -171,7 +168,7 @@ class Acceptor:
             if inbound.session is None:
                 session = await self._around.store.sessions.switched(inbound.origin.key()) or session
             began = self._around.clock.monotonic()
-            answer = await run_command(self._around.commands, inbound, session, self._around.language)
+            answer = await run_command(self._commands, inbound, session, self._around.language)
             event = replace(event, session=session)
             reply = command_event(
                 inbound,

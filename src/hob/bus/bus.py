@@ -5,18 +5,15 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-from hob.bus.accept import Acceptor, Questions
+from hob.bus.accept import Acceptor
 from hob.bus.courier import Courier
 from hob.bus.lanes import Lanes
 from hob.bus.notices import Hub
-from hob.bus.performing import Surroundings
-from hob.bus.settings import BusSettings
+from hob.bus.workers import QueueWorkers
 from hob.core.clock import Clock
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel
-from hob.core.ports.guard import Admission
-from hob.core.ports.turns import Commands, Routing, Turns
-from hob.store import Store
+from hob.core.ports.turns import Commands, Turns
 
 LAST_SENDS_SECONDS = 5.0
 """How long a shutdown waits for messages that are on their way."""
@@ -46,66 +43,38 @@ class Bus:
 
 
 @asynccontextmanager
-async def open_bus(
-    store: Store,
+async def run_bus(
+    lanes: Lanes,
+    accept: Acceptor,
     *,
     turns: Turns,
     commands: Commands,
-    routing: Routing,
-    admission: Admission,
     channels: Sequence[Channel] = (),
-    settings: BusSettings,
-    clock: Clock,
-    hub: Hub | None = None,
-    questions: Questions | None = None,
-    language: str = "en",
-    own_only: bool = False,
     said: Callable[[Address], None] = lambda to: None,
-    owing: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Bus]:
     """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
 
-    With `own_only` nothing is run but what is accepted (or adopted) from now on: the one-shot owner of a home. `said`
-    is told where something is sent to, `owing` that something may be owed to a channel.
-
-    The same hub has to be given to the turns. A defect of the bus itself ends the block with that error, after
+    Where only own messages are to be run (`BusContext.mine`), nothing earlier is taken up: the one-shot owner of a
+    home. `said` is told where something is sent to. A defect of the bus itself ends the block with that error, after
     running turns were put back. Raises StoreErrors when the store fails while starting.
     """
-    hub = hub or Hub()
+    around = lanes.context
     with _one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
-            courier = Courier(store, channels, settings=settings, clock=clock, group=group, said=said, owing=owing)
-            around = Surroundings(
-                store=store,
-                turns=turns,
-                commands=commands,
-                routing=routing,
-                settings=settings,
-                clock=clock,
-                hub=hub,
-                language=language,
-                group=group,
-                slots=asyncio.Semaphore(settings.slots),
-                owed=courier.owed,
-                limit_of=courier.limit_of,
-                mine=set() if own_only else None,
-            )
-            lanes = Lanes(around)
-            accept = Acceptor(
-                around,
-                admission=admission,
-                arrived=lanes.arrived,
-                adopt=lanes.adopt if own_only else None,
-                questions=questions,
-            )
-            bus = Bus(accept, lanes, courier, hub, clock)
-            await lanes.start()
-            courier.start()  # after the recovery, which may have left it something to deliver
-            try:
-                yield bus
-            finally:
-                await bus.drain(0.0)
-                hub.close()
+            store, settings, clock = around.store, around.settings, around.clock
+            courier = Courier(store, channels, settings=settings, clock=clock, group=group, said=said)
+            bus = Bus(accept, lanes, courier, around.hub, clock)
+            if around.mine is None:
+                await lanes.recover()
+            with (
+                around.outbox.heard_by(courier.owed),
+                QueueWorkers(lanes, turns, commands, group).working(),
+            ):
+                courier.start()  # after the recovery, which may have left it something to deliver
+                try:
+                    yield bus
+                finally:
+                    await bus.drain(0.0)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
-from hob.bus.performing import Surroundings
+from hob.bus.performing import BusContext
 from hob.core.chunks import split_text
 from hob.core.errors import HobError, StoreError
 from hob.core.ids import OutboxId, SessionKey, SpanId, TurnId, new_event_id, new_span_id
@@ -40,11 +40,11 @@ async def run_command(commands: Commands, inbound: Inbound, session: SessionKey,
         return say(Sentence.COMMAND_FAILED, language, name=command_name(inbound.text))
 
 
-async def settle_command(around: Surroundings, row: Waiting, persist: Persist) -> None:
+async def settle_command(around: BusContext, commands: Commands, row: Waiting, persist: Persist) -> None:
     """Run a command whose turn has come and record its answer."""
     inbound = row.inbound
     began, at = around.clock.monotonic(), around.clock.now().timestamp()
-    answer = await persist(lambda: run_command(around.commands, inbound, row.session, around.language))
+    answer = await persist(lambda: run_command(commands, inbound, row.session, around.language))
     seconds = around.clock.monotonic() - began
     event = command_event(inbound, answer, session=row.session, parent=None, at=at, seconds=seconds)
     outbounds = command_outbounds(inbound, answer, around.limit_of(inbound.origin))
@@ -52,7 +52,7 @@ async def settle_command(around: Surroundings, row: Waiting, persist: Persist) -
     # It has a turn in the store, whose id nobody needs.
     settled = Settled(inbound.trace, row.session, TurnId(""), TurnState.DONE, answer, inbounds=(inbound.id,))
     around.hub.publish(settled)
-    around.owed((inbound.origin,))
+    around.outbox((inbound.origin,))
 
 
 def command_outbounds(inbound: Inbound, answer: str, limit: int) -> tuple[Outbound, ...]:

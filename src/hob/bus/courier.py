@@ -60,12 +60,10 @@ class Courier:
         clock: Clock,
         group: asyncio.TaskGroup,
         said: Callable[[Address], None] = lambda to: None,
-        owing: Callable[[], None] = lambda: None,
     ) -> None:
-        """`said` is told where something is sent to, `owing` that something may be owed to a channel."""
+        """`said` is told where something is sent to."""
         self._store = store
         self._said = said
-        self._owing = owing
         self._settings = settings
         self._clock = clock
         self._group = group
@@ -86,8 +84,6 @@ class Courier:
             routes = set(self._routes)
         else:
             routes = {(address.channel, address.account) for address in addresses} & self._routes.keys()
-        if routes:
-            self._owing()
         for key in routes:
             self._routes[key].quiet.clear()
             self._routes[key].look.set()
@@ -99,11 +95,6 @@ class Courier:
             await wait_for_event(route.quiet, self._clock, max(0.0, until - self._clock.monotonic()))
         for task in tuple(self._tasks):
             task.cancel()
-
-    def limit_of(self, address: Address) -> int:
-        """The most characters one message to this address may have; 0 where that is not known."""
-        route = self._routes.get((address.channel, address.account))
-        return 0 if route is None else route.channel.text_limit
 
     # One channel
 

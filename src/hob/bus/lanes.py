@@ -1,16 +1,17 @@
-"""All lanes: one per session that has work, under one task group, and what people and time do to them."""
+"""All queues: one per session that has work, and what people do to them. Over the store alone: who works through them
+comes later, and may never come."""
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from hob.bus.hand import Hand
 from hob.bus.lane import Lane
-from hob.bus.performing import Surroundings, end_as_cancelled, take_up
-from hob.bus.waiting import backoff, wait_for_event
-from hob.core.errors import HobError, StoreDamaged, StoreError
+from hob.bus.performing import BusContext, end_as_cancelled, take_up
+from hob.bus.signals import Signal
+from hob.bus.waiting import wait_for_event
+from hob.core.errors import HobError, StoreError
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Inbound, OutboundKind
 from hob.core.notices import Settled
@@ -22,23 +23,37 @@ log = logging.getLogger(__name__)
 
 LAST_SECONDS = 5.0
 """How long turns that were cut may take to put things in order."""
-LONGEST_NAP = 300.0
-"""The wall clock may jump, so no sleep for a wall time is longer than this."""
 
 
 class Lanes:
-    """Runs what is in the inbox. Hints make it look; a lost hint costs time until the next one, never a message."""
+    """What is in the inbox, by session. Hints make workers look; a lost hint costs time until the next one, never a
+    message."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: BusContext) -> None:
+        self.begun: Signal[Lane] = Signal()
+        """There is work in a session on which nobody works."""
+        self.offered: Signal[tuple[Lane, Inbound]] = Signal()
+        """A message came for a session whose turn runs."""
         self._around = around
         self._lanes: dict[SessionKey, Lane] = {}
         self._shelved: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
         """Ready turns of paused sessions, and whether they are suspects."""
         self._empty = asyncio.Event()
         self._empty.set()
-        self._parked = asyncio.Event()
-        self._timer: asyncio.Task[None] | None = None
-        around.parked = self._parked.set
+
+    @property
+    def context(self) -> BusContext:
+        """What the queues share with those who work on them."""
+        return self._around
+
+    @property
+    def accepting(self) -> bool:
+        """Whether new messages are taken."""
+        return self._around.accepting
+
+    def idle(self) -> Sequence[Lane]:
+        """The queues that have work, and nobody who does it."""
+        return [lane for lane in self._lanes.values() if lane.task is None]
 
     @property
     def running(self) -> int:
@@ -50,13 +65,8 @@ class Lanes:
         """How many turns of this run ended in which state and by which code."""
         return self._around.ended
 
-    async def start(self) -> None:
-        """Take up what earlier runs left, unless only own messages are to be run, and begin. Raises StoreErrors."""
-        if self._around.mine is None:
-            await self._take_up()
-            self._timer = self._spawn(self._watch_time())
-
-    async def _take_up(self) -> None:
+    async def recover(self) -> None:
+        """Take up what earlier runs left. Raises StoreErrors."""
         around = self._around
         recovered = await around.store.turns.recover(around.say_set_aside)
         for turn in recovered.set_aside:
@@ -108,7 +118,7 @@ class Lanes:
         plain = not command and not inbound.attachments
         lane = self._hint(session, inbound, settings.debounce_of(inbound.origin.channel) if plain else 0.0)
         if lane is not None and lane.hand is not None and not command:
-            self._spawn(lane.offer(inbound))
+            self.offered((lane, inbound))
 
     async def wake(self, turn: TurnId) -> bool:
         """What the turn waits for is there, or it was made ready again (retry): it is its lane's next job.
@@ -180,10 +190,10 @@ class Lanes:
     async def drain(self, seconds: float) -> None:
         """Begin nothing more; let running turns end for so long, then leave the rest to be resumed."""
         self._around.draining = True
-        if self._timer is not None:
-            self._timer.cancel()
         for lane in tuple(self._lanes.values()):
-            if lane.resting and lane.task is not None:
+            if lane.task is None:
+                self.close(lane)
+            elif lane.resting:
                 lane.task.cancel()
         if await self._all_done(seconds):
             return
@@ -203,41 +213,24 @@ class Lanes:
         lane = self._lanes.get(session)
         new = lane is None
         if lane is None:
-            lane = Lane(session, self._around)
+            lane = Lane(session, self._around.clock)
             self._lanes[session] = lane
             self._empty.clear()
         lane.hint(inbound, quiet)
         if new:
-            lane.task = self._spawn(self._keep(lane))
+            self.begun(lane)
         return lane
 
-    async def _keep(self, lane: Lane) -> None:
-        settings, failures = self._around.settings, 0
-        try:
-            while not await self._ran(lane):
-                failures += 1
-                lane.more = True
-                await lane.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
-        finally:
-            del self._lanes[lane.key]
-            if lane.ready and not self._around.draining:
-                suspects = self._around.suspects
-                self._shelved[lane.key] = tuple((turn, turn in suspects) for turn in lane.ready)
-                for turn in lane.ready:
-                    suspects.leave(turn)
-            if not self._lanes:
-                self._empty.set()
-
-    async def _ran(self, lane: Lane) -> bool:
-        """Whether the lane has come to its end; False after a defect."""
-        try:
-            await lane.run()
-        except StoreDamaged as error:
-            log.error("the session %s stands still: %s", lane.key, error)
-        except Exception:  # the job wall: one session's defect neither ends the others nor stops this one for good
-            log.exception("the session %s broke; it is tried again in a moment", lane.key)
-            return False
-        return True
+    def close(self, lane: Lane) -> None:
+        """Nobody works on it any more; what is ready in a paused session is kept for when it goes on."""
+        del self._lanes[lane.key]
+        if lane.ready and not self._around.draining:
+            suspects = self._around.suspects
+            self._shelved[lane.key] = tuple((turn, turn in suspects) for turn in lane.ready)
+            for turn in lane.ready:
+                suspects.leave(turn)
+        if not self._lanes:
+            self._empty.set()
 
     def _take(self, row: TurnRow) -> None:
         shelved = self._shelved.get(row.session)
@@ -249,37 +242,8 @@ class Lanes:
         if lane is not None and row.id not in lane.ready:
             lane.ready.append(row.id)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
-        try:
-            return self._around.group.create_task(work)
-        except RuntimeError:  # the group is going down; what is durable runs at the next start
-            work.close()
-            return None
-
     async def _all_done(self, seconds: float) -> bool:
         return await wait_for_event(self._empty, self._around.clock, seconds)
-
-    # Time
-
-    async def _watch_time(self) -> None:
-        around = self._around
-        failures = 0
-        while True:
-            self._parked.clear()
-            now = around.clock.now().timestamp()
-            try:
-                for turn in await around.store.turns.due(now):
-                    await self.wake(turn)
-                at = await around.store.turns.next_wake()
-            except StoreError as error:
-                failures += 1
-                settings = around.settings
-                nap: float | None = backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
-                log.error("parked turns wait for the store: %s", error)
-            else:
-                failures = 0
-                nap = None if at is None else min(max(at - now, 0.2), LONGEST_NAP)
-            await wait_for_event(self._parked, around.clock, nap)
 
     # What people do
 
@@ -293,7 +257,7 @@ class Lanes:
             # No turn and no single trace: who follows one of these messages looks it up.
             end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, text, OutboundKind.NOTICE, cancelled)
             self._around.hub.publish(end)
-            self._around.owed(None)
+            self._around.outbox(None)
         return cancelled
 
     async def _cancel_turn(self, row: TurnRow, reason: str) -> bool:
@@ -315,7 +279,7 @@ class Lanes:
             except HobError:
                 return False  # it has ended
             self._forget_ready(lane, row.id)
-        self._around.owed(inbound.origin for inbound in turn.inbounds)
+        self._around.outbox([inbound.origin for inbound in turn.inbounds])
         return True
 
     def _forget_ready(self, lane: Lane, turn: TurnId) -> None:

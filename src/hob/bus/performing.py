@@ -4,19 +4,20 @@ import asyncio
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from hob.bus.hand import Hand
 from hob.bus.notices import Hub
 from hob.bus.settings import BusSettings
+from hob.bus.signals import Signal
 from hob.bus.suspects import Suspects
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.ids import InboundId, OutboxId, SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.notices import Settled
-from hob.core.ports.turns import Commands, Routing, Turns
+from hob.core.ports.turns import Routing, Turns
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
@@ -30,30 +31,30 @@ _CODE = re.compile(r"[a-z]+(_[a-z]+)*")
 
 
 @dataclass(slots=True)
-class Surroundings:
-    """What all lanes share."""
+class BusContext:
+    """What accepting, the queues and their workers share."""
 
     store: Store
-    turns: Turns
-    commands: Commands
     routing: Routing
     settings: BusSettings
     clock: Clock
     hub: Hub
     language: str
-    group: asyncio.TaskGroup
-    slots: asyncio.Semaphore
-    owed: Callable[[Iterable[Address] | None], None]
-    """Told that something may have been written to the outbox for these addresses (None: for anybody)."""
-    limit_of: Callable[[Address], int]
+    outbox: Signal[Collection[Address] | None]
+    """Something may have been written to the outbox for these addresses (None: for any)."""
+    limit_of: Callable[[Address], int] = lambda address: 0
     """The most characters one message to an address may have; 0 means any."""
-    parked: Callable[[], None] = lambda: None
-    """Told that a turn waits for a time."""
-    suspects: Suspects = field(default_factory=Suspects)
-    hands: dict[TurnId, Hand] = field(default_factory=dict)
-    draining: bool = False
     mine: set[InboundId] | None = None
     """Where it is a set: run nothing but these messages."""
+    accepting: bool = True
+    """Whether new messages are taken."""
+    draining: bool = False
+    """Whether nothing more is begun."""
+    suspects: Suspects = field(default_factory=Suspects)
+    hands: dict[TurnId, Hand] = field(default_factory=dict)
+    """The turns that run."""
+    parked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a turn begins to wait for a time."""
     ended: Counter[tuple[TurnState, str]] = field(default_factory=Counter)
     """How many turns of this run ended in which way; the second is a code, empty where there is none."""
 
@@ -67,12 +68,12 @@ class Surroundings:
         return say(Sentence.SET_ASIDE, self.language, id=turn)
 
 
-async def attempt(around: Surroundings, hand: Hand) -> Outcome | Exception | None:
-    """Run the turn once. None: its task was cancelled. What it raised is the answer, not raised."""
+async def attempt(around: BusContext, turns: Turns, group: asyncio.TaskGroup, hand: Hand) -> Outcome | Exception | None:
+    """Run the turn once, as a task of the group: how it ended, or what it raised. None: its task was cancelled."""
     if around.draining:
         hand.cut()
         return None
-    task = around.group.create_task(_walled(around.turns, hand))
+    task = group.create_task(_walled(turns, hand))
     hand.held_by(task)
     try:
         await asyncio.wait((task,))
@@ -94,7 +95,7 @@ async def _walled(turns: Turns, hand: Hand) -> Outcome | Exception:
         return error
 
 
-async def take_up(around: Surroundings, id: TurnId) -> Turn:
+async def take_up(around: BusContext, id: TurnId) -> Turn:
     """Start a ready turn. A running one that nobody has in hand was left so by a store that failed: start that anew.
 
     The caller holds the lane's lock. Raises NotFound, IllegalMove, StoreErrors.
@@ -106,7 +107,7 @@ async def take_up(around: Surroundings, id: TurnId) -> Turn:
     return await turns.start(id)
 
 
-async def end_as_cancelled(around: Surroundings, hand: Hand, reason: str) -> None:
+async def end_as_cancelled(around: BusContext, hand: Hand, reason: str) -> None:
     """End a turn that could not do it itself, and tell its people. Raises StoreErrors."""
     turn = hand.turn
     text = say(Sentence.CANCELLED, around.language, reason=reason)
@@ -144,7 +145,7 @@ async def end_as_cancelled(around: Surroundings, hand: Hand, reason: str) -> Non
     publish_end(around, hand, TurnState.CANCELLED, text, OutboundKind.NOTICE)
 
 
-def note_end(around: Surroundings, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
+def note_end(around: BusContext, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
     """Count an end and log it, in ids, states and codes alone: what people gave as their reason is left out."""
     code = reason if _CODE.fullmatch(reason) else ""
     around.ended[state, code] += 1
@@ -152,7 +153,7 @@ def note_end(around: Surroundings, turn: Turn, state: TurnState, reason: str, se
     log.info("turn %s %s%s after %.1f s", turn.id, state, because, seconds, extra=own(turn.trace))
 
 
-def publish_end(around: Surroundings, hand: Hand, state: TurnState, text: str, kind: OutboundKind) -> None:
+def publish_end(around: BusContext, hand: Hand, state: TurnState, text: str, kind: OutboundKind) -> None:
     """Show an end that the turn itself could not show."""
     turn = hand.turn
     around.hub.publish(Settled(turn.trace, turn.session, turn.id, state, text, kind, hand.inbounds))

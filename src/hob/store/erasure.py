@@ -170,17 +170,23 @@ class Erasure:
     """Erases what was said. What is still being worked on or sent cannot be erased yet."""
 
     def __init__(
-        self, writer: Writer, clock: Clock, home: Path, connect_writing: Callable[[], apsw.Connection]
+        self,
+        writer: Writer,
+        clock: Clock,
+        home: Path,
+        connect_writing: Callable[[], apsw.Connection],
+        keepers: Sequence[Keeper] = (),
     ) -> None:
+        """`keepers` forget too what is erased here."""
         self._writer = writer
         self._clock = clock
         self._home = home
         self._connect = connect_writing
-        self._keepers: list[Keeper] = []
+        self._keepers = keepers
 
-    def add_keeper(self, keeper: Keeper) -> None:
-        """From now on it forgets too what is erased here."""
-        self._keepers.append(keeper)
+    def with_keepers(self, keepers: Sequence[Keeper]) -> "Erasure":
+        """The same with others who forget too what is erased."""
+        return Erasure(self._writer, self._clock, self._home, self._connect, keepers)
 
     async def erase_trace(self, trace: TraceId, reason: str) -> int:
         """Forget one message with all that came of it; how many pieces those were.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hob import __version__
-from hob.bus import Bus
+from hob.bus import Lanes
 from hob.core.errors import ModelFault
 from hob.core.models import Spent, Usage
 from hob.core.states import TurnState
@@ -19,7 +19,7 @@ from hob.store import Store
 _ENDS = (TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED, TurnState.SET_ASIDE)
 
 
-async def figures(store: Store, bus: Bus, status: dict[str, Any], usual: str) -> Sequence[Metric]:
+async def figures(store: Store, lanes: Lanes, status: dict[str, Any], usual: str) -> Sequence[Metric]:
     """Turns, models, ages and queues; `status` is what `hob status` tells, `usual` names the usual model.
 
     What can be known beforehand is told from the start, with 0. Raises StoreErrors.
@@ -30,7 +30,7 @@ async def figures(store: Store, bus: Bus, status: dict[str, Any], usual: str) ->
     lags = [({"follower": each["name"]}, float(each["lag_seconds"])) for each in status["followers"]]
     found = [
         Metric("hob_info", "gauge", "Which Hob this is.", (({"version": __version__}, 1.0),)),
-        *_of_turns(bus),
+        *_of_turns(lanes),
         *await _of_models(store, usual),
         Metric("hob_turns", "gauge", "Turns now.", turns),
         Metric("hob_replies", "gauge", "Replies now: to be sent, given up, waiting to be fetched.", replies),
@@ -58,10 +58,10 @@ async def figures(store: Store, bus: Bus, status: dict[str, Any], usual: str) ->
     return found
 
 
-def _of_turns(bus: Bus) -> Sequence[Metric]:
+def _of_turns(lanes: Lanes) -> Sequence[Metric]:
     states = dict.fromkeys(_ENDS, 0)
     codes = dict.fromkeys((*(fault.value for fault in ModelFault), TurnState.SET_ASIDE.value), 0)
-    for (state, code), count in bus.lanes.ended.items():
+    for (state, code), count in lanes.ended.items():
         states[state] = states.get(state, 0) + count
         if state in (TurnState.FAILED, TurnState.SET_ASIDE):
             codes[code or state.value] = codes.get(code or state.value, 0) + count

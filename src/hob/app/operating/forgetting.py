@@ -12,7 +12,7 @@ from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.people import Person, SenderAddress
 from hob.guard.admission.registrar import Registrar
-from hob.store import Store, Whose
+from hob.store import Erasure, Store, Whose
 
 _SHORTEST = 3  # letters of a name by which somebody can be found
 _REASON = "the person was erased"
@@ -33,8 +33,11 @@ class _Found:
 class Forgetting:
     """`preview` tells what there is and what will be left over, `erase` does it. Again does no harm."""
 
-    def __init__(self, store: Store, registrar: Registrar, hands: HandsWhenNeeded, home: Path) -> None:
+    def __init__(
+        self, store: Store, erasure: Erasure, registrar: Registrar, hands: HandsWhenNeeded, home: Path
+    ) -> None:
         self._store = store
+        self._erasure = erasure
         self._registrar = registrar
         self._hands = hands
         self._home = home
@@ -48,10 +51,9 @@ class Forgetting:
         """Forget them. Raises NotFound, InvalidRequest while any of it is worked on, StoreErrors."""
         found = await self._find(who)
         view = dict(await self._view(found))
-        erasure = self._store.erasure
-        pieces = await erasure.erase_person(found.whose, _REASON)
+        pieces = await self._erasure.erase_person(found.whose, _REASON)
         if found.session is not None:
-            pieces += await erasure.erase_session(found.session, _REASON)
+            pieces += await self._erasure.erase_session(found.session, _REASON)
         if found.names is not None:
             await self._hands.forget_naming(found.names)
         await self._registrar.erase(found.person, found.addresses)

@@ -6,7 +6,6 @@ from typing import Any
 
 from hob.app.operating.log_file import reopen_logs
 from hob.app.operating.settings import AT_RUN_TIME, LogSettings
-from hob.app.operating.upkeep import Upkeep
 from hob.config import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
@@ -20,25 +19,24 @@ log = logging.getLogger(__name__)
 class Reloading:
     """Call it to read again. Wrong settings change nothing; what needs a new start is named until there is one."""
 
-    def __init__(self, config: Config, known: KnownSecrets, upkeep: Upkeep, clock: Clock) -> None:
+    def __init__(
+        self,
+        config: Config,
+        known: KnownSecrets,
+        clock: Clock,
+        changed: Callable[[Config], None],
+        models: Callable[[ModelSettings], None],
+    ) -> None:
+        """`changed` is told after each reading, `models` the settings of models when they are others than before."""
         self._began = self._config = self._asked = config
         self._known = known
-        self._upkeep = upkeep
         self._clock = clock
         self._at: float | None = None
         self._waiting: list[str] = []
         self._problem = ""
-        self._listeners: list[Callable[[], None]] = []
-        self._models: Callable[[ModelSettings], None] = lambda settings: None
+        self._changed = changed
+        self._models = models
         known.watch(config.secrets())
-
-    def watch_models(self, become: Callable[[ModelSettings], None]) -> None:
-        """`become` is given the settings of models when they are others than before."""
-        self._models = become
-
-    def add_listener(self, changed: Callable[[], None]) -> None:
-        """Told when secrets may be others than before."""
-        self._listeners.append(changed)
 
     def __call__(self) -> Mapping[str, Any]:
         """Read again; what came of it, as `view` tells. Secrets are read when they are next needed."""
@@ -58,9 +56,7 @@ class Reloading:
             reopen_logs(new[LogSettings])
         except OSError as error:
             log.error("the log file cannot be opened again: %s", error.strerror)
-        self._upkeep.change(new)
-        for listener in self._listeners:
-            listener()
+        self._changed(new)
         log.info("settings and secrets were read again: %d secrets", renewed, extra=OWN)
         if waiting := self.waiting():
             log.warning("these settings hold from the next start on: %s", ", ".join(waiting))

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from hob.agent import named_key
-from hob.bus import Bus
+from hob.bus import Lanes
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.turns import Session, SessionChange
-from hob.store import Store
+from hob.store import Erasure, Store
 
 _LAST = 6
 _MOST_TITLE = 200
@@ -17,9 +17,10 @@ _MOST_TITLE = 200
 class Conversations:
     """A bare name is one of the terminal's sessions; all raise NotFound for what is none."""
 
-    def __init__(self, store: Store, bus: Bus) -> None:
+    def __init__(self, store: Store, erasure: Erasure, lanes: Lanes) -> None:
         self._store = store
-        self._bus = bus
+        self._erasure = erasure
+        self._lanes = lanes
 
     async def all(self, *, archived: bool) -> Mapping[str, Any]:
         """Every session in which something stands, the latest first; the archived ones instead if asked."""
@@ -53,13 +54,13 @@ class Conversations:
             chosen["paused"] = True
         await self._store.sessions.change(session.key, **chosen)
         if paused is False:
-            await self._bus.lanes.resume(session.key)
+            await self._lanes.resume(session.key)
         return _view(await self._store.sessions.get(session.key))
 
     async def delete(self, name: str) -> Mapping[str, Any]:
         """Erase all that was said in it; used again, it is listed again. Raises InvalidRequest while it is at work."""
         session = await self._find(name)
-        erased = await self._store.erasure.erase_session(session.key, "the session was deleted")
+        erased = await self._erasure.erase_session(session.key, "the session was deleted")
         await self._store.sessions.reset(session.key, "deleted")
         return {"session": session.key, "erased": erased}
 

@@ -1,0 +1,129 @@
+"""The kernel: what is there before any feature, opened first and closed last.
+
+Over the store alone it can stop, cancel, resume and wake; nothing is accepted, run or sent by it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from hob.agent import AgentSettings
+from hob.app.identity import open_files
+from hob.app.operating.log_file import told_end
+from hob.app.routing import ChatRouting
+from hob.app.sections import choose_models
+from hob.app.telling import Telling
+from hob.bus import BusContext, BusSettings, ChannelDirectory, Hub, Lanes, Signal
+from hob.config import Config, process_environment
+from hob.core.clock import Clock
+from hob.core.ids import InboundId
+from hob.core.messages import Address
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.tokens import Keyring, TokenFile, ensure_token
+from hob.guard.admission.registrar import Registrar
+from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.masking.known import KnownSecrets, values_at_hand, values_in
+from hob.guard.masking.logs import masked_logs
+from hob.providers import Choice
+from hob.store import Store, StoreSettings, open_store
+from hob.workspace import BootstrapFiles, WorkspaceSettings
+
+CACHE = "cache"
+"""The folder in the home for what can be made anew at any time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What crosses the parts of Hob: somebody may have to look. Those who listen now are told."""
+
+    outbox: Signal[Collection[Address] | None] = field(default_factory=Signal)
+    """Something may have been written to the outbox for these addresses (None: for any)."""
+    settings: Signal[Config] = field(default_factory=Signal)
+    """Settings or secrets may be others than before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """What every part of Hob may use. `one_shot`: it lives for one message, and runs none but its own."""
+
+    config: Config
+    environ: Mapping[str, str]
+    clock: Clock
+    known: KnownSecrets
+    keyring: Keyring
+    salt: bytes
+    store: Store
+    signals: Signals
+    hub: Hub
+    channels: ChannelDirectory
+    registrar: Registrar
+    telling: Telling
+    files: BootstrapFiles
+    choice: Choice
+    lanes: Lanes
+    one_shot: bool
+
+    @property
+    def language(self) -> str:
+        """In which Hob speaks of itself."""
+        return self.config[AgentSettings].language
+
+    async def learn_all(self) -> None:
+        """Read the secrets in keyrings and of commands too, which may take a while."""
+        self.known.learn(await asyncio.to_thread(partial(values_at_hand, self.config.secrets(), ask=True)))
+
+
+@asynccontextmanager
+async def open_kernel(home: Path, config: Config, clock: Clock, *, one_shot: bool) -> AsyncIterator[Kernel]:
+    """The kernel over this home, whose lock the caller holds. Raises NotConfigured and StoreErrors."""
+    environ = process_environment()
+    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ)})
+    async with AsyncExitStack() as stack:
+        stack.enter_context(masked_logs(known))
+        stack.enter_context(told_end())
+        store = await stack.enter_async_context(open_store(home, config[StoreSettings], clock, mask=known))
+        config = config.with_stored(await store.settings.load())
+        settings = config[GatewaySettings]
+        owners = partial(owners_token, home, settings, known)
+        salt = owners().encode()
+        keyring = Keyring(owners, TokenFile(home, clock), clock, chosen=settings.auth_token is not None)
+        signals, hub, channels = Signals(), Hub(), ChannelDirectory()
+        registrar = Registrar(store.people, clock)
+        await registrar.load()
+        telling = Telling(store, registrar.people, channels, clock, signals.outbox)
+        if not one_shot:  # no channel of its own leads to the owner
+            await telling.load()
+        people = registrar.people if config[AdmissionSettings].person_sessions else None
+        bus, language = config[BusSettings], config[AgentSettings].language
+        mine: set[InboundId] | None = set() if one_shot else None
+        around = BusContext(
+            store, ChatRouting(bus, people), bus, clock, hub, language, signals.outbox, channels.limit_of, mine
+        )  # fmt: skip
+        yield Kernel(
+            config=config,
+            environ=environ,
+            clock=clock,
+            known=known,
+            keyring=keyring,
+            salt=salt,
+            store=store,
+            signals=signals,
+            hub=hub,
+            channels=channels,
+            registrar=registrar,
+            telling=telling,
+            files=open_files(config.home, config[WorkspaceSettings], may_seed=not one_shot),
+            choice=choose_models(config),
+            lanes=Lanes(around),
+            one_shot=one_shot,
+        )
+
+
+def owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:
+    """The owner's token as it is now; nothing that leaves Hob shows it."""
+    token = ensure_token(home, settings.auth_token)
+    known.learn({"gateway.token": token})
+    return token

@@ -1,0 +1,332 @@
+"""Working through one session's queue, in order, one thing at a time."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from hob.bus.commanding import settle_command
+from hob.bus.hand import Hand
+from hob.bus.lane import Lane
+from hob.bus.mailbox import next_batch, settled_down, waiting_plain
+from hob.bus.performing import BusContext, attempt, end_as_cancelled, note_end, publish_end, take_up
+from hob.bus.waiting import backoff, wait_for_event
+from hob.core.errors import HobError, InvalidRequest, StoreDamaged, StoreError
+from hob.core.ids import TurnId
+from hob.core.messages import Inbound, OutboundKind
+from hob.core.notices import Progress
+from hob.core.ports.turns import Commands, Turns
+from hob.core.sentences import Sentence, say
+from hob.core.states import TurnState
+from hob.core.turns import Finished, Parked, QueueMode, Turn
+from hob.store import Waiting
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Performers:
+    """What queues are worked through with: who runs turns and commands, as tasks of which group, how many at once."""
+
+    turns: Turns
+    commands: Commands
+    group: asyncio.TaskGroup
+    slots: asyncio.Semaphore
+
+
+class QueueWorker:
+    """Works while there is work for it in the session."""
+
+    def __init__(self, lane: Lane, around: BusContext, by: Performers) -> None:
+        self.lane = lane
+        self.around = around
+        self._by = by
+        self._has_slot = False
+
+    async def run(self) -> None:
+        """Work until nothing is left, the session is paused, or Hob shuts down."""
+        try:
+            while not self.around.draining and (self.lane.ready or self.lane.more):
+                version = self.lane.version
+                self.lane.more = False
+                session = await self.persist(lambda: self.around.store.sessions.get(self.lane.key))
+                if session.paused:
+                    self._say_paused()
+                    if self.lane.version == version:
+                        return
+                    continue
+                self.lane.fresh.clear()
+                if self.lane.ready:
+                    self.lane.more = True
+                    await self._resume(self.lane.ready[0], session.mode)
+                else:
+                    await self._take_next(session.mode, version)
+        finally:
+            self._give_slot()
+
+    def _say_paused(self) -> None:
+        text = say(Sentence.PAUSED, self.around.language)
+        for trace in self.lane.fresh:
+            self.around.hub.publish(Progress(trace, self.lane.key, "paused", "session", text))
+        self.lane.fresh.clear()
+
+    async def offer(self, inbound: Inbound) -> None:
+        """A message came in while a turn runs: let it join, or let it interrupt, or leave it waiting."""
+        hand = self.lane.hand
+        try:
+            session = await self.around.store.sessions.get(self.lane.key)
+        except StoreError:
+            return  # it waits in the inbox
+        if hand is None or hand is not self.lane.hand or session.paused:
+            return
+        mode = session.mode or self.around.routing.mode_of(inbound.origin.channel)
+        if mode is QueueMode.STEER:
+            hand.offer(inbound)
+        elif mode is QueueMode.INTERRUPT:
+            hand.stop(say(Sentence.INTERRUPTED, self.around.language))
+
+    async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of something that needs the store, however long the store cannot be used (promise 9).
+
+        Raises StoreDamaged: that does not pass.
+        """
+        failures = 0
+        while True:
+            try:
+                return await work()
+            except StoreError as error:
+                failures += 1
+                await self._wait_for_store(failures, error)
+
+    # What runs next
+
+    async def _take_next(self, mode: QueueMode | None, version: int) -> None:
+        around = self.around
+        rows = await self.persist(lambda: around.load_waiting(self.lane.key))
+        if not rows:
+            return
+        self.lane.mode = mode or around.routing.mode_of(rows[0].inbound.origin.channel)
+        batch = self._batch(rows)
+        if batch[0].command:
+            self.lane.more = True
+            await settle_command(around, self._by.commands, batch[0], self.persist)
+            return
+        quiet = self.lane.quiet_until - around.clock.monotonic()
+        if quiet > 0 and not settled_down(rows, batch, around.settings.debounce_of):
+            self.lane.more = True
+            self.lane.changed.clear()
+            await self.rest(quiet, self.lane.changed)
+            return
+        await self._take_slot()
+        hand = await self.persist(lambda: self._claim(rows, version))
+        if hand is not None:
+            await self._perform(hand)
+        self._give_slot()
+
+    async def _claim(self, rows: Sequence[Waiting], version: int) -> Hand | None:
+        """Begin a turn with the head of the queue, or None if that is no longer what it was."""
+        inbox = self.around.store.inbox
+        async with self.lane.lock:
+            seen = self.lane.version
+            if seen != version:
+                rows = await self.around.load_waiting(self.lane.key)
+            batch = self._batch(rows) if rows else ()
+            if not batch or batch[0].command:
+                self.lane.more = True
+                return None
+            self.lane.more = self.lane.more or len(rows) > len(batch)
+            try:
+                turn = await inbox.claim(self.lane.key, [row.inbound.id for row in batch])
+            except InvalidRequest:  # settled in between, e.g. erased: look again
+                self.lane.more = True
+                return None
+            self.lane.quiet_from = None
+            return await self._take_in_hand(turn, rows[len(batch) :] if self.lane.version == seen else None)
+
+    def _batch(self, rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
+        return next_batch(rows, self.lane.mode, self.around.settings.debounce_of)
+
+    async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
+        around = self.around
+        self.lane.resting = True
+        await around.suspects.wait(turn)
+        self.lane.resting = False
+        await self._take_slot()
+        alarm = self._by.group.create_task(self._clear(turn)) if turn in around.suspects else None
+        try:
+            hand = await self.persist(lambda: self._start(turn, mode))
+            if hand is not None:
+                await self._perform(hand)
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+            around.suspects.leave(turn)
+        self._give_slot()
+
+    async def _clear(self, turn: TurnId) -> None:
+        """A suspect that has done no harm for so long does not hold up the others any longer."""
+        await self.around.clock.sleep(self.around.settings.suspect_seconds)
+        self.around.suspects.leave(turn)
+
+    async def _start(self, turn: TurnId, mode: QueueMode | None) -> Hand | None:
+        async with self.lane.lock:
+            if not self.lane.ready or self.lane.ready[0] != turn:
+                return None  # cancelled in between
+            try:
+                started = await take_up(self.around, turn)
+            except StoreError:
+                raise
+            except HobError as error:
+                log.error("the turn %s is not ready: %s", turn, error)
+                self.lane.ready.popleft()
+                return None
+            self.lane.ready.popleft()
+            for first in started.inbounds[:1]:  # all may be erased
+                self.lane.mode = mode or self.around.routing.mode_of(first.origin.channel)
+            return await self._take_in_hand(started)
+
+    async def _take_in_hand(self, turn: Turn, left: Sequence[Waiting] | None = None) -> Hand:
+        """The turn runs from now on; what is `left` behind it (None: look) may join it."""
+        self.lane.hand = hand = Hand(turn)
+        self.around.hands[turn.id] = hand
+        if self.lane.mode is QueueMode.STEER:
+            try:
+                left = await self.around.load_waiting(self.lane.key) if left is None else left
+            except StoreError:
+                left = ()  # it waits in the inbox
+            for row in waiting_plain(left):
+                hand.offer(row.inbound)
+        return hand
+
+    # Running it
+
+    async def _perform(self, hand: Hand) -> None:
+        try:
+            await self._see_through(hand)
+        except asyncio.CancelledError:
+            await self._let_go(hand)
+            raise
+        finally:
+            del self.around.hands[hand.turn.id]
+            self.lane.hand = None
+            self.lane.origins.update(inbound.origin for inbound in (*hand.turn.inbounds, *hand.turn.joined))
+            self.around.outbox(self.lane.origins)
+            self.lane.origins.clear()
+
+    async def _see_through(self, hand: Hand) -> None:
+        failures, began = 0, self.around.clock.monotonic()
+        while True:
+            result = await attempt(self.around, self._by.turns, self._by.group, hand)
+            reason = hand.stop_reason()
+            match result:
+                case Finished(state, why):
+                    note_end(self.around, hand.turn, state, why, self.around.clock.monotonic() - began)
+                    return
+                case Parked() if reason is None:
+                    await self._park(hand, result)
+                    return
+                case _ if reason is not None:
+                    await self.persist(lambda text=reason: end_as_cancelled(self.around, hand, text))  # type: ignore[misc]
+                    return
+                case _ if hand.is_cut:
+                    await self._let_go(hand)
+                    return
+                case StoreError():
+                    failures += 1
+                    await self._wait_for_store(failures, result)
+                    if await self._state_of(hand) is not TurnState.RUNNING:
+                        return
+                case _:
+                    failures += 1
+                    if not await self._stumble(hand, failures):
+                        return
+
+    async def _stumble(self, hand: Hand, failures: int) -> bool:
+        """Count a defect as an unclean end (promise 2); whether the turn is to run again, after a pause."""
+        around, turns = self.around, self.around.store.turns
+        turn = hand.turn
+        if await self._state_of(hand) is not TurnState.RUNNING:
+            return False  # it broke after its end was committed
+        state = await self.persist(lambda: turns.stumble(turn.id, around.say_set_aside))
+        if state is TurnState.SET_ASIDE:
+            note_end(around, turn, state, "")
+            publish_end(around, hand, state, around.say_set_aside(turn.id), OutboundKind.ERROR)
+            return False
+        settings = around.settings
+        await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), hand.poked)
+        hand.turn = await self.persist(lambda: turns.start(turn.id))
+        return True
+
+    async def _state_of(self, hand: Hand) -> TurnState | None:
+        row = await self.persist(lambda: self.around.store.turns.find(hand.turn.id))
+        return None if row is None else row.state
+
+    async def _park(self, hand: Hand, parked: Parked) -> None:
+        around, turn = self.around, hand.turn.id
+        await self.persist(lambda: around.store.turns.park(turn, parked))
+        woken = hand.woken and await self.persist(lambda: around.store.turns.wake(turn))
+        reason = hand.stop_reason()
+        if reason is not None:
+            await self.persist(lambda: self._end_parked(hand, reason))
+        elif woken:
+            self.lane.ready.append(turn)
+        elif parked.until is not None:
+            around.parked.set()
+        elif parked.question:  # shown once it stands in the store, so that an answer finds it
+            publish_end(around, hand, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
+
+    async def _end_parked(self, hand: Hand, reason: str) -> None:
+        """End a turn that was stopped while it was being parked."""
+        await self.around.store.turns.wake(hand.turn.id)
+        hand.turn = await take_up(self.around, hand.turn.id)
+        await end_as_cancelled(self.around, hand, reason)
+
+    async def _let_go(self, hand: Hand) -> None:
+        """Leave the turn to be resumed at the next start. If even that cannot be written, the start finds it."""
+        try:
+            await self.around.store.turns.release(hand.turn.id)
+        except HobError as error:
+            log.warning("the turn %s was not put back: %s", hand.turn.id, error)
+
+    # Waiting
+
+    async def _wait_for_store(self, failures: int, error: StoreError) -> None:
+        around = self.around
+        if isinstance(error, StoreDamaged):
+            around.hub.close()  # nothing ends any more: who waits for an outcome is told why
+            raise error
+        if failures == 1:
+            log.error("the session %s waits for the store: %s", self.lane.key, error)
+            if self.lane.hand is not None:
+                text = say(Sentence.STORE_WAITS, around.language)
+                around.hub.publish(Progress(self.lane.hand.turn.trace, self.lane.key, "paused", "store", text))
+        pause = backoff(failures, around.settings.failure_seconds, around.settings.failure_most_seconds)
+        poked = self.lane.hand.poked if self.lane.hand is not None and not self.lane.hand.poked.is_set() else None
+        await self.rest(pause, poked)
+
+    async def rest(self, seconds: float, event: asyncio.Event | None = None) -> None:
+        """Pause without a slot, until the event if there is one."""
+        had_slot = self._has_slot
+        self._give_slot()
+        self.lane.resting = True
+        if event is None:
+            await self.around.clock.sleep(seconds)
+        else:
+            await wait_for_event(event, self.around.clock, seconds)
+        self.lane.resting = False
+        if had_slot:
+            await self._take_slot()
+
+    async def _take_slot(self) -> None:
+        self.lane.resting = True
+        await self._by.slots.acquire()
+        self.lane.resting = False
+        self._has_slot = True
+
+    def _give_slot(self) -> None:
+        if self._has_slot:
+            self._has_slot = False
+            self._by.slots.release()

@@ -1,0 +1,100 @@
+"""Those who work on the queues: one for each session that has work, under one task group."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hob.bus.lane import Lane
+from hob.bus.lanes import Lanes
+from hob.bus.waiting import backoff, wait_for_event
+from hob.bus.worker import Performers, QueueWorker
+from hob.core.errors import StoreDamaged, StoreError
+from hob.core.messages import Inbound
+from hob.core.ports.turns import Commands, Turns
+
+LONGEST_NAP = 300.0
+"""The wall clock may jump, so no sleep for a wall time is longer than this."""
+
+log = logging.getLogger(__name__)
+
+
+class QueueWorkers:
+    """Run what is in the queues while `working` is open."""
+
+    def __init__(self, lanes: Lanes, turns: Turns, commands: Commands, group: asyncio.TaskGroup) -> None:
+        self._lanes = lanes
+        self._around = lanes.context
+        slots = asyncio.Semaphore(lanes.context.settings.slots)
+        self._by = Performers(turns, commands, group, slots)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Begin with what is there, and with what comes."""
+        with self._lanes.begun.heard_by(self._begin), self._lanes.offered.heard_by(self._offer):
+            for lane in self._lanes.idle():
+                self._begin(lane)
+            timer = self._spawn(self._watch_time()) if self._around.mine is None else None
+            try:
+                yield
+            finally:
+                if timer is not None:
+                    timer.cancel()
+
+    def _begin(self, lane: Lane) -> None:
+        lane.task = self._spawn(self._keep(lane))
+
+    def _offer(self, offered: tuple[Lane, Inbound]) -> None:
+        lane, inbound = offered
+        self._spawn(QueueWorker(lane, self._around, self._by).offer(inbound))
+
+    async def _keep(self, lane: Lane) -> None:
+        settings, failures = self._around.settings, 0
+        worker = QueueWorker(lane, self._around, self._by)
+        try:
+            while not await _ran(worker):
+                failures += 1
+                lane.more = True
+                await worker.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
+        finally:
+            self._lanes.close(lane)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+        try:
+            return self._by.group.create_task(work)
+        except RuntimeError:  # the group is going down; what is durable runs at the next start
+            work.close()
+            return None
+
+    async def _watch_time(self) -> None:
+        around = self._around
+        failures = 0
+        while True:
+            around.parked.clear()
+            now = around.clock.now().timestamp()
+            try:
+                for turn in await around.store.turns.due(now):
+                    await self._lanes.wake(turn)
+                at = await around.store.turns.next_wake()
+            except StoreError as error:
+                failures += 1
+                settings = around.settings
+                nap: float | None = backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
+                log.error("parked turns wait for the store: %s", error)
+            else:
+                failures = 0
+                nap = None if at is None else min(max(at - now, 0.2), LONGEST_NAP)
+            await wait_for_event(around.parked, around.clock, nap)
+
+
+async def _ran(worker: QueueWorker) -> bool:
+    """Whether the queue has come to its end; False after a defect."""
+    try:
+        await worker.run()
+    except StoreDamaged as error:
+        log.error("the session %s stands still: %s", worker.lane.key, error)
+    except Exception:  # the job wall: one session's defect neither ends the others nor stops this one for good
+        log.exception("the session %s broke; it is tried again in a moment", worker.lane.key)
+        return False
+    return True
