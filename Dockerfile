@@ -32,6 +32,6 @@ VOLUME ["/data"]
 EXPOSE 18790
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=60s --timeout=5s --start-period=60s --retries=3 \
-    CMD ["python", "-P", "-m", "hob.app.healthcheck"]
+    CMD ["python", "-P", "-m", "hob.app.daemon.healthcheck"]
 ENTRYPOINT ["/usr/bin/tini", "--", "hob"]
 CMD ["serve"]

@@ -16,16 +16,19 @@ from hob.core.labels import Trust
 from hob.core.ports.guard import Allow, Ask, Verdict
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.core.turns import Turn
-from hob.guard.approvals import ApprovalLedger
-from hob.guard.binding import Binder
-from hob.guard.commands import command_reader
-from hob.guard.deeds import Reader
-from hob.guard.hard_rules import HardRules
-from hob.guard.judge import PolicyJudge, Situation
-from hob.guard.places import Places
-from hob.guard.policy import Policy
+from hob.guard.approvals.binding import Binder
+from hob.guard.approvals.ledger import ApprovalLedger
+from hob.guard.policy.call_analysis import ArgumentReader
+from hob.guard.policy.commands import command_reader
+from hob.guard.policy.hard_rules import HardRules
+from hob.guard.policy.judge import PolicyInput, PolicyJudge
+from hob.guard.policy.places import Places
+from hob.guard.policy.policy import Policy
 from hob.guard.settings import ApprovalSettings, PolicySettings
-from hob.store import AuditEntry, PolicyDecision, StoreSettings, open_store
+from hob.store.audit.audit import AuditEntry
+from hob.store.decisions import PolicyDecision
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.channel import message
 
 _PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
@@ -50,8 +53,8 @@ _CASES: tuple[tuple[str, dict[str, Any], type], ...] = (
 class _Still:
     """Implements `Situations`: nothing ever changes."""
 
-    async def situation(self, turn: Turn, spec: ToolSpec) -> Situation:
-        return Situation()
+    async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
+        return PolicyInput()
 
 
 class _Unkept:
@@ -92,7 +95,7 @@ def _least(calls: list[ToolCall]) -> float:
 
 
 async def _judging(calls: list[ToolCall], spec: ToolSpec, kind: type) -> float:
-    reader = Reader(_PLACES, command_reader(_PLACES))
+    reader = ArgumentReader(_PLACES, command_reader(_PLACES))
     judge = PolicyJudge(Policy(HardRules(_PLACES), PolicySettings()), reader, _Still(), _Unkept())
     turn, took = _turn(), []
     for call in calls:
@@ -106,7 +109,7 @@ async def _judging(calls: list[ToolCall], spec: ToolSpec, kind: type) -> float:
 async def _whole(home: Path, calls: list[ToolCall]) -> tuple[float, float]:
     """The same over a real database: for each verdict, and for each question asked and answered."""
     reading, _, running, *_ = _SPECS
-    reader, clock, turn = Reader(_PLACES, command_reader(_PLACES)), SystemClock(), _turn()
+    reader, clock, turn = ArgumentReader(_PLACES, command_reader(_PLACES)), SystemClock(), _turn()
     async with open_store(home, StoreSettings(), clock) as store:
         binder = Binder(reader, ("/usr/bin", "/bin"))
         ledger = ApprovalLedger(store.approvals, store.decisions, clock, ApprovalSettings(), binder)

@@ -17,7 +17,9 @@ from hob.core.models import Entry
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish, Summary, Turn
-from hob.store import InboxLimits, Store, StoreSettings, open_store
+from hob.store.inbox import InboxLimits
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from tests.samples import chunk_of, event_of
 
@@ -25,7 +27,7 @@ SIZES = (20, 2_000, 100_000)
 SESSION = SessionKey("api:main")
 _AT_ONCE = 250
 _A_TURN = 5
-_NO_LIMITS = InboxLimits(lane=10**9, sender=10**9, total=10**9, self_made_per_hour=10**9)
+_NO_LIMITS = InboxLimits(session_queue=10**9, sender=10**9, total=10**9, self_made_per_hour=10**9)
 _WORDS = "The kettle is on the hob, and the {number}th story is about somebody who came home late and found it warm."
 
 

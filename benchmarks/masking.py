@@ -11,9 +11,12 @@ from benchmarks.rows import Row
 from hob.core.clock import SystemClock
 from hob.core.ids import CallId, TurnId
 from hob.core.models import ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
-from hob.guard.masking.known import KnownSecrets
-from hob.guard.masking.models import MaskedModel
-from hob.store import AuditEntry, PolicyDecision, StoreSettings, open_store
+from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.guard.screening.masking.models import MaskedModel
+from hob.store.audit.audit import AuditEntry
+from hob.store.decisions import PolicyDecision
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 
 _PIECES = [f"word{number} " for number in range(2_000)]
 _TEXT = textwrap.fill("".join(_PIECES)[:10_000], 80)

@@ -15,8 +15,13 @@ from benchmarks.bench import Bench
 from benchmarks.rows import Row
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox import Backend, Job, Limits, Root, Snapshots, Surroundings, find_backend, run
-from hob.tools.sandbox.landlock import Landlock, landlock_version
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
+from hob.tools.sandbox.job import Job, JobRoot, Limits
+from hob.tools.sandbox.launcher.launcher import Backend
+from hob.tools.sandbox.running_command import run
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+from hob.tools.undo.snapshots.snapshots import Snapshots
 
 _FILES = 5_000
 
@@ -27,11 +32,11 @@ def measure(bench: Bench) -> Iterator[Row]:
         top = Path(name).resolve()
         for part in ("caches", "state", "work"):
             (top / part).mkdir()
-        surroundings = Surroundings(caches=top / "caches", state=top / "state")
+        surroundings = SandboxEnvironment(caches=top / "caches", state=top / "state")
         times = bench.times(60, 10)
         bare = median(_bare() for _ in range(times))
         for backend in _backends(surroundings):
-            job = Job(("true",), top / "work", (Root(top / "work", writable=True),))
+            job = Job(("true",), top / "work", (JobRoot(top / "work", writable=True),))
             took = asyncio.run(_run(backend, job, times))
             limit = 40 if backend.name == "bubblewrap" else None
             yield Row(f"a command in {backend.name}", took, "ms", limit, baseline=bare, beside="subprocess.run")
@@ -41,7 +46,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         yield from _snapshots(top, times)
 
 
-def _backends(surroundings: Surroundings) -> Iterator[Backend]:
+def _backends(surroundings: SandboxEnvironment) -> Iterator[Backend]:
     with suppress(NotConfigured):
         yield find_backend("bubblewrap", surroundings, os.defpath).backend
     if version := landlock_version():

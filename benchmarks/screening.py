@@ -13,7 +13,7 @@ from hob.core.screening.detectors import find
 from hob.core.screening.kinds import PII, SECRETS
 from hob.providers.screening.prompt_guard import PromptGuard, restored
 from hob.providers.screening.sanitizer import Sanitizer
-from hob.providers.screening.settings import Action, PromptGuardSettings, SanitizerSettings
+from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
 _PROSE = (Path(__file__).parents[1] / "docs/explanation/durability.md").read_text("utf-8")
 _KB = len(_PROSE) / 1000
@@ -32,7 +32,7 @@ def measure(bench: Bench) -> Iterator[Row]:
     for name, kinds, limit in (("secrets", SECRETS, 150), ("personal data", PII, 100)):
         took = _seconds(lambda kinds=kinds: find(_PROSE, kinds), times) / _KB * 1e6  # type: ignore[misc]
         yield Row(f"looking for {name}", took, "µs/kB", limit, baseline=least, beside=beside)
-    guard = PromptGuard(PromptGuardSettings(pii=Action.REDACT), b"a key")
+    guard = PromptGuard(PromptGuardSettings(pii=ScreeningAction.REDACT), b"a key")
     request = _conversation()
     guard.screen(request)
     took = _seconds(lambda: guard.screen(request), times) * 1000

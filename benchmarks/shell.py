@@ -9,7 +9,8 @@ from statistics import median
 
 from benchmarks.bench import Bench
 from benchmarks.rows import Row
-from hob.guard.shell import analyse, judge_command
+from hob.guard.shell.analysis import analyse
+from hob.guard.shell.verdict import judge_command
 
 _DATA = Path(__file__).parents[1] / "tests/guard/data"
 _WORKSPACE = "/home/anna/work/project"

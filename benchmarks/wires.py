@@ -12,14 +12,14 @@ from benchmarks.bench import Bench
 from benchmarks.rows import Row
 from hob.core.clock import SystemClock
 from hob.core.models import ModelRequest, UserMessage
-from hob.providers.anthropic.wire import AnthropicMessages
-from hob.providers.gemini.wire import GenerateContent
-from hob.providers.ollama.wire import OllamaChat
-from hob.providers.openai_chat.wire import ChatCompletions
-from hob.providers.openai_responses.wire import Responses
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
-from hob.providers.wire import Wire
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.http.wire import Wire
+from hob.providers.wires.anthropic.wire import AnthropicMessages
+from hob.providers.wires.gemini.wire import GenerateContent
+from hob.providers.wires.ollama.wire import OllamaChat
+from hob.providers.wires.openai_chat.wire import ChatCompletions
+from hob.providers.wires.openai_responses.wire import Responses
 
 WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat(), Responses())
 _EVENTS = 5_000

@@ -27,11 +27,11 @@ from usage import inner_names, target_of, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
 import hob
-from hob.agent.command_table import COMMANDS as SLASH_COMMANDS
-from hob.agent.command_table import Moment
-from hob.app.cli import COMMANDS, overview
-from hob.app.sections import SECTIONS
-from hob.config import reference
+from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
+from hob.agent.commands.table import Moment
+from hob.app.settings_sections import SECTIONS
+from hob.cli.table import COMMANDS, overview
+from hob.config.manual import reference
 from hob.core import errors, hooks, states, steps
 from hob.core.ids import ApprovalId, EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL
@@ -39,17 +39,17 @@ from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.sentences import OF_FAULT, texts_of
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.gateway.endpoint import Endpoint
-from hob.gateway.events import Event
-from hob.gateway.failures import STATUS, failure_of, status_of_fault
-from hob.gateway.fields import Field, choices_of, fields_of
-from hob.gateway.table import ENDPOINTS
-from hob.gateway.views import chat_view, event_view, usage_view
-from hob.guard.modes import table_page
-from hob.guard.rules import RULES
-from hob.providers.catalogue import CLI_WIRES, PROVIDERS
-from hob.store import Result
-from hob.tools.known import FILE
+from hob.gateway.chat.events import ClientEvent
+from hob.gateway.http.endpoint import Endpoint
+from hob.gateway.http.failures import STATUS, failure_of, status_of_fault
+from hob.gateway.http.fields import Field, choices_of, fields_of
+from hob.gateway.routes.table import ENDPOINTS
+from hob.gateway.routes.views import chat_view, event_view, usage_view
+from hob.guard.policy.modes import table_page
+from hob.guard.policy.rule_names import RULES
+from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS
+from hob.store.inbox import Result
+from hob.tools.registry.builtin_specs import FILE
 
 HERE = Path(__file__).parent / "reference"
 EXPLANATION = HERE.parent / "explanation"
@@ -352,7 +352,7 @@ def api() -> str:
         "| event | meaning | data |",
         "|---|---|---|",
     ]
-    names = re.findall(r"\b[a-z]+\b", doc(Event).partition(":")[2])
+    names = re.findall(r"\b[a-z]+\b", doc(ClientEvent).partition(":")[2])
     _complete(EVENTS, set(names) - {"and", "last", "or"})
     lines += [f"| `{name}` | {meaning} | {data} |" for name, (meaning, data) in EVENTS.items()]
     lines += ["", "## Usage", "", *fenced(json.dumps(usage_view(Usage(404, 3), None), indent=2), "json")]

@@ -8,13 +8,13 @@ from typing import Any
 
 from markdown import cell
 
-from hob.gateway import answers
-from hob.gateway.fields import Field, fields_of
-from hob.gateway.listener import PING_SECONDS
+from hob.gateway.http.fields import Field, fields_of
+from hob.gateway.http.listener import PING_SECONDS
 from hob.gateway.live import connected, connection, frames
 from hob.gateway.live.answers import MESSAGES
-from hob.gateway.live.kinds import Kind
+from hob.gateway.live.kinds import MessageKind
 from hob.gateway.live.table import CLOSES, KINDS
+from hob.gateway.routes import answers
 
 
 def live(
@@ -91,7 +91,7 @@ def _opening() -> list[str]:
     ]
 
 
-def _kind(kind: Kind[Any], told: Callable[[Field], str]) -> Iterator[str]:
+def _kind(kind: MessageKind[Any], told: Callable[[Field], str]) -> Iterator[str]:
     scope = "everybody" if kind.scope is None else f"scope `{kind.scope.value}`"
     yield from (f"### `{kind.name}`", "", f"For {scope}.", "", inspect.getdoc(kind.handler) or "", "")
     if fields := fields_of(kind.takes):

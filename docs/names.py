@@ -25,18 +25,18 @@ from usage import functions, options_of
 from wording import EVENTS, REASONS
 
 import hob
-from hob.agent.command_table import COMMANDS as SLASH_COMMANDS
-from hob.app.sections import SECTIONS
-from hob.config import reference
+from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
+from hob.app.settings_sections import SECTIONS
+from hob.config.manual import reference
 from hob.core import states, steps
-from hob.gateway.endpoint import Endpoint
-from hob.gateway.failures import STATUS
-from hob.gateway.fields import choices_of, fields_of
+from hob.gateway.http.endpoint import Endpoint
+from hob.gateway.http.failures import STATUS
+from hob.gateway.http.fields import choices_of, fields_of
 from hob.gateway.live.answers import MESSAGES
 from hob.gateway.live.table import CLOSES, KINDS
-from hob.gateway.table import ENDPOINTS
-from hob.guard.rules import RULES
-from hob.providers.catalogue import PROVIDERS
+from hob.gateway.routes.table import ENDPOINTS
+from hob.guard.policy.rule_names import RULES
+from hob.providers.catalog.catalog import PROVIDERS
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "names.lock"

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from hob import __version__
-from hob.gateway.answers import ChatAnswer, Failed
-from hob.gateway.endpoint import JSON, Endpoint
-from hob.gateway.failures import BUSY, STATUS
-from hob.gateway.fields import Field, choices_of, fields_of
+from hob.gateway.http.endpoint import JSON, Endpoint
+from hob.gateway.http.failures import BUSY, STATUS
+from hob.gateway.http.fields import Field, choices_of, fields_of
 from hob.gateway.openai.answers import Completion, ResponseAnswer
+from hob.gateway.routes.answers import ChatAnswer, FailedAnswer
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _EVERYWHERE = (
@@ -235,7 +235,7 @@ def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
     for status, codes in codes_of(endpoint).items():
         schema = _of_answer(endpoint.failed, schemas)
         told = "Nothing was done: " + ", ".join(f"`{code}`" for code in codes) + "." if codes else ""
-        if status in endpoint.failures and endpoint.failed is not Failed:
+        if status in endpoint.failures and endpoint.failed is not FailedAnswer:
             told = f"{told} Or it was accepted, and has failed.".strip()
         elif status in endpoint.failures:
             told = f"{told} Or it was accepted, has an `id`, and has failed.".strip()

@@ -9,15 +9,16 @@ from typing import Any
 from markdown import cell
 from wording import EFFECTS, RESTARTS, TIERS
 
-from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
-from hob.app.sections import SECTIONS
-from hob.bus import Hub
-from hob.config import load_config
+from hob.app.settings_sections import SECTIONS
+from hob.app.tools.lazy_runtime import LazyToolRuntime, open_tool_runtime
+from hob.bus.notices import Hub
+from hob.config.loading import load_config
 from hob.core.clock import SystemClock
 from hob.core.tools import Effect, Restart, Tier, ToolSpec
-from hob.store import StoreSettings, open_store
-from hob.tools.groups import LOAD
-from hob.tools.known import dump_specs
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+from hob.tools.registry.builtin_specs import dump_specs
+from hob.tools.registry.groups import LOAD
 
 
 def tools() -> str:
@@ -26,23 +27,23 @@ def tools() -> str:
 
 
 def known_tools() -> str:
-    """What `hob.tools.known` reads: the tools as they are made."""
-    return asyncio.run(_opened(lambda hands: dump_specs(hands.made.toolset.specs())))
+    """What `hob.tools.registry.builtin_specs` reads: the tools as they are made."""
+    return asyncio.run(_opened(lambda tool_runtime: dump_specs(tool_runtime.made.toolset.specs())))
 
 
-async def _opened(write: Callable[[HandsWhenNeeded], str]) -> str:
+async def _opened(write: Callable[[LazyToolRuntime], str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         home, clock = Path(folder), SystemClock()
         config = load_config(SECTIONS, home=home, environ={})
         async with (
             open_store(home, config[StoreSettings], clock) as store,
-            open_hands(config, store, Hub(), clock, {}) as hands,
+            open_tool_runtime(config, store, Hub(), clock, {}) as tool_runtime,
         ):
-            return write(hands)
+            return write(tool_runtime)
 
 
-def _page(hands: HandsWhenNeeded) -> str:
-    shown = hands.groups.specs()
+def _page(tool_runtime: LazyToolRuntime) -> str:
+    shown = tool_runtime.groups.specs()
     announced = next((spec.description for spec in shown if spec.name == LOAD), "")
     lines = [
         "# Tools",
@@ -57,8 +58,8 @@ def _page(hands: HandsWhenNeeded) -> str:
         "| tool | group | tier | effects | after a crash | seconds | characters |",
         "|---|---|---|---|---|---|---|",
     ]
-    groups = {**dict.fromkeys((spec.name for spec in shown), ""), **_groups(hands)}
-    specs = hands.named()
+    groups = {**dict.fromkeys((spec.name for spec in shown), ""), **_groups(tool_runtime)}
+    specs = tool_runtime.named()
     lines += [_row(spec, groups[spec.name]) for spec in specs.values()]
     lines += ["", *_legend(), "", *_announced(announced)]
     for spec in specs.values():
@@ -66,8 +67,8 @@ def _page(hands: HandsWhenNeeded) -> str:
     return "\n".join(lines)
 
 
-def _groups(hands: HandsWhenNeeded) -> dict[str, str]:
-    return {spec.name: name for name, group in hands.groups.groups.items() for spec in group.toolset.specs()}
+def _groups(tool_runtime: LazyToolRuntime) -> dict[str, str]:
+    return {spec.name: name for name, group in tool_runtime.groups.groups.items() for spec in group.toolset.specs()}
 
 
 def _row(spec: ToolSpec, group: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from cyclopts import Parameter
 from markdown import cell
 
-from hob.app.cli import COMMANDS
+from hob.cli.table import COMMANDS
 
 _LIST = "Parameters\n----------\n"
 
@@ -30,7 +30,7 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 def target_of(where: str) -> Any:
     """What a line of the table of commands names: a function, or a `cyclopts.App` of several."""
     module, _, attribute = where.partition(":")
-    return getattr(importlib.import_module(f"hob.app.commands.{module}"), attribute)
+    return getattr(importlib.import_module(f"hob.cli.{module}"), attribute)
 
 
 def inner_names(app: Any) -> list[str]:

@@ -7,20 +7,20 @@ from typing import Any
 
 from starlette.responses import Response
 
-from hob.app import daemon
+from hob.app.daemon import daemon
 from hob.app.home import own
-from hob.app.sections import read_config
-from hob.gateway.asgi import build_api
-from hob.gateway.callers import Scope
-from hob.gateway.endpoint import Call, Endpoint
-from hob.gateway.fields import field
-from hob.gateway.reply import json_response
-from hob.gateway.table import ENDPOINTS
+from hob.app.settings_sections import read_config
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.asgi import build_api
+from hob.gateway.http.endpoint import Endpoint, EndpointCall
+from hob.gateway.http.fields import field
+from hob.gateway.http.reply import json_response
+from hob.gateway.routes.table import ENDPOINTS
 
 ROUTES = 100
 
 
-async def answer(call: Call[Any]) -> Response:
+async def answer(call: EndpointCall[Any]) -> Response:
     """What was asked, and so many rows of it."""
     row = {"text": call.asked.text, "limit": call.asked.limit, "everything": call.asked.everything}
     return json_response({"rows": [row] * call.asked.limit})
@@ -37,7 +37,7 @@ def hundred() -> tuple[Endpoint[Any], ...]:
             ("since", float | None, field("seconds", None, at_least=0)),
         )
         request = make_dataclass(f"Request{number}", fields, frozen=True, slots=True)
-        like: Endpoint[Any] = Endpoint("GET", f"/more/{number}/{{id}}", answer, Scope.READ, request)
+        like: Endpoint[Any] = Endpoint("GET", f"/more/{number}/{{id}}", answer, TokenScope.READ, request)
         more.append(replace(like, method="POST") if number % 2 else like)
     return (*ENDPOINTS, *more)
 

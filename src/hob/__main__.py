@@ -10,7 +10,7 @@ def main() -> None:
 
         sys.stdout.write(f"hob {__version__}\n")
         return
-    from hob.app.cli import run  # loading it takes longer than answering --version
+    from hob.cli.table import run
 
     sys.exit(run(sys.argv[1:]))
 

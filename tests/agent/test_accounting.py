@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.accounting import stream_outside
-from hob.agent.driver import Driver
-from hob.agent.limits import PeriodLimits, SpendingSettings
-from hob.agent.parts import Parts
-from hob.agent.spending import Budget
+from hob.agent.budget.accounting import stream_outside
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import PeriodLimits, SpendingSettings
+from hob.agent.turn.dependencies import TurnDependencies
+from hob.agent.turn.driver import Driver
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
 from hob.core.labels import SenderClass
@@ -22,16 +22,17 @@ from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finished, Turn
-from hob.providers.health import Lane
-from hob.providers.walking import Failover
-from hob.store import StoreSettings, open_store
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.health import ModelRoute
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel, Silence
 from hob.testing.turns import SESSION, make_turn
 
 from .test_driver import Desk, Known, until_asked
-from .test_routes import Router, owed
+from .test_routes import Router, pending
 
 CUT = ModelError(ModelFault.CUT, "broke off")
 ANSWER = ModelReply("Hello.", usage=Usage(10, 5), ref="priced")
@@ -57,16 +58,16 @@ class Stumbling(Router):
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def operations(tmp_path: Path) -> AsyncIterator[Desk]:
     clock = ManualClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         yield Desk(store, clock)
 
 
-async def run(desk: Desk, model: Model, spending: SpendingSettings | None = None) -> tuple[Turn, TurnState]:
-    turn = await make_turn(desk.store, message("hi"))
-    parts: Parts = replace(desk.parts(spending=spending), model=model)
-    outcome = await Driver(parts).run(turn, desk.control)
+async def run(operations: Desk, model: Model, spending: SpendingSettings | None = None) -> tuple[Turn, TurnState]:
+    turn = await make_turn(operations.store, message("hi"))
+    parts: TurnDependencies = replace(operations.parts(spending=spending), model=model)
+    outcome = await Driver(parts).run(turn, operations.control)
     assert isinstance(outcome, Finished)
     return turn, outcome.state
 
@@ -75,62 +76,62 @@ def failed(usage: Usage | None = None, cost: int | None = None, ref: str = "pric
     return ExtraCall(ref, ModelFault.CUT, usage, cost)
 
 
-async def test_a_failed_attempt_costs_what_it_took_beside_the_answer(desk: Desk) -> None:
-    turn, _ = await run(desk, Stumbling(failed(Usage(1_000, 500)), failed(cost=7, ref="other")))
-    sums = {model: spent.cost for model, spent in await desk.store.ledger.sums("model")}
+async def test_a_failed_attempt_costs_what_it_took_beside_the_answer(operations: Desk) -> None:
+    turn, _ = await run(operations, Stumbling(failed(Usage(1_000, 500)), failed(cost=7, ref="other")))
+    sums = {model: spent.cost for model, spent in await operations.store.ledger.sums("model")}
     assert sums == {"priced": 2_000 + 20, "other": 7}
-    spent = await desk.store.ledger.spent(turn=turn.id)
+    spent = await operations.store.ledger.spent(turn=turn.id)
     assert (spent.cost, spent.calls, spent.reserved, spent.unknown_calls) == (2_027, 3, 0, 0)
 
 
-async def test_a_failed_attempt_that_nobody_counted_costs_the_most_it_may(desk: Desk) -> None:
-    turn, _ = await run(desk, Stumbling(failed()))
-    (asked, *_) = await desk.store.journal.load_steps(turn.id)
+async def test_a_failed_attempt_that_nobody_counted_costs_the_most_it_may(operations: Desk) -> None:
+    turn, _ = await run(operations, Stumbling(failed()))
+    (asked, *_) = await operations.store.journal.load_steps(turn.id)
     assert isinstance(asked, ModelAsked)
-    assert (await desk.store.ledger.spent(turn=turn.id)).cost == (asked.reserved or 0) + 20
+    assert (await operations.store.ledger.spent(turn=turn.id)).cost == (asked.reserved or 0) + 20
 
 
-async def test_failed_attempts_stand_in_the_timeline_of_the_turn(desk: Desk) -> None:
-    turn, _ = await run(desk, Stumbling(failed(Usage(1, 1)), failed(Usage(2, 2))))
-    made = [event for event in await desk.store.timeline.trace(turn.trace) if event.kind is EventKind.MODEL]
+async def test_failed_attempts_stand_in_the_timeline_of_the_turn(operations: Desk) -> None:
+    turn, _ = await run(operations, Stumbling(failed(Usage(1, 1)), failed(Usage(2, 2))))
+    made = [event for event in await operations.store.timeline.trace(turn.trace) if event.kind is EventKind.MODEL]
     assert sorted((event.status, event.cost) for event in made) == [("cut_stream", 3), ("cut_stream", 6), ("ok", 20)]
 
 
-async def test_where_a_failed_attempt_leaves_nothing_no_other_is_made(desk: Desk) -> None:
+async def test_where_a_failed_attempt_leaves_nothing_no_other_is_made(operations: Desk) -> None:
     model = Stumbling(failed(cost=990_000))
-    turn, state = await run(desk, model, SpendingSettings(daily=1.0))
+    turn, state = await run(operations, model, SpendingSettings(daily=1.0))
     assert (state, model.answered) == (TurnState.FAILED, 0)
-    assert "spending.daily" in await desk.reply(turn)
-    spent = await desk.store.ledger.spent(turn=turn.id)
+    assert "spending.daily" in await operations.reply(turn)
+    spent = await operations.store.ledger.spent(turn=turn.id)
     assert (spent.cost, spent.calls, spent.reserved) == (990_000, 1, 0)
 
 
-async def test_where_it_leaves_room_for_another_model_that_one_is_asked(desk: Desk) -> None:
+async def test_where_it_leaves_room_for_another_model_that_one_is_asked(operations: Desk) -> None:
     model = Stumbling(failed(cost=995_000), chain=("priced", "cheap/one"))
-    _, state = await run(desk, model, SpendingSettings(models={"priced": PeriodLimits(daily=1.0)}))
+    _, state = await run(operations, model, SpendingSettings(models={"priced": PeriodLimits(daily=1.0)}))
     assert state is TurnState.DONE
     assert [request.models for request in model.requests] == [("cheap/one",)]
-    (told,) = [out.text for out in await owed(desk) if "spending.models" in out.text]
+    (told,) = [out.text for out in await pending(operations) if "spending.models" in out.text]
     assert "priced" in told
 
 
-async def test_a_last_attempt_is_told_as_what_it_was_however_little_is_left(desk: Desk) -> None:
-    def lanes(ref: str) -> tuple[Lane, ...]:
-        return (Lane(ref, "acme"),)
+async def test_a_last_attempt_is_told_as_what_it_was_however_little_is_left(operations: Desk) -> None:
+    def session_queues(ref: str) -> tuple[ModelRoute, ...]:
+        return (ModelRoute(ref, "acme"),)
 
     cut = ModelError(ModelFault.CUT, "broke off", usage=Usage(990_000, 0))
-    model = Failover(lanes, lambda _: ScriptedModel(cut), desk.clock, max_attempts=1)
-    turn, _ = await run(desk, model, SpendingSettings(daily=1.0))
-    (step,) = [step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelFailed)]
+    model = Failover(session_queues, lambda _: ScriptedModel(cut), operations.clock, max_attempts=1)
+    turn, _ = await run(operations, model, SpendingSettings(daily=1.0))
+    (step,) = [step for step in await operations.store.journal.load_steps(turn.id) if isinstance(step, ModelFailed)]
     assert (step.fault, step.cost) == ("cut_stream", 0)
-    spent = await desk.store.ledger.spent(turn=turn.id)
+    spent = await operations.store.ledger.spent(turn=turn.id)
     assert (spent.cost, spent.calls, spent.reserved) == (990_000, 1, 0)
 
 
-async def test_what_a_failure_took_takes_the_place_of_what_was_held_back(desk: Desk) -> None:
+async def test_what_a_failure_took_takes_the_place_of_what_was_held_back(operations: Desk) -> None:
     empty = ModelError(ModelFault.EMPTY, "nothing", usage=Usage(90_000, 100))
-    turn, _ = await run(desk, ScriptedModel(empty))
-    spent = await desk.store.ledger.spent(turn=turn.id)
+    turn, _ = await run(operations, ScriptedModel(empty))
+    spent = await operations.store.ledger.spent(turn=turn.id)
     assert (spent.cost, spent.usage, spent.reserved) == (90_200, Usage(90_000, 100), 0)
 
 
@@ -158,31 +159,32 @@ class Handle:
         self.closed = True
 
 
-async def test_a_stream_that_failed_is_closed(desk: Desk) -> None:
+async def test_a_stream_that_failed_is_closed(operations: Desk) -> None:
     model = Handle(CUT)
-    await run(desk, model)
+    await run(operations, model)
     assert model.closed
 
 
-async def test_a_stream_that_was_stopped_is_closed(desk: Desk) -> None:
+async def test_a_stream_that_was_stopped_is_closed(operations: Desk) -> None:
     model = Handle(None)
-    turn = await make_turn(desk.store, message("hi"))
+    turn = await make_turn(operations.store, message("hi"))
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Driver(replace(desk.parts(), model=model)).run(turn, desk.control))
+        task = group.create_task(Driver(replace(operations.parts(), model=model)).run(turn, operations.control))
         await model.begun.wait()
-        desk.control.stop(task, "/stop")
+        operations.control.stop(task, "/stop")
     assert model.closed
 
 
 # Outside any turn
 
 
-async def outside(desk: Desk, model: Model, spending: SpendingSettings | None = None) -> None:
-    budget = Budget(spending or SpendingSettings(), desk.store.ledger, Known(), desk.clock)
+async def outside(operations: Desk, model: Model, spending: SpendingSettings | None = None) -> None:
+    budget = Budget(spending or SpendingSettings(), operations.store.ledger, Known(), operations.clock)
 
     def event_of(name: str, status: str) -> TimelineEvent:
         return TimelineEvent(
-            new_event_id(), new_trace_id(), new_span_id(), None, desk.clock.now().timestamp(), EventKind.MODEL, name,
+            new_event_id(), new_trace_id(), new_span_id(), None, operations.clock.now().timestamp(), EventKind.MODEL,
+            name,
             status, session=SESSION,
         )  # fmt: skip
 
@@ -191,8 +193,8 @@ async def outside(desk: Desk, model: Model, spending: SpendingSettings | None = 
             pass
 
 
-async def spent_on_summaries(desk: Desk) -> int:
-    return (await desk.store.ledger.spent(task="summary")).cost
+async def spent_on_summaries(operations: Desk) -> int:
+    return (await operations.store.ledger.spent(task="summary")).cost
 
 
 @pytest.mark.parametrize(
@@ -207,59 +209,63 @@ async def spent_on_summaries(desk: Desk) -> int:
     ],
     ids=["answered", "not counted", "cut", "empty", "told", "turned away"],
 )
-async def test_a_call_outside_any_turn_costs_what_it_took(desk: Desk, line: ModelReply | ModelError, cost: int) -> None:
+async def test_a_call_outside_any_turn_costs_what_it_took(
+    operations: Desk, line: ModelReply | ModelError, cost: int
+) -> None:
     with suppress(ModelError):
-        await outside(desk, ScriptedModel(line))
-    assert await spent_on_summaries(desk) == cost
+        await outside(operations, ScriptedModel(line))
+    assert await spent_on_summaries(operations) == cost
 
 
-async def test_a_call_outside_any_turn_that_is_stopped_costs_the_most_it_may(desk: Desk) -> None:
+async def test_a_call_outside_any_turn_that_is_stopped_costs_the_most_it_may(operations: Desk) -> None:
     model = ScriptedModel(Silence())
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(outside(desk, model))
+        task = group.create_task(outside(operations, model))
         while not model.open_streams:  # noqa: ASYNC110 - the store's threads need real time
             await asyncio.sleep(0.001)
         task.cancel()
-    assert await spent_on_summaries(desk) == WORST
+    assert await spent_on_summaries(operations) == WORST
 
 
-async def test_no_other_attempt_is_made_outside_any_turn_either(desk: Desk) -> None:
+async def test_no_other_attempt_is_made_outside_any_turn_either(operations: Desk) -> None:
     model = Stumbling(failed(cost=999_000))
     with pytest.raises(BudgetExceeded):
-        await outside(desk, model, SpendingSettings(daily=1.0))
-    assert (model.answered, await spent_on_summaries(desk)) == (0, 999_000)
+        await outside(operations, model, SpendingSettings(daily=1.0))
+    assert (model.answered, await spent_on_summaries(operations)) == (0, 999_000)
 
 
-async def test_what_is_held_back_for_the_call_itself_takes_no_room_from_its_next_attempt(desk: Desk) -> None:
+async def test_what_is_held_back_for_the_call_itself_takes_no_room_from_its_next_attempt(operations: Desk) -> None:
     model = Stumbling(failed(cost=100))
-    await outside(desk, model, SpendingSettings(daily=0.0025))  # for that attempt and its worst, not twice its worst
-    assert (model.answered, await spent_on_summaries(desk)) == (1, 120)
+    await outside(
+        operations, model, SpendingSettings(daily=0.0025)
+    )  # for that attempt and its worst, not twice its worst
+    assert (model.answered, await spent_on_summaries(operations)) == (1, 120)
 
 
 # Remarks
 
 
-async def test_what_was_to_be_told_with_an_answer_is_told_without_one(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await run(desk, ScriptedModel(replace(ANSWER, cost=850_000)))
-    parts = desk.parts(Silence(), spending=SpendingSettings(daily=1.0))
+async def test_what_was_to_be_told_with_an_answer_is_told_without_one(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await run(operations, ScriptedModel(replace(ANSWER, cost=850_000)))
+    parts = operations.parts(Silence(), spending=SpendingSettings(daily=1.0))
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Driver(parts).run(turn, desk.control))
-        await until_asked(desk)
-        desk.control.stop(task, "/stop")
-    assert any("spending.daily" in out.text for out in await owed(desk))
-    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+        task = group.create_task(Driver(parts).run(turn, operations.control))
+        await until_asked(operations)
+        operations.control.stop(task, "/stop")
+    assert any("spending.daily" in out.text for out in await pending(operations))
+    result = await operations.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert len(result.notes) == 1
 
 
-async def test_it_is_told_after_a_crash_in_the_middle_too(desk: Desk) -> None:
-    await run(desk, ScriptedModel(replace(ANSWER, cost=850_000)))
-    turn = await make_turn(desk.store, message("hi"))
-    driver = Driver(desk.parts(Silence(), "Here I am.", spending=SpendingSettings(daily=1.0)))
+async def test_it_is_told_after_a_crash_in_the_middle_too(operations: Desk) -> None:
+    await run(operations, ScriptedModel(replace(ANSWER, cost=850_000)))
+    turn = await make_turn(operations.store, message("hi"))
+    driver = Driver(operations.parts(Silence(), "Here I am.", spending=SpendingSettings(daily=1.0)))
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(driver.run(turn, desk.control))
-        await until_asked(desk)
+        task = group.create_task(driver.run(turn, operations.control))
+        await until_asked(operations)
         task.cancel()
-    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
-    assert sum("spending.daily" in out.text for out in await owed(desk)) == 1
+    assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
+    assert sum("spending.daily" in out.text for out in await pending(operations)) == 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.arguments import UNREADABLE, load_arguments, nearest, problems_of, tidy, usage_of
+from hob.agent.turn.arguments import UNREADABLE, load_arguments, nearest, problems_of, tidy, usage_of
 from hob.core.tools import ToolSpec
 
 SCHEMA: dict[str, Any] = {

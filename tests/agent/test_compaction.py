@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.compaction import Compacted, Compactor, NotCompacted
-from hob.agent.limits import SpendingSettings
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.agent.compaction.compaction import Compacted, Compactor, NotCompacted
+from hob.agent.compaction.summaries import HEADINGS, LAST_REQUEST
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget
-from hob.agent.summaries import HEADINGS, LAST_REQUEST
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import CallId, SessionKey
 from hob.core.labels import Label, Trust
@@ -20,7 +20,8 @@ from hob.core.ports.model import Model
 from hob.core.states import TurnState
 from hob.core.tools import ToolCall
 from hob.core.turns import Finish, View
-from hob.store import Store, StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel

@@ -6,18 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.compaction import Compactor
-from hob.agent.context_room import ContextRoom
-from hob.agent.driver import Driver
+from hob.agent.compaction.compaction import Compactor
+from hob.agent.compaction.summaries import HEADINGS, INSTRUCTIONS
 from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
 from hob.agent.settings import AgentSettings
-from hob.agent.summaries import HEADINGS, INSTRUCTIONS
+from hob.agent.turn.driver import Driver
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.states import TurnState
 from hob.core.turns import Finished
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, make_turn
@@ -37,55 +38,55 @@ def answer(request: ModelRequest) -> str:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def operations(tmp_path: Path) -> AsyncIterator[Desk]:
     clock = ManualClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         yield Desk(store, clock)
 
 
-def driver_of(desk: Desk, *, compacts: bool = True) -> Driver:
-    room, settings, store = ContextRoom(), AgentSettings(), desk.store
-    parts = desk.parts(*[answer] * 100)
+def driver_of(operations: Desk, *, compacts: bool = True) -> Driver:
+    room, settings, store = ContextRoom(), AgentSettings(), operations.store
+    parts = operations.parts(*[answer] * 100)
     compactor = Compactor(
         settings,
-        model=desk.model,
+        model=operations.model,
         transcript=store.transcript,
         budget=parts.budget,
-        clock=desk.clock,
+        clock=operations.clock,
         context_room=room,
     )
-    prompts = PromptBuilder(settings, desk.clock, NoFiles(), context_room=room)
+    prompts = PromptBuilder(settings, operations.clock, NoFiles(), context_room=room)
     return Driver(replace(parts, prompts=prompts, compactor=compactor if compacts else None, context_room=room))
 
 
-async def costs(desk: Desk, driver: Driver, count: int = TURNS) -> list[int]:
+async def costs(operations: Desk, driver: Driver, count: int = TURNS) -> list[int]:
     """How many requests each of so many turns took; all of them are answered."""
     taken = []
     for number in range(count):
-        before = len(desk.model.requests)
-        turn = await make_turn(desk.store, message(f"question {number} " + "more " * 400))
-        assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
-        taken.append(len(desk.model.requests) - before)
+        before = len(operations.model.requests)
+        turn = await make_turn(operations.store, message(f"question {number} " + "more " * 400))
+        assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
+        taken.append(len(operations.model.requests) - before)
     return taken
 
 
-async def test_after_one_overflow_each_turn_takes_one_request(desk: Desk) -> None:
-    assert sorted(await costs(desk, driver_of(desk, compacts=False))) == [1] * (TURNS - 1) + [2]
+async def test_after_one_overflow_each_turn_takes_one_request(operations: Desk) -> None:
+    assert sorted(await costs(operations, driver_of(operations, compacts=False))) == [1] * (TURNS - 1) + [2]
 
 
-async def test_after_an_overflow_the_session_is_summarised(desk: Desk) -> None:
-    taken = await costs(desk, driver_of(desk))
+async def test_after_an_overflow_the_session_is_summarised(operations: Desk) -> None:
+    taken = await costs(operations, driver_of(operations))
     assert max(taken) > 1
     assert taken[taken.index(max(taken)) + 1 :] == [1] * (TURNS - 1 - taken.index(max(taken)))
-    view = await desk.store.transcript.load_view(SESSION, 100)
+    view = await operations.store.transcript.load_view(SESSION, 100)
     assert view.summary is not None
 
 
-async def test_a_text_that_is_too_long_alone_is_shortened_in_the_end(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("long " * 6_000))
-    driver = driver_of(desk)
-    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
-    assert await costs(desk, driver, 3) == [1, 1, 1]
+async def test_a_text_that_is_too_long_alone_is_shortened_in_the_end(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("long " * 6_000))
+    driver = driver_of(operations)
+    assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
+    assert await costs(operations, driver, 3) == [1, 1, 1]
 
 
 def test_what_was_learned_is_never_less_than_a_thousand_and_only_shrinks() -> None:

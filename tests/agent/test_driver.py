@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.driver import Driver
-from hob.agent.entries import NOT_ANSWERED, STOPPED
-from hob.agent.hooks import Hooks
-from hob.agent.limits import SpendingSettings
-from hob.agent.parts import Parts
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
 from hob.agent.prompt import PromptBuilder
 from hob.agent.remarks import remarks_of
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget
+from hob.agent.turn.dependencies import TurnDependencies
+from hob.agent.turn.driver import Driver
+from hob.agent.turn.entries import NOT_ANSWERED, STOPPED
+from hob.agent.turn.hooks import Hooks
 from hob.core.errors import ModelError, ModelFault, StoreFull
 from hob.core.files import BootstrapFile
 from hob.core.hooks import BeforeModel, BeforeTurn, Decision, Deny, HookEvent, Proceed, UseModel
@@ -71,11 +71,11 @@ class Desk:
         hooks: Hooks | None = None,
         model: str = "priced",
         settings: AgentSettings | None = None,
-    ) -> Parts:
+    ) -> TurnDependencies:
         store, clock = self.store, self.clock
         settings = settings or AgentSettings()
         self.model = ScriptedModel(*script)
-        return Parts(
+        return TurnDependencies(
             model=self.model,
             journal=store.journal,
             transcript=store.transcript,
@@ -107,38 +107,38 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def operations(tmp_path: Path) -> AsyncIterator[Desk]:
     clock = ManualClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         yield Desk(store, clock)
 
 
-async def test_a_plain_turn_asks_the_model_and_tells_the_answer(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    outcome = await Driver(desk.parts("Hello there.")).run(turn, desk.control)
+async def test_a_plain_turn_asks_the_model_and_tells_the_answer(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    outcome = await Driver(operations.parts("Hello there.")).run(turn, operations.control)
     assert outcome == Finished(TurnState.DONE)
-    assert await desk.steps(turn) == [ModelAsked, ModelReplied, Said]
-    assert await desk.reply(turn) == "Hello there."
-    assert await desk.said() == ["user: hi", "assistant: Hello there."]
-    assert desk.notices.streamed == "Hello there."
-    assert isinstance(desk.notices.seen[-1], Settled)
+    assert await operations.steps(turn) == [ModelAsked, ModelReplied, Said]
+    assert await operations.reply(turn) == "Hello there."
+    assert await operations.said() == ["user: hi", "assistant: Hello there."]
+    assert operations.notices.streamed == "Hello there."
+    assert isinstance(operations.notices.seen[-1], Settled)
 
 
-async def test_a_plain_turn_leaves_its_spans_in_the_timeline(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts("Hello.")).run(turn, desk.control)
-    events = [event for event in await desk.store.timeline.trace(turn.trace) if event.turn == turn.id]
+async def test_a_plain_turn_leaves_its_spans_in_the_timeline(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await Driver(operations.parts("Hello.")).run(turn, operations.control)
+    events = [event for event in await operations.store.timeline.trace(turn.trace) if event.turn == turn.id]
     assert {event.kind for event in events} == {EventKind.MODEL, EventKind.OUTBOUND, EventKind.TURN}
     model = next(event for event in events if event.kind is EventKind.MODEL)
     assert model.parent == turn.span
     assert (model.name, model.status, model.usage is not None, model.cost is not None) == ("priced", "ok", True, True)
 
 
-async def test_the_next_turn_is_shown_what_was_said(desk: Desk) -> None:
-    driver = Driver(desk.parts("Hello Ada.", "You are Ada."))
-    await driver.run(await make_turn(desk.store, message("I am Ada")), desk.control)
-    await driver.run(await make_turn(desk.store, message("Who am I?")), desk.control)
-    assert [item.text for item in desk.model.requests[1].messages][:2] == ["I am Ada", "Hello Ada."]
+async def test_the_next_turn_is_shown_what_was_said(operations: Desk) -> None:
+    driver = Driver(operations.parts("Hello Ada.", "You are Ada."))
+    await driver.run(await make_turn(operations.store, message("I am Ada")), operations.control)
+    await driver.run(await make_turn(operations.store, message("Who am I?")), operations.control)
+    assert [item.text for item in operations.model.requests[1].messages][:2] == ["I am Ada", "Hello Ada."]
 
 
 PROVOKED = (ModelFault.FILTERED, ModelFault.BAD_REQUEST)
@@ -146,50 +146,52 @@ PROVOKED = (ModelFault.FILTERED, ModelFault.BAD_REQUEST)
 
 
 @pytest.mark.parametrize("fault", [fault for fault in ModelFault if fault is not ModelFault.CONTEXT_OVERFLOW])
-async def test_a_models_failure_is_told_and_never_kept_as_an_answer(desk: Desk, fault: ModelFault) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    driver = Driver(desk.parts(ModelError(fault, "because"), "Back again."))
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, fault.value)
-    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+async def test_a_models_failure_is_told_and_never_kept_as_an_answer(operations: Desk, fault: ModelFault) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    driver = Driver(operations.parts(ModelError(fault, "because"), "Back again."))
+    assert await driver.run(turn, operations.control) == Finished(TurnState.FAILED, fault.value)
+    result = await operations.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
     shown = [] if fault in PROVOKED else ["user: hi", f"user: [No answer was given to this: {fault.value}.]"]
-    assert await desk.said() == shown
-    kept = await desk.store.transcript.history(turn.session)
+    assert await operations.said() == shown
+    kept = await operations.store.transcript.history(turn.session)
     assert [entry.role for entry in kept] == ["user", "user"]
-    assert await driver.run(await make_turn(desk.store, message("again")), desk.control) == Finished(TurnState.DONE)
-    asked = desk.model.requests[-1].messages[0].text
+    assert await driver.run(await make_turn(operations.store, message("again")), operations.control) == Finished(
+        TurnState.DONE
+    )
+    asked = operations.model.requests[-1].messages[0].text
     assert asked.startswith(
         "again" if fault in PROVOKED else f"hi\n\n{NOT_ANSWERED.format(reason=fault.value)}\n\nagain"
     )
 
 
-async def test_without_a_model_the_sender_learns_how_to_connect_one(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts(ModelError(ModelFault.NOT_CONFIGURED, "set THE_KEY"))).run(turn, desk.control)
-    assert "set THE_KEY" in await desk.reply(turn)
-    assert f"hob retry {turn.id}" in await desk.reply(turn)
+async def test_without_a_model_the_sender_learns_how_to_connect_one(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await Driver(operations.parts(ModelError(ModelFault.NOT_CONFIGURED, "set THE_KEY"))).run(turn, operations.control)
+    assert "set THE_KEY" in await operations.reply(turn)
+    assert f"hob retry {turn.id}" in await operations.reply(turn)
 
 
-async def test_settings_that_cannot_be_used_are_told_with_the_reason(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_settings_that_cannot_be_used_are_told_with_the_reason(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     error = ModelError(ModelFault.SETTINGS, "the API key cannot be read: KEY is not set")
-    await Driver(desk.parts(error)).run(turn, desk.control)
-    assert "KEY is not set" in await desk.reply(turn)
-    assert "hob config check" in await desk.reply(turn)
+    await Driver(operations.parts(error)).run(turn, operations.control)
+    assert "KEY is not set" in await operations.reply(turn)
+    assert "hob config check" in await operations.reply(turn)
 
 
-async def test_a_failure_tells_which_server_refused_and_why(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_failure_tells_which_server_refused_and_why(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     error = ModelError(ModelFault.AUTH, "acme/big: acme.example does not accept the API key; check ACME_KEY (401)")
-    await Driver(desk.parts(error)).run(turn, desk.control)
-    assert str(error) in await desk.reply(turn)
+    await Driver(operations.parts(error)).run(turn, operations.control)
+    assert str(error) in await operations.reply(turn)
 
 
-async def test_a_rate_limit_tells_when_to_try_again(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts(ModelError(ModelFault.RATE_LIMIT, retry_after=41.6))).run(turn, desk.control)
-    assert "in 42 seconds" in await desk.reply(turn)
+async def test_a_rate_limit_tells_when_to_try_again(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await Driver(operations.parts(ModelError(ModelFault.RATE_LIMIT, retry_after=41.6))).run(turn, operations.control)
+    assert "in 42 seconds" in await operations.reply(turn)
 
 
 @pytest.mark.parametrize(
@@ -201,233 +203,237 @@ async def test_a_rate_limit_tells_when_to_try_again(desk: Desk) -> None:
         (Cut("Half an ans", ModelError(ModelFault.CUT)), "cut_stream"),
     ],
 )
-async def test_what_is_no_answer_is_a_failure(desk: Desk, said: Line, reason: str) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    assert await Driver(desk.parts(said)).run(turn, desk.control) == Finished(TurnState.FAILED, reason)
-    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+async def test_what_is_no_answer_is_a_failure(operations: Desk, said: Line, reason: str) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    assert await Driver(operations.parts(said)).run(turn, operations.control) == Finished(TurnState.FAILED, reason)
+    result = await operations.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert result.reason == reason
     said_now = [] if reason == "filtered" else ["user: hi", f"user: [No answer was given to this: {reason}.]"]
-    assert await desk.said() == said_now
+    assert await operations.said() == said_now
 
 
-async def test_text_that_was_streamed_before_a_failure_is_taken_back(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts(Cut("Half", ModelError(ModelFault.CUT)))).run(turn, desk.control)
-    assert len(desk.notices.of(Retracted)) == 1
+async def test_text_that_was_streamed_before_a_failure_is_taken_back(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await Driver(operations.parts(Cut("Half", ModelError(ModelFault.CUT)))).run(turn, operations.control)
+    assert len(operations.notices.of(Retracted)) == 1
 
 
-async def test_that_a_message_was_too_long_to_be_read_whole_is_told_beside_the_answer(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("a line of a report\n" * 3_000))
+async def test_that_a_message_was_too_long_to_be_read_whole_is_told_beside_the_answer(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("a line of a report\n" * 3_000))
     settings = AgentSettings(context_tokens=4_000, max_tokens=500)
-    await Driver(desk.parts("An answer.", settings=settings)).run(turn, desk.control)
-    (remark,) = remarks_of(await desk.store.journal.load_steps(turn.id))
+    await Driver(operations.parts("An answer.", settings=settings)).run(turn, operations.control)
+    (remark,) = remarks_of(await operations.store.journal.load_steps(turn.id))
     assert "no room for the whole message (57000 characters)" in remark
 
 
-async def test_an_answer_cut_at_the_length_limit_says_so(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts(ModelReply("A long sto", stop=Stop.LENGTH))).run(turn, desk.control)
-    assert (await desk.reply(turn)).startswith("A long sto\n\n[The answer was cut off here")
+async def test_an_answer_cut_at_the_length_limit_says_so(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await Driver(operations.parts(ModelReply("A long sto", stop=Stop.LENGTH))).run(turn, operations.control)
+    assert (await operations.reply(turn)).startswith("A long sto\n\n[The answer was cut off here")
 
 
-async def test_a_context_too_long_is_shortened_twice_and_no_more(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_context_too_long_is_shortened_twice_and_no_more(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     overflow = ModelError(ModelFault.CONTEXT_OVERFLOW)
-    driver = Driver(desk.parts(overflow, overflow, overflow, "never asked"))
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, "context_overflow")
-    assert len(desk.model.requests) == 3
-    steps = await desk.store.journal.load_steps(turn.id)
+    driver = Driver(operations.parts(overflow, overflow, overflow, "never asked"))
+    assert await driver.run(turn, operations.control) == Finished(TurnState.FAILED, "context_overflow")
+    assert len(operations.model.requests) == 3
+    steps = await operations.store.journal.load_steps(turn.id)
     assert [step.keep for step in steps if isinstance(step, Shortened)] == [10, 0]
 
 
-async def test_after_one_shortening_the_answer_counts(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    driver = Driver(desk.parts(ModelError(ModelFault.CONTEXT_OVERFLOW), "Fits now."))
-    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
-    assert await desk.reply(turn) == "Fits now."
+async def test_after_one_shortening_the_answer_counts(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    driver = Driver(operations.parts(ModelError(ModelFault.CONTEXT_OVERFLOW), "Fits now."))
+    assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
+    assert await operations.reply(turn) == "Fits now."
 
 
-async def test_background_work_waits_for_a_busy_model_and_then_answers(desk: Desk) -> None:
-    turn = await make_turn(desk.store, replace(message("tidy up"), background=True))
-    driver = Driver(desk.parts(ModelError(ModelFault.OVERLOAD), "Tidy."))
-    parked = await driver.run(turn, desk.control)
-    assert parked == Parked(WaitsFor.TIME, desk.clock.now().timestamp() + 30, "waits for the model's server (overload)")
-    assert await driver.run(turn, desk.control) == parked  # woken too early
-    await desk.clock.advance(30)
-    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
-    assert await desk.steps(turn) == [ModelAsked, ModelFailed, Waited, ModelAsked, ModelReplied, Said]
+async def test_background_work_waits_for_a_busy_model_and_then_answers(operations: Desk) -> None:
+    turn = await make_turn(operations.store, replace(message("tidy up"), background=True))
+    driver = Driver(operations.parts(ModelError(ModelFault.OVERLOAD), "Tidy."))
+    parked = await driver.run(turn, operations.control)
+    assert parked == Parked(
+        WaitsFor.TIME, operations.clock.now().timestamp() + 30, "waits for the model's server (overload)"
+    )
+    assert await driver.run(turn, operations.control) == parked  # woken too early
+    await operations.clock.advance(30)
+    assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
+    assert await operations.steps(turn) == [ModelAsked, ModelFailed, Waited, ModelAsked, ModelReplied, Said]
 
 
-async def test_background_work_does_not_wait_for_ever(desk: Desk) -> None:
-    turn = await make_turn(desk.store, replace(message("tidy up"), background=True))
+async def test_background_work_does_not_wait_for_ever(operations: Desk) -> None:
+    turn = await make_turn(operations.store, replace(message("tidy up"), background=True))
     busy = ModelError(ModelFault.RATE_LIMIT, retry_after=5)
-    driver = Driver(desk.parts(*[busy] * 9))
+    driver = Driver(operations.parts(*[busy] * 9))
     for _ in range(8):
-        assert isinstance(await driver.run(turn, desk.control), Parked)
-        await desk.clock.advance(5)
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, "rate_limit")
+        assert isinstance(await driver.run(turn, operations.control), Parked)
+        await operations.clock.advance(5)
+    assert await driver.run(turn, operations.control) == Finished(TurnState.FAILED, "rate_limit")
 
 
-async def test_a_model_that_was_asked_before_a_crash_is_asked_again(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await desk.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5)])
-    assert await Driver(desk.parts("Still here.")).run(turn, desk.control) == Finished(TurnState.DONE)
-    assert await desk.steps(turn) == [ModelAsked, ModelAsked, ModelReplied, Said]
+async def test_a_model_that_was_asked_before_a_crash_is_asked_again(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await operations.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5)])
+    assert await Driver(operations.parts("Still here.")).run(turn, operations.control) == Finished(TurnState.DONE)
+    assert await operations.steps(turn) == [ModelAsked, ModelAsked, ModelReplied, Said]
 
 
-async def test_an_answer_that_was_journalled_is_told_without_asking_again(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await desk.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5), ModelReplied("Known.")])
-    assert await Driver(desk.parts()).run(turn, desk.control) == Finished(TurnState.DONE)
-    assert desk.model.requests == []
-    assert await desk.reply(turn) == "Known."
+async def test_an_answer_that_was_journalled_is_told_without_asking_again(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await operations.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5), ModelReplied("Known.")])
+    assert await Driver(operations.parts()).run(turn, operations.control) == Finished(TurnState.DONE)
+    assert operations.model.requests == []
+    assert await operations.reply(turn) == "Known."
 
 
-async def test_a_silent_model_is_noticed_and_then_given_up(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_silent_model_is_noticed_and_then_given_up(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Driver(desk.parts(Silence())).run(turn, desk.control))
-        await until_asked(desk)
-        await desk.clock.advance(19)
-        assert desk.notices.of(Progress) == []
-        await desk.clock.advance(1)
-        assert [notice.what for notice in desk.notices.seen if isinstance(notice, Progress)] == ["waiting"]
-        await desk.clock.advance(100)
+        task = group.create_task(Driver(operations.parts(Silence())).run(turn, operations.control))
+        await until_asked(operations)
+        await operations.clock.advance(19)
+        assert operations.notices.of(Progress) == []
+        await operations.clock.advance(1)
+        assert [notice.what for notice in operations.notices.seen if isinstance(notice, Progress)] == ["waiting"]
+        await operations.clock.advance(100)
     assert task.result() == Finished(TurnState.FAILED, "timeout")
-    assert "too long" in await desk.reply(turn)
-    assert desk.model.open_streams == 0
+    assert "too long" in await operations.reply(turn)
+    assert operations.model.open_streams == 0
 
 
-async def test_a_run_that_takes_too_long_ends_and_says_so(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_run_that_takes_too_long_ends_and_says_so(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     settings = AgentSettings(run_seconds=10)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Driver(desk.parts(Silence(), settings=settings)).run(turn, desk.control))
-        await until_asked(desk)
-        await desk.clock.advance(10)
+        task = group.create_task(Driver(operations.parts(Silence(), settings=settings)).run(turn, operations.control))
+        await until_asked(operations)
+        await operations.clock.advance(10)
     assert task.result() == Finished(TurnState.FAILED, "run_timeout")
-    assert await desk.steps(turn) == [ModelAsked, ModelFailed, Stopped, Said]
-    assert "after 10 seconds" in await desk.reply(turn)
+    assert await operations.steps(turn) == [ModelAsked, ModelFailed, Stopped, Said]
+    assert "after 10 seconds" in await operations.reply(turn)
 
 
-async def test_a_person_can_stop_a_turn(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_person_can_stop_a_turn(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Driver(desk.parts(Silence())).run(turn, desk.control))
-        await until_asked(desk)
-        desk.control.stop(task, "/stop")
+        task = group.create_task(Driver(operations.parts(Silence())).run(turn, operations.control))
+        await until_asked(operations)
+        operations.control.stop(task, "/stop")
     assert task.result() == Finished(TurnState.CANCELLED, "/stop")
-    assert await desk.steps(turn) == [ModelAsked, Cancelled, Said]
-    assert await desk.reply(turn) == "Stopped (/stop)."
-    assert await desk.said() == ["user: hi", f"user: {STOPPED}"]
+    assert await operations.steps(turn) == [ModelAsked, Cancelled, Said]
+    assert await operations.reply(turn) == "Stopped (/stop)."
+    assert await operations.said() == ["user: hi", f"user: {STOPPED}"]
 
 
-async def test_a_shutdown_leaves_the_turn_to_be_resumed(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    driver = Driver(desk.parts(Silence(), "Here I am."))
+async def test_a_shutdown_leaves_the_turn_to_be_resumed(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    driver = Driver(operations.parts(Silence(), "Here I am."))
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(driver.run(turn, desk.control))
-        await until_asked(desk)
+        task = group.create_task(driver.run(turn, operations.control))
+        await until_asked(operations)
         task.cancel()
     assert task.cancelled()
-    assert await desk.steps(turn) == [ModelAsked]
-    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
+    assert await operations.steps(turn) == [ModelAsked]
+    assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
 
 
 @pytest.mark.parametrize("passes", range(1, 60, 3))  # a task that never started cannot answer for itself
-async def test_wherever_a_stop_hits_the_turn_ends_once_and_whole(desk: Desk, passes: int) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_wherever_a_stop_hits_the_turn_ends_once_and_whole(operations: Desk, passes: int) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     task: asyncio.Task[object]
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Driver(desk.parts("Done.")).run(turn, desk.control))
+        task = group.create_task(Driver(operations.parts("Done.")).run(turn, operations.control))
         for _ in range(passes):
             await asyncio.sleep(0.0002 if passes % 2 else 0)
         if not task.done():
-            desk.control.stop(task, "/stop")
-    steps = await desk.steps(turn)
+            operations.control.stop(task, "/stop")
+    steps = await operations.steps(turn)
     assert steps.count(Said) == 1
-    state = (await desk.store.turns.find(turn.id)).state  # type: ignore[union-attr]
+    state = (await operations.store.turns.find(turn.id)).state  # type: ignore[union-attr]
     assert task.result() == Finished(state, "/stop" if state is TurnState.CANCELLED else "")
 
 
-async def test_a_full_disk_at_the_end_loses_no_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_at_the_end_loses_no_answer(operations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer was paid for: it is told when the disk has room again, and the model is not asked twice."""
-    turn = await make_turn(desk.store, message("hi"))
-    parts = desk.parts("Precious.")
-    journal = Flaky(desk.store)
+    turn = await make_turn(operations.store, message("hi"))
+    parts = operations.parts("Precious.")
+    journal = Flaky(operations.store)
     driver = Driver(replace(parts, journal=journal))
     journal.full = True
     with pytest.raises(StoreFull):
-        await driver.run(turn, desk.control)
+        await driver.run(turn, operations.control)
     journal.full = False
-    assert await driver.run(turn, desk.control) == Finished(TurnState.DONE)
-    assert len(desk.model.requests) == 1
-    assert await desk.steps(turn) == [ModelAsked, ModelReplied, Said]
+    assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
+    assert len(operations.model.requests) == 1
+    assert await operations.steps(turn) == [ModelAsked, ModelReplied, Said]
 
 
-async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_follows(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_follows(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     other = message("and another thing")
-    await put_message(desk.store, other)
-    desk.control.waiting.add(other.id)
-    await Driver(desk.parts("Hello.")).run(turn, desk.control)
-    assert len(await desk.store.inbox.waiting(SESSION)) == 1
+    await put_message(operations.store, other)
+    operations.control.waiting.add(other.id)
+    await Driver(operations.parts("Hello.")).run(turn, operations.control)
+    assert len(await operations.store.inbox.waiting(SESSION)) == 1
 
 
-async def test_a_limit_stops_before_the_money_is_spent(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    driver = Driver(desk.parts("Expensive.", spending=SpendingSettings(per_turn=0.001)))
-    assert await driver.run(turn, desk.control) == Finished(TurnState.FAILED, "budget")
-    assert desk.model.requests == []
-    assert await desk.steps(turn) == [Stopped, Said]
-    assert "spending.per_turn" in await desk.reply(turn)
+async def test_a_limit_stops_before_the_money_is_spent(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    driver = Driver(operations.parts("Expensive.", spending=SpendingSettings(per_turn=0.001)))
+    assert await driver.run(turn, operations.control) == Finished(TurnState.FAILED, "budget")
+    assert operations.model.requests == []
+    assert await operations.steps(turn) == [Stopped, Said]
+    assert "spending.per_turn" in await operations.reply(turn)
 
 
-async def test_what_a_call_costs_takes_the_place_of_what_was_held_back(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts(ModelReply("Hi.", usage=Usage(1000, 100)))).run(turn, desk.control)
-    assert (await desk.store.ledger.spent()).cost == 1200
+async def test_what_a_call_costs_takes_the_place_of_what_was_held_back(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await Driver(operations.parts(ModelReply("Hi.", usage=Usage(1000, 100)))).run(turn, operations.control)
+    assert (await operations.store.ledger.spent()).cost == 1200
 
 
-async def test_an_unknown_price_is_counted_as_unknown(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    await Driver(desk.parts("Hi.", model="nameless")).run(turn, desk.control)
-    spent = await desk.store.ledger.spent()
+async def test_an_unknown_price_is_counted_as_unknown(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    await Driver(operations.parts("Hi.", model="nameless")).run(turn, operations.control)
+    spent = await operations.store.ledger.spent()
     assert (spent.cost, spent.unknown_calls) == (0, 1)
 
 
-async def test_a_message_chooses_its_model_before_session_and_settings(desk: Desk) -> None:
-    await desk.store.sessions.change(SESSION, model="of-session")
-    driver = Driver(desk.parts())
-    await driver.run(await make_turn(desk.store, message("hi")), desk.control)
-    await driver.run(await make_turn(desk.store, replace(message("hi"), model="of-message")), desk.control)
-    assert [request.model for request in desk.model.requests] == ["of-session", "of-message"]
+async def test_a_message_chooses_its_model_before_session_and_settings(operations: Desk) -> None:
+    await operations.store.sessions.change(SESSION, model="of-session")
+    driver = Driver(operations.parts())
+    await driver.run(await make_turn(operations.store, message("hi")), operations.control)
+    await driver.run(await make_turn(operations.store, replace(message("hi"), model="of-message")), operations.control)
+    assert [request.model for request in operations.model.requests] == ["of-session", "of-message"]
 
 
-async def test_a_hook_can_refuse_a_turn_and_its_reason_is_shown(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    hooks = Hooks([AtBeforeTurn(Deny("quiet hours"))], desk.clock, 5)
-    assert await Driver(desk.parts("Hi.", hooks=hooks)).run(turn, desk.control) == Finished(TurnState.FAILED, "hook")
-    assert desk.model.requests == []
-    assert "quiet hours" in await desk.reply(turn)
+async def test_a_hook_can_refuse_a_turn_and_its_reason_is_shown(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    hooks = Hooks([AtBeforeTurn(Deny("quiet hours"))], operations.clock, 5)
+    assert await Driver(operations.parts("Hi.", hooks=hooks)).run(turn, operations.control) == Finished(
+        TurnState.FAILED, "hook"
+    )
+    assert operations.model.requests == []
+    assert "quiet hours" in await operations.reply(turn)
 
 
-async def test_a_hook_can_choose_another_model(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
-    hooks = Hooks([AtBeforeModel(UseModel("cheaper"))], desk.clock, 5)
-    await Driver(desk.parts("Hi.", hooks=hooks)).run(turn, desk.control)
-    assert desk.model.requests[0].model == "cheaper"
+async def test_a_hook_can_choose_another_model(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    hooks = Hooks([AtBeforeModel(UseModel("cheaper"))], operations.clock, 5)
+    await Driver(operations.parts("Hi.", hooks=hooks)).run(turn, operations.control)
+    assert operations.model.requests[0].model == "cheaper"
 
 
-async def test_a_long_reply_is_owed_in_chunks_in_order(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_long_reply_is_owed_in_chunks_in_order(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     text = "\n\n".join(f"Paragraph {n}. " + "word " * 100 for n in range(12))
-    await Driver(desk.parts(text)).run(turn, desk.control)
-    first = await desk.store.outbox.next("memory", "", desk.clock.now().timestamp())
+    await Driver(operations.parts(text)).run(turn, operations.control)
+    first = await operations.store.outbox.next("memory", "", operations.clock.now().timestamp())
     assert len(first) == 1
     assert len(first[0].outbound.text) <= 4000
-    assert (await desk.store.outbox.counts()).open == 2
+    assert (await operations.store.outbox.counts()).open == 2
 
 
 class Flaky:
@@ -461,16 +467,16 @@ class AtBeforeModel(AtBeforeTurn):
         return self._decision if isinstance(event, BeforeModel) else Proceed()
 
 
-async def until_asked(desk: Desk) -> None:
-    while not desk.model.open_streams:  # noqa: ASYNC110 - the store's threads need real time
+async def until_asked(operations: Desk) -> None:
+    while not operations.model.open_streams:  # noqa: ASYNC110 - the store's threads need real time
         await asyncio.sleep(0.001)
     await settle()
 
 
-async def test_call_without_a_result_of_its_own_is_settled_before_the_model_is_asked_again(desk: Desk) -> None:
+async def test_call_without_a_result_of_its_own_is_settled_before_the_model_is_asked_again(operations: Desk) -> None:
     """What was held back for the first request stayed so when its call was refused: the second found no room."""
-    turn = await make_turn(desk.store, message("hi"))
+    turn = await make_turn(operations.store, message("hi"))
     refused = ModelReply("", calls=(ToolCall(CallId("c1"), "no_such_tool", "{}"),), usage=Usage(10, 10))
     settings = AgentSettings(patience_seconds=0)
-    parts = desk.parts(refused, "Done.", spending=SpendingSettings(per_turn=0.025), settings=settings)
-    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.DONE)
+    parts = operations.parts(refused, "Done.", spending=SpendingSettings(per_turn=0.025), settings=settings)
+    assert await Driver(parts).run(turn, operations.control) == Finished(TurnState.DONE)

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from hob.agent.compaction import Compactor, NotCompacted
-from hob.agent.driver import Driver
-from hob.agent.limits import SpendingSettings
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.agent.compaction.compaction import Compactor, NotCompacted
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget
+from hob.agent.turn.driver import Driver
 from hob.core.errors import ModelError, ModelFault
 from hob.core.notices import Settled
 from hob.core.states import TurnState
 from hob.core.turns import Finished
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel, Silence, calls
@@ -27,72 +28,74 @@ from .test_driver import Desk, Known, until_asked
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def operations(tmp_path: Path) -> AsyncIterator[Desk]:
     clock = ManualClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         yield Desk(store, clock)
 
 
-async def test_silence_is_an_outcome_with_its_reason_and_owes_nothing(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("fyi"))
-    assert await Driver(desk.parts("NO_REPLY")).run(turn, desk.control) == Finished(
+async def test_silence_is_an_outcome_with_its_reason_and_owes_nothing(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("fyi"))
+    assert await Driver(operations.parts("NO_REPLY")).run(turn, operations.control) == Finished(
         TurnState.SILENT, "the model chose to say nothing"
     )
-    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+    result = await operations.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.state, result.reply) == ("silent", "")
     assert "chose to say nothing" in result.reason
-    assert (await desk.store.outbox.counts()).open == 0
+    assert (await operations.store.outbox.counts()).open == 0
 
 
-async def test_a_word_about_silence_is_a_reply(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("what does NO_REPLY mean?"))
-    outcome = await Driver(desk.parts("NO_REPLY means silence.")).run(turn, desk.control)
+async def test_a_word_about_silence_is_a_reply(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("what does NO_REPLY mean?"))
+    outcome = await Driver(operations.parts("NO_REPLY means silence.")).run(turn, operations.control)
     assert outcome == Finished(TurnState.DONE)
 
 
 @pytest.mark.parametrize(("minutes", "texts"), [(29, ["I am Ada", "Hello.", "Who?"]), (31, ["Who?"])])
-async def test_a_session_begins_afresh_after_its_idle_time(desk: Desk, minutes: int, texts: list[str]) -> None:
-    driver = Driver(desk.parts("Hello.", "Ada.", settings=AgentSettings(reset_idle_minutes=30)))
-    await driver.run(await make_turn(desk.store, message("I am Ada")), desk.control)
-    await desk.clock.advance(minutes * 60)
-    await driver.run(await make_turn(desk.store, message("Who?")), desk.control)
-    shown = [item.text.split("\n", 1)[0] for item in desk.model.requests[1].messages]
+async def test_a_session_begins_afresh_after_its_idle_time(operations: Desk, minutes: int, texts: list[str]) -> None:
+    driver = Driver(operations.parts("Hello.", "Ada.", settings=AgentSettings(reset_idle_minutes=30)))
+    await driver.run(await make_turn(operations.store, message("I am Ada")), operations.control)
+    await operations.clock.advance(minutes * 60)
+    await driver.run(await make_turn(operations.store, message("Who?")), operations.control)
+    shown = [item.text.split("\n", 1)[0] for item in operations.model.requests[1].messages]
     assert shown == texts
 
 
-async def test_everybody_who_shares_an_outcome_is_named_in_its_notice(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("first"))
+async def test_everybody_who_shares_an_outcome_is_named_in_its_notice(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("first"))
     late = message("and this")
-    await put_message(desk.store, late)
-    desk.control.waiting.add(late.id)
+    await put_message(operations.store, late)
+    operations.control.waiting.add(late.id)
     # a tool that is not there makes a second round, before which the message joins
-    await Driver(desk.parts(calls(("nothing", "{}")), "done")).run(turn, desk.control)
-    settled = desk.notices.of(Settled)[-1]
+    await Driver(operations.parts(calls(("nothing", "{}")), "done")).run(turn, operations.control)
+    settled = operations.notices.of(Settled)[-1]
     assert isinstance(settled, Settled)
     assert settled.inbounds == (turn.inbounds[0].id, late.id)
 
 
-async def test_the_lane_does_not_wait_for_what_comes_afterwards(desk: Desk) -> None:
+async def test_the_lane_does_not_wait_for_what_comes_afterwards(operations: Desk) -> None:
     later: list[Coroutine[Any, Any, None]] = []
-    parts = desk.parts("hi")
-    driver = Driver(replace(parts, afterwards=later.append))
-    assert await driver.run(await make_turn(desk.store, message("hi")), desk.control) == Finished(TurnState.DONE)
+    parts = operations.parts("hi")
+    driver = Driver(replace(parts, background_tasks=later.append))
+    assert await driver.run(await make_turn(operations.store, message("hi")), operations.control) == Finished(
+        TurnState.DONE
+    )
     assert len(later) == 1
     await later[0]
 
 
-async def test_compaction_stops_before_spending_what_is_not_there(desk: Desk) -> None:
-    driver = Driver(desk.parts(*["fine"] * 6))
+async def test_compaction_stops_before_spending_what_is_not_there(operations: Desk) -> None:
+    driver = Driver(operations.parts(*["fine"] * 6))
     for n in range(6):
-        await driver.run(await make_turn(desk.store, message(f"message {n}")), desk.control)
+        await driver.run(await make_turn(operations.store, message(f"message {n}")), operations.control)
     model = ScriptedModel()
     compactor = Compactor(
         AgentSettings(window=4),
         model=model,
-        transcript=desk.store.transcript,
-        budget=Budget(SpendingSettings(daily=0.000001), desk.store.ledger, Known(), desk.clock),
-        clock=desk.clock,
+        transcript=operations.store.transcript,
+        budget=Budget(SpendingSettings(daily=0.000001), operations.store.ledger, Known(), operations.clock),
+        clock=operations.clock,
     )
     done = await compactor.compact(SESSION, reason="test", model="priced")
     assert isinstance(done, NotCompacted)
@@ -111,39 +114,39 @@ class Naming(ScriptedModel):
         return "priced"
 
 
-async def test_a_limit_holds_where_the_server_chooses_the_model(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_limit_holds_where_the_server_chooses_the_model(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     model = Naming("Expensive.")
-    parts = replace(desk.parts(spending=SpendingSettings(per_turn=0.001), model=""), model=model)
-    assert await Driver(parts).run(turn, desk.control) == Finished(TurnState.FAILED, "budget")
+    parts = replace(operations.parts(spending=SpendingSettings(per_turn=0.001), model=""), model=model)
+    assert await Driver(parts).run(turn, operations.control) == Finished(TurnState.FAILED, "budget")
     assert model.requests == []
-    assert "spending.per_turn" in await desk.reply(turn)
+    assert "spending.per_turn" in await operations.reply(turn)
 
 
-async def test_spending_is_known_where_the_server_chooses_the_model(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_spending_is_known_where_the_server_chooses_the_model(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     model = Naming("Hello.")
-    await Driver(replace(desk.parts(model=""), model=model)).run(turn, desk.control)
-    spent = await desk.store.ledger.spent(model="priced")
+    await Driver(replace(operations.parts(model=""), model=model)).run(turn, operations.control)
+    spent = await operations.store.ledger.spent(model="priced")
     assert (spent.calls, spent.unknown_calls, spent.cost > 0) == (1, 0, True)
     assert model.requests[0].model == "priced"
 
 
-async def test_a_server_that_cannot_name_its_model_is_a_failure_like_others(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_server_that_cannot_name_its_model_is_a_failure_like_others(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     model = Naming("never asked")
     model.broken = ModelError(ModelFault.NETWORK, "away")
-    assert await Driver(replace(desk.parts(model=""), model=model)).run(turn, desk.control) == Finished(
+    assert await Driver(replace(operations.parts(model=""), model=model)).run(turn, operations.control) == Finished(
         TurnState.FAILED, "network"
     )
-    assert "\naway\n" in await desk.reply(turn)
+    assert "\naway\n" in await operations.reply(turn)
 
 
-async def test_a_limit_shorter_than_the_notice_holds(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_a_limit_shorter_than_the_notice_holds(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     settings = AgentSettings(idle_seconds=6, idle_notice_seconds=20)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Driver(desk.parts(Silence(), settings=settings)).run(turn, desk.control))
-        await until_asked(desk)
-        await desk.clock.advance(6)
+        task = group.create_task(Driver(operations.parts(Silence(), settings=settings)).run(turn, operations.control))
+        await until_asked(operations)
+        await operations.clock.advance(6)
     assert task.result() == Finished(TurnState.FAILED, "timeout")

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from hob.agent.hooks import Decided, Hooks
+from hob.agent.turn.hooks import HookDecision, Hooks
 from hob.core.hooks import BeforeModel, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace, UseModel
 from hob.core.ids import CallId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.models import ModelRequest
@@ -53,12 +53,12 @@ def hooks(*members: Fixed | Broken | Late) -> Hooks:
 
 async def test_without_hooks_everything_goes_on() -> None:
     assert not hooks()
-    assert await hooks().decide(CALL) == Decided()
+    assert await hooks().decide(CALL) == HookDecision()
 
 
 async def test_the_first_refusal_wins_and_later_hooks_are_not_asked() -> None:
     later = Fixed(Deny("second"))
-    assert await hooks(Fixed(Proceed()), Fixed(Deny("first")), later).decide(CALL) == Decided(denied="first")
+    assert await hooks(Fixed(Proceed()), Fixed(Deny("first")), later).decide(CALL) == HookDecision(denied="first")
     assert later.seen == []
 
 
@@ -81,7 +81,7 @@ async def test_the_last_choice_of_a_model_counts_and_each_hook_sees_the_one_befo
 
 async def test_a_hook_that_fails_counts_as_proceed_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        assert await hooks(Broken(), Fixed(Deny("no"))).decide(CALL) == Decided(denied="no")
+        assert await hooks(Broken(), Fixed(Deny("no"))).decide(CALL) == HookDecision(denied="no")
     assert "hook broken failed: RuntimeError('oops') at BeforeTool" in caplog.text
 
 
@@ -91,7 +91,7 @@ async def test_a_hook_that_is_late_counts_as_proceed(caplog: pytest.LogCaptureFi
         task = group.create_task(Hooks([Late()], clock, 5).decide(CALL))
         await settle()
         await clock.advance(5)
-    assert task.result() == Decided()
+    assert task.result() == HookDecision()
     assert "hook late was late" in caplog.text
 
 

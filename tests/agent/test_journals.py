@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.loops import LoopRules
-from hob.agent.turn import AskModel, Command, Park, Rules, RunTools, Say, State, Write, decide, fold
+from hob.agent.turn.loops import LoopRules
+from hob.agent.turn.turn import AskModel, Command, FoldedTurn, Park, RunTools, Say, TurnRules, WriteSteps, decide, fold
 from hob.core.ids import TurnId
 from hob.core.steps import VERSION, Step, dump_step, kind_of, load_step
 
 JOURNALS = Path(__file__).parent.parent / "core" / "journals"
 FILES = sorted(JOURNALS.glob("*/*.jsonl"))
-RULES = Rules(max_rounds=6, parallel=frozenset({"look"}), loops=LoopRules(2, 3, 30))
+RULES = TurnRules(max_rounds=6, parallel=frozenset({"look"}), loops=LoopRules(2, 3, 30))
 
 
-def begin(file: Path) -> State:
-    return State(TurnId("t_0"), background=file.stem.startswith("background"))
+def begin(file: Path) -> FoldedTurn:
+    return FoldedTurn(TurnId("t_0"), background=file.stem.startswith("background"))
 
 
 def trace(command: Command) -> str:
@@ -31,7 +31,7 @@ def trace(command: Command) -> str:
             return "ask" if not_before is None else f"ask at {not_before:.0f}"
         case RunTools(items):
             return " ".join(["run", *(item.call.id for item in items)])
-        case Write(steps):
+        case WriteSteps(steps):
             return " ".join(["write", *map(kind_of, steps)])
         case Park(on):
             return f"park {on.value}"

@@ -6,14 +6,17 @@ from typing import cast
 
 import pytest
 
-from hob.agent import AgentSettings, Budget, Leeway, Scale, SlashCommands, SpendingSettings
-from hob.agent.commands import Desk
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.agent.commands.permission_modes import PermissionLevel, PermissionModes
+from hob.agent.commands.slash_commands import CommandOperations, SlashCommands
+from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
 from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import TOKEN_SENDER, Inbound, Sender
-from hob.core.scopes import Scope
-from hob.guard.modes import Autonomy, Mode
-from hob.store import Store
+from hob.core.scopes import TokenScope
+from hob.guard.policy.modes import Autonomy, Mode
+from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -23,7 +26,7 @@ from .test_driver import Known
 from .test_model_commands import Compactions
 from .test_routes import Router
 
-CONFIGURED = Leeway(Scale(tuple(Mode), "guarded"), Scale(tuple(Autonomy), "cautious"))
+CONFIGURED = PermissionModes(PermissionLevel(tuple(Mode), "guarded"), PermissionLevel(tuple(Autonomy), "cautious"))
 FULL = message("/permission full")
 NOT_TYPED_ALONE = {
     "in a group": replace(FULL, group=True),
@@ -40,10 +43,14 @@ async def store() -> AsyncIterator[Store]:
         yield opened
 
 
-def commands(store: Store, language: str = "en", leeway: Leeway = CONFIGURED) -> SlashCommands:
-    desk, settings, clock = cast("Desk", Compactions()), AgentSettings(language=language), ManualClock()
+def commands(store: Store, language: str = "en", permission_modes: PermissionModes = CONFIGURED) -> SlashCommands:
+    operations, settings, clock = (
+        cast("CommandOperations", Compactions()),
+        AgentSettings(language=language),
+        ManualClock(),
+    )
     budget = Budget(SpendingSettings(), store.ledger, Known(), clock)
-    return SlashCommands(desk, store.sessions, budget, clock, settings, lambda: "", Router(), leeway)
+    return SlashCommands(operations, store.sessions, budget, clock, settings, lambda: "", Router(), permission_modes)
 
 
 async def say(store: Store, text: str) -> str:
@@ -86,7 +93,7 @@ async def test_every_word_of_the_guard_is_shown_with_its_meaning(
 
 
 def test_the_usual_words_are_the_guards() -> None:
-    assert (Leeway().modes.words, Leeway().autonomies.words) == (tuple(Mode), tuple(Autonomy))
+    assert (PermissionModes().modes.words, PermissionModes().autonomies.words) == (tuple(Mode), tuple(Autonomy))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +145,7 @@ async def test_only_the_owner_sees_or_chooses_either(store: Store, cls: SenderCl
 
 
 async def test_settings_that_are_not_known_are_not_named(store: Store) -> None:
-    said = await commands(store, leeway=Leeway()).run(message("/permission"), SESSION)
+    said = await commands(store, permission_modes=PermissionModes()).run(message("/permission"), SESSION)
     assert said.splitlines()[0] == "This session permits: as the settings say."
 
 
@@ -152,13 +159,13 @@ NOT_LOOSER = [
 ]
 
 
-def by_token(text: str, *scopes: Scope) -> Inbound:
+def by_token(text: str, *scopes: TokenScope) -> Inbound:
     return replace(message(text, channel="api"), scopes=frozenset(scopes))
 
 
 @pytest.mark.parametrize("text", LOOSER)
 async def test_a_token_without_leave_loosens_nothing(store: Store, text: str) -> None:
-    for inbound in (by_token(text, Scope.CHAT, Scope.READ), message(text, sender=f"{TOKEN_SENDER}phone")):
+    for inbound in (by_token(text, TokenScope.CHAT, TokenScope.READ), message(text, sender=f"{TOKEN_SENDER}phone")):
         assert "needs the scope `approve`" in await commands(store).run(inbound, SESSION)
     found = await store.sessions.get(SESSION)
     assert (found.permission, found.autonomy) == (None, None)
@@ -166,15 +173,15 @@ async def test_a_token_without_leave_loosens_nothing(store: Store, text: str) ->
 
 @pytest.mark.parametrize("text", [*LOOSER, *NOT_LOOSER])
 async def test_a_token_that_gives_leave_may_loosen(store: Store, text: str) -> None:
-    assert "scope" not in await commands(store).run(by_token(text, Scope.CHAT, Scope.APPROVE), SESSION)
+    assert "scope" not in await commands(store).run(by_token(text, TokenScope.CHAT, TokenScope.APPROVE), SESSION)
 
 
 @pytest.mark.parametrize("text", NOT_LOOSER)
 async def test_any_token_may_look_and_tighten(store: Store, text: str) -> None:
-    assert "scope" not in await commands(store).run(by_token(text, Scope.CHAT), SESSION)
+    assert "scope" not in await commands(store).run(by_token(text, TokenScope.CHAT), SESSION)
 
 
 async def test_what_was_tightened_is_not_loosened_by_default(store: Store) -> None:
     await say(store, "/permission read-only")
-    assert "needs the scope" in await commands(store).run(by_token("/permission default", Scope.CHAT), SESSION)
+    assert "needs the scope" in await commands(store).run(by_token("/permission default", TokenScope.CHAT), SESSION)
     assert await permission(store) == "read-only"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.agent.loops import Finding, Level, LoopRules, Seen, find_loop, seen, signature_of
+from hob.agent.turn.loops import Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
 from hob.core.ids import CallId
 from hob.core.tools import ToolCall
 
@@ -13,11 +13,11 @@ def call(name: str, arguments: str = "{}") -> ToolCall:
     return ToolCall(CallId("c"), name, arguments)
 
 
-def about(history: list[Seen], next_call: ToolCall) -> Finding | None:
+def about(history: list[SeenCall], next_call: ToolCall) -> LoopFinding | None:
     return find_loop(history, next_call.name, signature_of(next_call), RULES)
 
 
-def level(history: list[Seen], next_call: ToolCall) -> tuple[str, Level] | None:
+def level(history: list[SeenCall], next_call: ToolCall) -> tuple[str, Level] | None:
     found = about(history, next_call)
     return None if found is None else (found.detector, found.level)
 

@@ -6,13 +6,13 @@ from typing import cast
 
 import pytest
 
-from hob.agent.commands import Desk, SlashCommands
-from hob.agent.limits import SpendingSettings
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.agent.commands.slash_commands import CommandOperations, SlashCommands
 from hob.agent.settings import AgentSettings
-from hob.agent.spending import Budget
 from hob.core.ids import SessionKey
 from hob.core.models import Spent, Thinking, Usage
-from hob.store import Store
+from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -32,7 +32,7 @@ class Named(Router):
 
 
 class Compactions:
-    """That part of a `Desk` which these commands use: what a compaction was asked with."""
+    """That part of a `CommandOperations` which these commands use: what a compaction was asked with."""
 
     asked: str | None = None
     spent: Sequence[tuple[str, Spent]] = ()
@@ -50,17 +50,17 @@ class Bench:
     store: Store
     commands: SlashCommands
     model: Router
-    desk: Compactions
+    operations: Compactions
 
     async def say(self, text: str) -> str:
         return await self.commands.run(message(text), SESSION)
 
 
 def bench(store: Store, model: Router, default: str = "a/one") -> Bench:
-    desk, settings, clock = Compactions(), AgentSettings(), ManualClock()
-    whole, budget = cast("Desk", desk), Budget(SpendingSettings(), store.ledger, Known(), clock)
+    operations, settings, clock = Compactions(), AgentSettings(), ManualClock()
+    whole, budget = cast("CommandOperations", operations), Budget(SpendingSettings(), store.ledger, Known(), clock)
     commands = SlashCommands(whole, store.sessions, budget, clock, settings, lambda: default, model)
-    return Bench(store, commands, model, desk)
+    return Bench(store, commands, model, operations)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ async def test_a_chosen_name_that_no_longer_leads_anywhere_is_shown_with_the_rea
 
 async def test_usage_tells_of_every_model_the_dearest_first(store: Store) -> None:
     table = bench(store, Named())
-    table.desk.spent = [("c/small", Spent(16_985, 0, Usage(7, 3), 2)), ("b/two", Spent(500, 1, Usage(), 2, 400))]
+    table.operations.spent = [("c/small", Spent(16_985, 0, Usage(7, 3), 2)), ("b/two", Spent(500, 1, Usage(), 2, 400))]
     lines = (await table.say("/usage")).splitlines()
     assert [line.partition(",")[0] for line in lines[3:]] == [
         "  30 d: $0.017085 + 1 calls of unknown price",
@@ -115,7 +115,7 @@ async def test_a_summary_names_a_model_only_where_the_session_chose_one(
     table = bench(store, Named())
     await store.sessions.change(SESSION, model=chosen)
     await table.say("/compact")
-    assert table.desk.asked == named
+    assert table.operations.asked == named
 
 
 @pytest.mark.parametrize("level", list(Thinking))

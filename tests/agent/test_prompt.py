@@ -17,9 +17,10 @@ from hob.core.ports.memory import Memory
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Summary, View
-from hob.providers.openai_chat.encoding import encode_request
+from hob.providers.wires.openai_chat.encoding import encode_request
 from hob.testing.clock import ManualClock
-from hob.workspace import BootstrapFiles, seed
+from hob.workspace.bootstrap import BootstrapFiles
+from hob.workspace.seeding import seed
 
 from .prompting import MEMBER, MODEL, START, WEB, Files, builder, fetched, inbound, said, texts, turn
 
@@ -143,7 +144,7 @@ async def test_within_a_turn_each_request_goes_on_where_the_last_one_ended() -> 
 
 
 async def test_the_conversation_reads_the_same_once_it_is_stored() -> None:
-    from hob.agent.entries import entries_of
+    from hob.agent.turn.entries import entries_of
 
     asking = turn(inbound("look it up", quoted=("a note",)))
     steps = (*ROUND, ModelAsked("m", "", 1), ModelReplied("done"))
@@ -158,7 +159,7 @@ async def test_the_conversation_reads_the_same_once_it_is_stored() -> None:
 
 
 async def test_a_picture_that_a_tool_gave_follows_its_rounds_results_and_stays_there() -> None:
-    from hob.agent.entries import entries_of
+    from hob.agent.turn.entries import entries_of
 
     asking, picture = turn(inbound("look")), Image(BlobId("b1"), "image/png")
     seen = ToolReceived(ToolResult(CallId("c1"), "(a picture)", WEB, images=(picture,)))
@@ -175,7 +176,7 @@ async def test_a_picture_that_a_tool_gave_follows_its_rounds_results_and_stays_t
 
 
 async def test_an_answer_that_was_withheld_is_no_part_of_the_conversation() -> None:
-    from hob.agent.entries import entries_of
+    from hob.agent.turn.entries import entries_of
     from hob.core.messages import OutboundKind
 
     steps = (ModelAsked("m", "", 1), ModelReplied("secret"), Said("A hook stopped this", OutboundKind.ERROR))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.reading_back import ReadingBack
+from hob.agent.prompt.read_back import ReadingBack
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId, SessionKey
 from hob.core.labels import Origin, Trust
@@ -14,7 +14,8 @@ from hob.core.ports.tools import CallContext
 from hob.core.states import TurnState
 from hob.core.tools import ToolCall, ToolResult
 from hob.core.turns import Finish
-from hob.store import Store, StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, make_turn

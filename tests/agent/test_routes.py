@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.compaction import Compacted, Compactor
-from hob.agent.driver import Driver
-from hob.agent.hooks import Hooks
-from hob.agent.limits import PeriodLimits, SpendingSettings
+from hob.agent.budget.limits import PeriodLimits, SpendingSettings
+from hob.agent.compaction.compaction import Compacted, Compactor
+from hob.agent.compaction.summaries import HEADINGS
 from hob.agent.remarks import remarks_of, render
 from hob.agent.settings import AgentSettings
-from hob.agent.summaries import HEADINGS
+from hob.agent.turn.driver import Driver
+from hob.agent.turn.hooks import Hooks
 from hob.core.errors import ModelError, ModelFault
 from hob.core.hooks import BeforeModel, Decision, HookEvent, Proceed, UseModel
 from hob.core.labels import SenderClass
@@ -34,7 +34,8 @@ from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
 from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall
 from hob.core.turns import Finished, Turn
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel, calls
@@ -80,113 +81,115 @@ class OnceOther:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def operations(tmp_path: Path) -> AsyncIterator[Desk]:
     clock = ManualClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         yield Desk(store, clock)
 
 
-async def perform(desk: Desk, router: Router, turn: Turn, **parts: object) -> TurnState:
-    driver = Driver(replace(desk.parts(), model=router, **parts))  # type: ignore[arg-type]
-    outcome = await driver.run(turn, desk.control)
+async def perform(operations: Desk, router: Router, turn: Turn, **parts: object) -> TurnState:
+    driver = Driver(replace(operations.parts(), model=router, **parts))  # type: ignore[arg-type]
+    outcome = await driver.run(turn, operations.control)
     assert isinstance(outcome, Finished)
     return outcome.state
 
 
-async def owed(desk: Desk) -> list[Outbound]:
+async def pending(operations: Desk) -> list[Outbound]:
     found = []
-    while rows := await desk.store.outbox.next("memory", "", desk.clock.now().timestamp()):
+    while rows := await operations.store.outbox.next("memory", "", operations.clock.now().timestamp()):
         for row in rows:
             found.append(row.outbound)
-            await desk.store.outbox.sending(row.outbound.id)
-            await desk.store.outbox.sent(row.outbound.id)
+            await operations.store.outbox.sending(row.outbound.id)
+            await operations.store.outbox.sent(row.outbound.id)
     return found
 
 
-async def test_a_model_without_room_under_its_limit_is_not_sent_to(desk: Desk) -> None:
+async def test_a_model_without_room_under_its_limit_is_not_sent_to(operations: Desk) -> None:
     router = Router("Hello.")
-    turn = await make_turn(desk.store, message("hi"))
+    turn = await make_turn(operations.store, message("hi"))
     limits = SpendingSettings(models={"a/one": PeriodLimits(daily=0)})
-    assert await perform(desk, router, turn, budget=desk.parts(spending=limits).budget) is TurnState.DONE
+    assert await perform(operations, router, turn, budget=operations.parts(spending=limits).budget) is TurnState.DONE
     assert [request.models for request in router.requests] == [("b/two",)]
-    asked, *_ = await desk.store.journal.load_steps(turn.id)
+    asked, *_ = await operations.store.journal.load_steps(turn.id)
     assert isinstance(asked, ModelAsked)
     assert (asked.model, asked.models) == ("b/two", ("b/two",))
     assert '`spending.models."a/one".daily`' in asked.remarks[0]
 
 
-async def test_a_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_sent(desk: Desk) -> None:
+async def test_a_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_sent(operations: Desk) -> None:
     router = Router("Hello.")
-    turn = await make_turn(desk.store, message("hi"))
-    assert await perform(desk, router, turn) is TurnState.DONE
+    turn = await make_turn(operations.store, message("hi"))
+    assert await perform(operations, router, turn) is TurnState.DONE
     (sent,) = router.requests
     assert (sent.model, sent.models, sent.task) == ("", ("a/one", "b/two"), "chat")
-    asked = next(step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelAsked))
+    asked = next(step for step in await operations.store.journal.load_steps(turn.id) if isinstance(step, ModelAsked))
     assert asked.model == "a/one"
 
 
-async def test_a_session_and_a_message_name_what_is_routed(desk: Desk) -> None:
+async def test_a_session_and_a_message_name_what_is_routed(operations: Desk) -> None:
     router = Router(chains={"fast": ("c/small",), "smart": ("d/large",)})
-    await desk.store.sessions.change(SESSION, model="fast")
-    await perform(desk, router, await make_turn(desk.store, message("hi")))
-    await perform(desk, router, await make_turn(desk.store, replace(message("hi"), model="smart")))
+    await operations.store.sessions.change(SESSION, model="fast")
+    await perform(operations, router, await make_turn(operations.store, message("hi")))
+    await perform(operations, router, await make_turn(operations.store, replace(message("hi"), model="smart")))
     assert [request.models for request in router.requests] == [("c/small",), ("d/large",)]
 
 
-async def test_a_name_that_leads_nowhere_is_told_and_nothing_is_asked(desk: Desk) -> None:
+async def test_a_name_that_leads_nowhere_is_told_and_nothing_is_asked(operations: Desk) -> None:
     router = Router()
-    turn = await make_turn(desk.store, replace(message("hi"), model="nobody"))
-    assert await perform(desk, router, turn) is TurnState.FAILED
-    assert "nobody is called nobody" in await desk.reply(turn)
+    turn = await make_turn(operations.store, replace(message("hi"), model="nobody"))
+    assert await perform(operations, router, turn) is TurnState.FAILED
+    assert "nobody is called nobody" in await operations.reply(turn)
     assert router.requests == []
 
 
-async def test_a_turn_goes_on_with_the_models_it_began_with(desk: Desk) -> None:
+async def test_a_turn_goes_on_with_the_models_it_began_with(operations: Desk) -> None:
     router = Router(calls(("nothing", "{}")), "done")
     router.chains["chat"] = ("cheap/one",)
-    turn = await make_turn(desk.store, message("hi"))
-    await perform(desk, router, turn)
+    turn = await make_turn(operations.store, message("hi"))
+    await perform(operations, router, turn)
     assert [request.models for request in router.routed] == [(), ("cheap/one",)]
 
 
-async def test_a_hooks_choice_holds_for_one_call(desk: Desk) -> None:
+async def test_a_hooks_choice_holds_for_one_call(operations: Desk) -> None:
     router = Router(calls(("nothing", "{}")), "done", chains={"other": ("c/other",)})
-    hooks = Hooks([OnceOther()], desk.clock, 5.0)
-    await perform(desk, router, await make_turn(desk.store, message("hi")), hooks=hooks)
+    hooks = Hooks([OnceOther()], operations.clock, 5.0)
+    await perform(operations, router, await make_turn(operations.store, message("hi")), hooks=hooks)
     assert [request.models for request in router.requests] == [("c/other",), ("a/one", "b/two")]
 
 
-async def test_the_session_says_how_long_the_model_thinks(desk: Desk) -> None:
+async def test_the_session_says_how_long_the_model_thinks(operations: Desk) -> None:
     router = Router()
-    await perform(desk, router, await make_turn(desk.store, message("hi")))
-    await desk.store.sessions.change(SESSION, thinking=Thinking.HIGH)
-    await perform(desk, router, await make_turn(desk.store, message("hi")))
+    await perform(operations, router, await make_turn(operations.store, message("hi")))
+    await operations.store.sessions.change(SESSION, thinking=Thinking.HIGH)
+    await perform(operations, router, await make_turn(operations.store, message("hi")))
     assert [request.thinking for request in router.requests] == [None, Thinking.HIGH]
 
 
-async def test_what_the_provider_charged_counts_and_the_model_that_answered_is_named(desk: Desk) -> None:
+async def test_what_the_provider_charged_counts_and_the_model_that_answered_is_named(operations: Desk) -> None:
     router = Router(ModelReply("Hello.", usage=Usage(10, 5), model="two-2026-01-01", ref="b/two", cost=77))
-    turn = await make_turn(desk.store, message("hi"))
-    await perform(desk, router, turn)
-    replied = next(step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelReplied))
+    turn = await make_turn(operations.store, message("hi"))
+    await perform(operations, router, turn)
+    replied = next(
+        step for step in await operations.store.journal.load_steps(turn.id) if isinstance(step, ModelReplied)
+    )
     assert (replied.ref, replied.model, replied.cost) == ("b/two", "two-2026-01-01", 77)
-    event = next(e for e in await desk.store.timeline.trace(turn.trace) if e.kind is EventKind.MODEL)
+    event = next(e for e in await operations.store.timeline.trace(turn.trace) if e.kind is EventKind.MODEL)
     assert (event.name, event.cost) == ("b/two", 77)
-    assert (await desk.store.ledger.spent(model="b/two")).cost == 77
+    assert (await operations.store.ledger.spent(model="b/two")).cost == 77
 
 
-async def test_the_price_is_that_of_the_model_that_answered(desk: Desk) -> None:
+async def test_the_price_is_that_of_the_model_that_answered(operations: Desk) -> None:
     router = Router(ModelReply("Hello.", usage=Usage(10, 5), ref="priced"))
-    turn = await make_turn(desk.store, message("hi"))
-    await perform(desk, router, turn)
-    assert (await desk.store.ledger.spent(model="priced")).cost == 20
+    turn = await make_turn(operations.store, message("hi"))
+    await perform(operations, router, turn)
+    assert (await operations.store.ledger.spent(model="priced")).cost == 20
 
 
-async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(desk: Desk) -> None:
-    parts = desk.parts()
+async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(operations: Desk) -> None:
+    parts = operations.parts()
     router = Router(ModelError(ModelFault.CONTEXT_OVERFLOW), "ok")
-    turn = await make_turn(desk.store, message("word " * 2_000))
-    await perform(desk, router, turn, context_room=parts.context_room)
+    turn = await make_turn(operations.store, message("word " * 2_000))
+    await perform(operations, router, turn, context_room=parts.context_room)
     assert parts.context_room.limit("a/one", 10**6) < 10**6
     assert parts.context_room.limit("b/two", 10**6) == 10**6
 
@@ -194,78 +197,78 @@ async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(desk: D
 # Remarks
 
 
-async def test_the_owner_is_told_once_beside_the_answer_and_no_model_reads_it(desk: Desk) -> None:
+async def test_the_owner_is_told_once_beside_the_answer_and_no_model_reads_it(operations: Desk) -> None:
     router = Router(calls(("nothing", "{}")), "Done.", "And?")
     router.remarks = (STOOD_IN,)
-    turn = await make_turn(desk.store, message("hi"))
-    await perform(desk, router, turn)
-    assert desk.notices.of(Progress)[0] == Progress(turn.trace, SESSION, "remark", text=LINE)
-    assert sum(isinstance(notice, Progress) and notice.what == "remark" for notice in desk.notices.seen) == 1
-    assert [(out.kind, out.text) for out in await owed(desk)] == [
+    turn = await make_turn(operations.store, message("hi"))
+    await perform(operations, router, turn)
+    assert operations.notices.of(Progress)[0] == Progress(turn.trace, SESSION, "remark", text=LINE)
+    assert sum(isinstance(notice, Progress) and notice.what == "remark" for notice in operations.notices.seen) == 1
+    assert [(out.kind, out.text) for out in await pending(operations)] == [
         (OutboundKind.REPLY, "Done."),
         (OutboundKind.NOTICE, LINE),
     ]
-    result = await desk.store.inbox.find_result(turn.inbounds[0].id)
+    result = await operations.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.reply, result.notes) == ("Done.", (LINE,))
-    await perform(desk, router, await make_turn(desk.store, message("go on")))
+    await perform(operations, router, await make_turn(operations.store, message("go on")))
     assert all(LINE not in item.text for request in router.requests for item in request.messages)
-    assert all(LINE not in entry.text for entry in await desk.store.transcript.history(SESSION))
+    assert all(LINE not in entry.text for entry in await operations.store.transcript.history(SESSION))
 
 
-async def test_a_remark_stands_in_the_timeline(desk: Desk) -> None:
+async def test_a_remark_stands_in_the_timeline(operations: Desk) -> None:
     router = Router("Done.")
     router.on_route = (STOOD_IN,)
-    turn = await make_turn(desk.store, message("hi"))
-    await perform(desk, router, turn)
-    event = next(e for e in await desk.store.timeline.trace(turn.trace) if e.kind is EventKind.MODEL)
+    turn = await make_turn(operations.store, message("hi"))
+    await perform(operations, router, turn)
+    event = next(e for e in await operations.store.timeline.trace(turn.trace) if e.kind is EventKind.MODEL)
     assert event.text == LINE
 
 
-async def test_a_failure_keeps_its_remarks(desk: Desk) -> None:
+async def test_a_failure_keeps_its_remarks(operations: Desk) -> None:
     router = Router(ModelError(ModelFault.AUTH, "no"))
     router.remarks = (STOOD_IN,)
-    turn = await make_turn(desk.store, message("hi"))
-    assert await perform(desk, router, turn) is TurnState.FAILED
-    failed = next(step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelFailed))
+    turn = await make_turn(operations.store, message("hi"))
+    assert await perform(operations, router, turn) is TurnState.FAILED
+    failed = next(step for step in await operations.store.journal.load_steps(turn.id) if isinstance(step, ModelFailed))
     assert failed.remarks == (LINE,)
-    assert [out.kind for out in await owed(desk)] == [OutboundKind.ERROR, OutboundKind.NOTICE]
+    assert [out.kind for out in await pending(operations)] == [OutboundKind.ERROR, OutboundKind.NOTICE]
 
 
-async def test_others_than_the_owner_are_told_the_answer_alone(desk: Desk) -> None:
+async def test_others_than_the_owner_are_told_the_answer_alone(operations: Desk) -> None:
     router = Router("To a member.", "To a group.")
     router.remarks = (STOOD_IN,)
     member = replace(message("hi"), sender=Sender("m", cls=SenderClass.MEMBER))
-    await perform(desk, router, await make_turn(desk.store, member))
-    await perform(desk, router, await make_turn(desk.store, replace(message("hi"), group=True)))
-    assert [out.text for out in await owed(desk)] == ["To a member.", "To a group."]
+    await perform(operations, router, await make_turn(operations.store, member))
+    await perform(operations, router, await make_turn(operations.store, replace(message("hi"), group=True)))
+    assert [out.text for out in await pending(operations)] == ["To a member.", "To a group."]
 
 
-async def test_where_replies_are_fetched_no_second_message_waits(desk: Desk) -> None:
+async def test_where_replies_are_fetched_no_second_message_waits(operations: Desk) -> None:
     router = Router("Done.")
     router.remarks = (STOOD_IN,)
-    turn = await make_turn(desk.store, message("hi", channel="api"))
-    await perform(desk, router, turn)
-    assert (await desk.store.outbox.counts()).unread == 1
+    turn = await make_turn(operations.store, message("hi", channel="api"))
+    await perform(operations, router, turn)
+    assert (await operations.store.outbox.counts()).unread == 1
 
 
-async def test_silence_stays_silence_whatever_was_remarked(desk: Desk) -> None:
+async def test_silence_stays_silence_whatever_was_remarked(operations: Desk) -> None:
     router = Router("NO_REPLY")
     router.remarks = (STOOD_IN,)
-    turn = await make_turn(desk.store, message("fyi"))
-    assert await perform(desk, router, turn) is TurnState.SILENT
-    assert await owed(desk) == []
-    assert remarks_of(await desk.store.journal.load_steps(turn.id)) == (LINE,)
+    turn = await make_turn(operations.store, message("fyi"))
+    assert await perform(operations, router, turn) is TurnState.SILENT
+    assert await pending(operations) == []
+    assert remarks_of(await operations.store.journal.load_steps(turn.id)) == (LINE,)
 
 
-async def test_what_was_never_sent_is_not_remarked_on(desk: Desk) -> None:
+async def test_what_was_never_sent_is_not_remarked_on(operations: Desk) -> None:
     router = Router("never")
     router.on_route = (STOOD_IN,)
-    turn = await make_turn(desk.store, message("hi"))
-    parts = replace(desk.parts(spending=SpendingSettings(daily=1.0, on_unknown="refuse")), model=router)
-    await Driver(parts).run(turn, desk.control)
-    assert any(isinstance(step, Stopped) for step in await desk.store.journal.load_steps(turn.id))
-    assert desk.notices.of(Progress) == []
+    turn = await make_turn(operations.store, message("hi"))
+    parts = replace(operations.parts(spending=SpendingSettings(daily=1.0, on_unknown="refuse")), model=router)
+    await Driver(parts).run(turn, operations.control)
+    assert any(isinstance(step, Stopped) for step in await operations.store.journal.load_steps(turn.id))
+    assert operations.notices.of(Progress) == []
 
 
 def test_a_remark_is_one_line_in_the_owners_language() -> None:
@@ -289,11 +292,11 @@ def signed(text: str, data: str, *called: ToolCall) -> ModelReply:
     return replace(reply, calls=called or reply.calls, continuation=Continuation("anthropic", data))
 
 
-async def test_signed_reasoning_goes_back_unchanged_within_the_turn_and_no_longer(desk: Desk) -> None:
+async def test_signed_reasoning_goes_back_unchanged_within_the_turn_and_no_longer(operations: Desk) -> None:
     data = '[{"type":"thinking","signature":"x/ü=="}]'
     router = Router(signed("", data), signed("Half done.", "second"), "Done.", "Bye.")
-    await perform(desk, router, await make_turn(desk.store, message("hi")))
-    await perform(desk, router, await make_turn(desk.store, message("bye")))
+    await perform(operations, router, await make_turn(operations.store, message("hi")))
+    await perform(operations, router, await make_turn(operations.store, message("bye")))
 
     def sent(place: int) -> list[Continuation | None]:
         messages = router.requests[place].messages
@@ -301,42 +304,42 @@ async def test_signed_reasoning_goes_back_unchanged_within_the_turn_and_no_longe
 
     first, second = Continuation("anthropic", data), Continuation("anthropic", "second")
     assert [sent(place) for place in range(4)] == [[], [first], [first, second], [None, None, None]]
-    assert all(entry.continuation is None for entry in await desk.store.transcript.history(SESSION))
+    assert all(entry.continuation is None for entry in await operations.store.transcript.history(SESSION))
 
 
-async def test_signed_reasoning_outlives_a_crash(desk: Desk) -> None:
-    turn = await make_turn(desk.store, message("hi"))
+async def test_signed_reasoning_outlives_a_crash(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
     replied = signed("", "sealed")
     step = ModelReplied("", replied.calls, replied.stop, continuation=replied.continuation)
-    await desk.store.journal.append(turn.id, [ModelAsked("a/one", "0", 1), step])
+    await operations.store.journal.append(turn.id, [ModelAsked("a/one", "0", 1), step])
     router = Router("Done.")
-    await perform(desk, router, turn)
+    await perform(operations, router, turn)
     (said,) = [item for item in router.requests[0].messages if isinstance(item, AssistantMessage)]
     assert said.continuation == Continuation("anthropic", "sealed")
 
 
-async def test_sealed_reasoning_counts_as_input(desk: Desk) -> None:
+async def test_sealed_reasoning_counts_as_input(operations: Desk) -> None:
     router = Router(signed("", "s" * 40_000), "Done.")
-    turn = await make_turn(desk.store, message("hi"))
-    await perform(desk, router, turn)
-    asked = [step for step in await desk.store.journal.load_steps(turn.id) if isinstance(step, ModelAsked)]
+    turn = await make_turn(operations.store, message("hi"))
+    await perform(operations, router, turn)
+    asked = [step for step in await operations.store.journal.load_steps(turn.id) if isinstance(step, ModelAsked)]
     assert asked[1].input_estimate > asked[0].input_estimate + 10_000
 
 
-async def test_a_summary_is_a_task_of_its_own(desk: Desk) -> None:
+async def test_a_summary_is_a_task_of_its_own(operations: Desk) -> None:
     text = "\n".join(f"## {heading}\nA line." for heading in HEADINGS)
     router = Router(*(["Hello."] * 3), ModelReply(text, usage=Usage(10, 5)), chains={"summary": ("priced",)})
     settings = AgentSettings(window=2)
     for _ in range(3):
-        await perform(desk, router, await make_turn(desk.store, message("hi")))
+        await perform(operations, router, await make_turn(operations.store, message("hi")))
     router.remarks = (STOOD_IN,)
     compactor = Compactor(
-        settings, model=router, transcript=desk.store.transcript,
-        budget=desk.parts().budget, clock=desk.clock,
+        settings, model=router, transcript=operations.store.transcript,
+        budget=operations.parts().budget, clock=operations.clock,
     )  # fmt: skip
     done = await compactor.compact(SESSION, reason="/compact", model="")
     assert isinstance(done, Compacted), done
-    made = [event for event in await desk.store.timeline.latest(9, SESSION) if event.kind is EventKind.MODEL]
+    made = [event for event in await operations.store.timeline.latest(9, SESSION) if event.kind is EventKind.MODEL]
     assert [event.text for event in made if event.turn is None] == [LINE]
     assert (router.requests[-1].task, router.requests[-1].models) == ("summary", ("priced",))
-    assert (done.summary.model, (await desk.store.ledger.spent(model="priced")).cost) == ("priced", 20)
+    assert (done.summary.model, (await operations.store.ledger.spent(model="priced")).cost) == ("priced", 20)

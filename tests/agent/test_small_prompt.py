@@ -5,19 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent import Budget, SpendingSettings
-from hob.agent.compaction import Compactor
-from hob.agent.context_room import ContextRoom
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.agent.compaction.compaction import Compactor
 from hob.agent.prompt import Prompt, PromptBuilder
-from hob.agent.prompt.cutting import begin
+from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.prompt.few_tools import choose_tools
+from hob.agent.prompt.truncation import begin
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
 from hob.core.models import ModelProfile, ModelRequest, Price
 from hob.core.steps import ModelAsked, ModelReplied, Step, ToolReceived
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Summary, View
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
-from hob.agent.spending import Budget, worst_cost
+from hob.agent.budget.budget import Budget, worst_cost
+from hob.agent.budget.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
 from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass

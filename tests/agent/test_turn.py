@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.loops import LoopRules
-from hob.agent.turn import (
+from hob.agent.turn.loops import LoopRules
+from hob.agent.turn.turn import (
     AskModel,
     Command,
+    FoldedTurn,
     Park,
-    Rules,
     RunTools,
     Say,
-    State,
-    Write,
+    TurnRules,
+    WriteSteps,
     answer_of,
     decide,
     fold,
@@ -47,10 +47,10 @@ from hob.core.steps import (
 from hob.core.tools import Restart, ToolCall, ToolResult
 from hob.core.turns import Turn, WaitsFor
 
-RULES = Rules(max_rounds=3, parallel=frozenset({"look"}))
+RULES = TurnRules(max_rounds=3, parallel=frozenset({"look"}))
 TURN = Turn(TurnId("t_1"), SessionKey("s"), TraceId("0" * 32), SpanId("0" * 16), ())
-NOBODY_WAITS = State(TurnId("t_1"), background=True)
-IN_FRONT = State(TurnId("t_1"))
+NOBODY_WAITS = FoldedTurn(TurnId("t_1"), background=True)
+IN_FRONT = FoldedTurn(TurnId("t_1"))
 
 ASKED = ModelAsked("m", "hash", 100)
 LOOK = ToolCall(CallId("a"), "look", "{}")
@@ -70,14 +70,14 @@ def got(call: ToolCall, text: str = "fine", status: str = "ok") -> ToolReceived:
     return ToolReceived(ToolResult(call.id, text), status=status)
 
 
-def after(*steps: Step, begin: State = IN_FRONT) -> State:
+def after(*steps: Step, begin: FoldedTurn = IN_FRONT) -> FoldedTurn:
     state = begin
     for step in steps:
         state = fold(state, step)
     return state
 
 
-def next_after(*steps: Step, begin: State = IN_FRONT, rules: Rules = RULES) -> Command:
+def next_after(*steps: Step, begin: FoldedTurn = IN_FRONT, rules: TurnRules = RULES) -> Command:
     return decide(after(*steps, begin=begin), rules)
 
 
@@ -117,7 +117,7 @@ def test_a_call_open_after_a_crash_is_made_again_only_if_its_tool_allows_it() ->
     again = (ASKED, replied(LOOK), intended(LOOK, Restart.AGAIN))
     assert ran(next_after(*again)) == ["a"]
     never = next_after(ASKED, replied(PAY), intended(PAY))
-    assert isinstance(never, Write)
+    assert isinstance(never, WriteSteps)
     (told,) = never.steps
     assert isinstance(told, ToolReceived)
     assert told.status == "unknown_outcome"
@@ -126,7 +126,7 @@ def test_a_call_open_after_a_crash_is_made_again_only_if_its_tool_allows_it() ->
 def test_results_of_a_crashed_batch_are_settled_one_by_one() -> None:
     steps = (ASKED, replied(LOOK, LOOK_TOO), intended(LOOK), intended(LOOK_TOO), got(LOOK_TOO))
     command = next_after(*steps)
-    assert isinstance(command, Write)
+    assert isinstance(command, WriteSteps)
     assert [step.result.call for step in command.steps if isinstance(step, ToolReceived)] == ["a"]
 
 
@@ -142,9 +142,9 @@ def test_an_open_approval_parks_and_its_answer_decides() -> None:
     assert parked.on is WaitsFor.APPROVAL
     assert ran(next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=True))) == ["p"]
     silence = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False))
-    assert silence == Write((answer_of(PAY.id, "Nobody allowed this call in time.", "denied"),))
+    assert silence == WriteSteps((answer_of(PAY.id, "Nobody allowed this call in time.", "denied"),))
     denied = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False, by="me"))
-    assert denied == Write((answer_of(PAY.id, "The owner did not allow this call.", "denied"),))
+    assert denied == WriteSteps((answer_of(PAY.id, "The owner did not allow this call.", "denied"),))
 
 
 def test_a_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> None:
@@ -159,7 +159,7 @@ def test_a_new_message_overtakes_calls_that_have_not_begun() -> None:
     steered = Steered(InboundId("m_2"), "no!", OWNER_LABEL)
     other = ToolCall(CallId("q"), "pay", '{"n":2}')
     command = next_after(ASKED, replied(PAY, other), intended(PAY), got(PAY), steered)
-    assert isinstance(command, Write)
+    assert isinstance(command, WriteSteps)
     assert [(step.result.call, step.status) for step in command.steps if isinstance(step, ToolReceived)] == [
         ("q", "skipped")
     ]
@@ -184,7 +184,7 @@ def test_every_failure_ends_in_words_that_are_an_error(fault: ModelFault) -> Non
 
 def test_background_work_waits_and_a_person_does_not() -> None:
     busy = (ASKED, ModelFailed("rate_limit", "", retry_at=500.0, retry_after=60.0))
-    assert next_after(*busy, begin=NOBODY_WAITS) == Write((Waited(500.0, "rate_limit"),))
+    assert next_after(*busy, begin=NOBODY_WAITS) == WriteSteps((Waited(500.0, "rate_limit"),))
     assert next_after(*busy, Waited(500.0, "rate_limit"), begin=NOBODY_WAITS) == AskModel(500.0)
     assert isinstance(next_after(*busy), Say)
 
@@ -211,16 +211,16 @@ def test_trust_is_that_of_the_newest_request() -> None:
 
 
 def test_a_circle_is_noted_once_then_refused_then_ends_the_turn() -> None:
-    rules = Rules(max_rounds=99, loops=LoopRules(2, 3, 30))
+    rules = TurnRules(max_rounds=99, loops=LoopRules(2, 3, 30))
     lap = (ASKED, replied(PAY), intended(PAY), got(PAY))
     noted = next_after(*lap, *lap, rules=rules)
-    assert isinstance(noted, Write)
+    assert isinstance(noted, WriteSteps)
     (note,) = noted.steps
     assert isinstance(note, Noted)
     warned = (*lap, *lap, note)
     assert next_after(*warned, rules=rules) == AskModel()
     refused = next_after(*warned, *lap, ASKED, replied(PAY), rules=rules)
-    assert isinstance(refused, Write)
+    assert isinstance(refused, WriteSteps)
     assert [step.status for step in refused.steps if isinstance(step, ToolReceived)] == ["loop"]
     ended = next_after(*warned, *lap, ASKED, replied(PAY), *refused.steps, ASKED, replied(PAY), rules=rules)
     assert isinstance(ended, Say)
@@ -247,7 +247,7 @@ ANY_STEP: st.SearchStrategy[Step] = st.one_of(
 @given(st.lists(ANY_STEP, max_size=12), st.booleans())
 def test_whatever_was_journalled_a_turn_comes_to_an_end(steps: list[Step], background: bool) -> None:
     """From any journal, however odd: performing what is decided ends in words or in waiting for somebody."""
-    state = after(*steps, begin=State(TurnId("t"), background=background))
+    state = after(*steps, begin=FoldedTurn(TurnId("t"), background=background))
     for _ in range(200):
         command = decide(state, RULES)
         if isinstance(command, Say | Park):
@@ -265,7 +265,7 @@ def performed(command: Command) -> tuple[Step, ...]:
         case RunTools(items):
             intents = [intended(item.call) for item in items if item.intent is None]
             return (*intents, *[got(item.call) for item in items])
-        case Write(steps):
+        case WriteSteps(steps):
             return steps
         case _:
             return ()

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hob.agent.prompt.window import load_limit, select, slide
 from hob.agent.settings import AgentSettings
-from hob.agent.window import load_limit, select, slide
 from hob.core.ids import CallId
 from hob.core.labels import OWNER_LABEL
 from hob.core.models import Entry

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from hob.gateway.following import watch
-from hob.gateway.inbound import owners_inbound
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.outcome import watch
 from hob.testing.model import calls
 from tests.guard.daily.world import Office
 

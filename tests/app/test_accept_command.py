@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
-from hob.app.identity import open_files
+from hob.app.identity_files import open_files
+from hob.cli.table import run
 from hob.core.labels import Trust
-from hob.workspace import WorkspaceSettings
 from hob.workspace.seeding import TEMPLATES
+from hob.workspace.settings import WorkspaceSettings
 
 
 @pytest.fixture

@@ -8,13 +8,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hob.agent import Budget, SpendingSettings
-from hob.app.accounts import Accounts
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.app.models.usage_report import UsageReport
 from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
 from hob.core.models import ModelRequest, Price, Usage
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.store import Store
+from hob.store.store import Store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 
@@ -48,9 +49,9 @@ async def store() -> AsyncIterator[Store]:
         yield store
 
 
-def accounts(store: Store, settings: SpendingSettings | None = None) -> Accounts:
+def accounts(store: Store, settings: SpendingSettings | None = None) -> UsageReport:
     clock = ManualClock(NOON)
-    return Accounts(store.ledger, Budget(settings or SpendingSettings(), store.ledger, Unpriced(), clock), clock)
+    return UsageReport(store.ledger, Budget(settings or SpendingSettings(), store.ledger, Unpriced(), clock), clock)
 
 
 async def spend(store: Store, at: datetime, cost: int | None, *, model: str = "m", whose: str = "owner") -> None:
@@ -119,6 +120,6 @@ async def test_days_are_those_of_the_owners_time_zone(store: Store) -> None:
     await spend(store, datetime(2026, 3, 9, 15, 30, tzinfo=UTC), 2_000_000)  # half an hour into the tenth
     clock, limits = ManualClock(NOON), SpendingSettings(daily=5)
     budget = Budget(limits, store.ledger, Unpriced(), clock, zone=ZoneInfo("Asia/Tokyo"))
-    seen = await Accounts(store.ledger, budget, clock).report(7, "day")
+    seen = await UsageReport(store.ledger, budget, clock).report(7, "day")
     assert [(row["key"], row["cost_usd"]) for row in seen["rows"]] == [("2026-03-09", 1.0), ("2026-03-10", 2.0)]
     assert [limit["spent_usd"] for limit in seen["limits"]] == [2.0]

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hob.app.opening import Extras, open_app
-from hob.app.sections import SECTIONS
-from hob.config import load_config
+from hob.app.composition import Extras, open_app
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
 from hob.core.errors import ModelError, ModelFault, NotAllowed
 from hob.core.ids import new_inbound_id, new_trace_id
 from hob.core.labels import Label, Origin, Trust
@@ -89,14 +89,14 @@ async def test_who_is_added_later_is_not_told_of_what_another_still_is(tmp_path:
         async with machine(tmp_path, **out(told_to(first))) as hob:
             await say(hob, "one")
             await first.until(1)
-            await hob.app.bus.courier.drain(5)
+            await hob.app.bus.delivery.drain(5)
             # as after a kill: what was owed is read again
             await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
         async with machine(tmp_path, **out(told_to(first), told_to(second, "second"))) as hob:
             two = await say(hob, "two")
             await second.until(1)
             await first.until(2)
-            await hob.app.bus.courier.drain(5)
+            await hob.app.bus.delivery.drain(5)
     assert [each.json["data"]["trace"] for each in second.told] == [two["trace_id"]]
 
 
@@ -105,7 +105,7 @@ async def test_who_was_told_nothing_for_a_while_is_not_told_of_it_later(tmp_path
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "one")
             await receiver.until(1)
-            await hob.app.bus.courier.drain(5)
+            await hob.app.bus.delivery.drain(5)
         async with machine(tmp_path, HOB_WEBHOOKS_OUT="{}") as hob:
             assert (await hob.tcp.get("/status")).json()["followers"] == []
             await say(hob, "meanwhile")
@@ -120,13 +120,13 @@ async def test_what_is_read_again_after_a_kill_is_told_once(tmp_path: Path) -> N
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "one")
             await receiver.until(1)
-            await hob.app.bus.courier.drain(5)
+            await hob.app.bus.delivery.drain(5)
             # what was owed is on disk, how far it was read is not
             await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "two")
             told = await receiver.until(2)
-            await hob.app.bus.courier.drain(5)
+            await hob.app.bus.delivery.drain(5)
     assert len({each.id for each in told}) == len(told) == 2
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from hob.app.attempts import Attempts
+from hob.app.trust.auth_failures import AuthFailureLog
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 
@@ -11,7 +11,7 @@ from hob.testing.memory_store import memory_store
 async def test_a_series_is_one_entry_a_minute_and_place_and_the_rest_is_told_at_the_end() -> None:
     clock = ManualClock()
     async with memory_store() as store:
-        attempts = Attempts(store.audit, clock)
+        attempts = AuthFailureLog(store.audit, clock)
         attempts("10.0.0.7")
         running = asyncio.create_task(attempts.run())
         while not await store.audit.latest(5):  # noqa: ASYNC110 - nobody tells when it is written

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from hob import __version__
-from hob.app.cli import COMMANDS, HEADINGS, PLAIN, overview, run
+from hob.cli.table import COMMANDS, HEADINGS, PLAIN, overview, run
 
 
 def test_the_overview_names_every_command() -> None:
@@ -16,7 +16,7 @@ def test_the_overview_names_every_command() -> None:
 @pytest.mark.parametrize("name", sorted(PLAIN))
 def test_a_plain_command_needs_nothing_but_its_name(name: str) -> None:
     module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
-    parameters = inspect.signature(getattr(import_module(f"hob.app.commands.{module}"), function)).parameters
+    parameters = inspect.signature(getattr(import_module(f"hob.cli.{module}"), function)).parameters
     assert [key for key, value in parameters.items() if value.default is value.empty] == []
 
 

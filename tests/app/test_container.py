@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from hob.app.sections import SECTIONS
-from hob.config import load_config
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
 from hob.testing.model_server import ModelServer
 
 ROOT = Path(__file__).parents[2]
@@ -241,6 +241,6 @@ async def test_the_entry_point_serves_keeps_all_in_the_volume_and_stops_gently(v
 
 async def test_an_image_knows_how_it_is_upgraded(volume: Path) -> None:
     (volume / "hob-image").touch()
-    code = "import sys; sys.prefix = '/data'; from hob.app.cli import run; run(['upgrade'])"
+    code = "import sys; sys.prefix = '/data'; from hob.cli.table import run; run(['upgrade'])"
     status, said = await in_image(volume, "python", "-c", code)
     assert (status, "is a container" in said, "docker compose build --pull" in said) == (0, True, True)

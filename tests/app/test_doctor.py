@@ -19,17 +19,19 @@ from threading import Thread
 import pytest
 
 import hob
-from hob.app.doctor.check import Check, Found
-from hob.app.doctor.checks import CHECKS
-from hob.app.doctor.examination import Report, examine_house, mend
-from hob.app.doctor.house import House, Owner
+from hob.app.diagnostics.check import CheckResult, DoctorCheck
+from hob.app.diagnostics.checks import CHECKS
+from hob.app.diagnostics.context import DiagnosticContext, Owner
+from hob.app.diagnostics.report import DoctorReport, examine_house, mend
 from hob.app.home import make_home, own
-from hob.app.identity import find_files
+from hob.app.identity_files import find_files
 from hob.app.service.plan import make_plan
 from hob.app.service.unit import unit_text
 from hob.core.clock import SystemClock
-from hob.guard.security_audit.check import Severity
-from hob.store import AuditEntry, StoreSettings, open_store
+from hob.guard.audit.security.check import Severity
+from hob.store.audit.audit import AuditEntry
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing import ManualClock
 
 from .managers import put_managers
@@ -61,9 +63,9 @@ def environ_of(home: Path, **more: str) -> dict[str, str]:
     return own | KEYS | more
 
 
-def looked_at(home: Path, **more: str) -> Report:
+def looked_at(home: Path, **more: str) -> DoctorReport:
     """What all of them find."""
-    return examine_house(House(home, environ_of(home, **more), online=False))
+    return examine_house(DiagnosticContext(home, environ_of(home, **more), online=False))
 
 
 def program(home: Path, name: str, text: str) -> Path:
@@ -75,13 +77,15 @@ def program(home: Path, name: str, text: str) -> Path:
     return file
 
 
-def found(home: Path, id: str, **more: str) -> list[Found]:
+def found(home: Path, id: str, **more: str) -> list[CheckResult]:
     """What one check finds."""
-    house = House(home, environ_of(home, **more), online=False)
-    return [each.found for each in examine_house(house, checks=[check for check in CHECKS if check.id == id]).findings]
+    diagnostics = DiagnosticContext(home, environ_of(home, **more), online=False)
+    return [
+        each.found for each in examine_house(diagnostics, checks=[check for check in CHECKS if check.id == id]).findings
+    ]
 
 
-def one(home: Path, id: str, **more: str) -> Found:
+def one(home: Path, id: str, **more: str) -> CheckResult:
     (only,) = found(home, id, **more)
     return only
 
@@ -122,9 +126,9 @@ def test_after_a_crash_the_log_of_the_database_is_read_and_nothing_is_changed(ho
     (copy / "hob.db-shm").unlink()
     assert (copy / "hob.db-wal").stat().st_size
     before = state_of(copy)
-    house = House(copy, environ_of(copy), online=False)
-    assert house.examined.last == "0.0.9"
-    assert not [each for each in examine_house(house).findings if each.id.startswith("database.")]
+    diagnostics = DiagnosticContext(copy, environ_of(copy), online=False)
+    assert diagnostics.examined.last == "0.0.9"
+    assert not [each for each in examine_house(diagnostics).findings if each.id.startswith("database.")]
     assert state_of(copy) == before
 
 
@@ -327,7 +331,7 @@ def test_backups_are_missed_when_there_is_something_to_lose(home: Path) -> None:
 def test_a_clock_that_was_put_back_is_told(home: Path) -> None:
     clock = ManualClock(datetime(2001, 1, 1, tzinfo=UTC))
     checks = [check for check in CHECKS if check.id == "clock.wrong"]
-    report = examine_house(House(home, environ_of(home), online=False, clock=clock), checks=checks)
+    report = examine_house(DiagnosticContext(home, environ_of(home), online=False, clock=clock), checks=checks)
     told = report.findings[0].found
     assert (told.severity, "2001-01-01" in told.title) == (Severity.CRITICAL, True)
 
@@ -348,7 +352,7 @@ def test_a_clock_that_differs_from_the_models_servers_is_told(home: Path, off: f
     with told_time() as url:
         environ = environ_of(home, OPENAI_BASE_URL=url)
         checks = [check for check in CHECKS if check.id == "clock.other"]
-        report = examine_house(House(home, environ, clock=clock), checks=checks)
+        report = examine_house(DiagnosticContext(home, environ, clock=clock), checks=checks)
     assert [each.found.severity for each in report.findings] == ([told] if told else [])
     assert all(("ahead" if off > 0 else "behind") in each.found.title for each in report.findings)
 
@@ -380,11 +384,11 @@ def test_what_a_running_hob_knows_to_be_wrong_is_repeated(
     home: Path, id: str, status: dict[str, object], told: str
 ) -> None:
     checks = [check for check in CHECKS if check.id == id]
-    house = House(home, environ_of(home), online=False)
-    vars(house)["owner"] = Owner("hob serve, pid 1, since now", status)
-    (only,) = examine_house(house, checks=checks).findings
+    diagnostics = DiagnosticContext(home, environ_of(home), online=False)
+    vars(diagnostics)["owner"] = Owner("hob serve, pid 1, since now", status)
+    (only,) = examine_house(diagnostics, checks=checks).findings
     assert told in f"{only.found.title} {only.found.where}"
-    well = House(home, environ_of(home), online=False)
+    well = DiagnosticContext(home, environ_of(home), online=False)
     vars(well)["owner"] = Owner("hob serve", {"settings": {"waiting": []}, "backups": {}, "late_since": None})
     (home / "logs" / "hob.log").touch()
     assert not examine_house(well, checks=checks).findings
@@ -393,13 +397,13 @@ def test_what_a_running_hob_knows_to_be_wrong_is_repeated(
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="Linux tells limits there")
 def test_few_files_that_may_be_open_are_told(home: Path) -> None:
     with subprocess.Popen(["/bin/sh", "-c", "ulimit -n 500; read line"], stdin=subprocess.PIPE) as process:
-        house = House(home, environ_of(home), online=False)
-        vars(house)["owner"] = Owner("hob serve", {"pid": process.pid})
+        diagnostics = DiagnosticContext(home, environ_of(home), online=False)
+        vars(diagnostics)["owner"] = Owner("hob serve", {"pid": process.pid})
         limits = Path(f"/proc/{process.pid}/limits")
         while "500" not in limits.read_text():
             time.sleep(0.001)
         checks = [check for check in CHECKS if check.id == "daemon.files"]
-        (only,) = examine_house(house, checks=checks).findings
+        (only,) = examine_house(diagnostics, checks=checks).findings
         assert "500 files" in only.found.title
         process.communicate(b"\n")
 
@@ -559,10 +563,12 @@ def test_a_service_that_is_down_or_not_as_it_should_be_is_told(home: Path) -> No
 
 
 def test_a_check_that_fails_is_a_finding_and_not_the_end(home: Path) -> None:
-    def look(_: House) -> list[Found]:
+    def look(_: DiagnosticContext) -> list[CheckResult]:
         raise RuntimeError("nobody thought of this")
 
-    report = examine_house(House(home, environ_of(home)), checks=[Check("odd.thing", "?", look), *CHECKS[:1]])
+    report = examine_house(
+        DiagnosticContext(home, environ_of(home)), checks=[DoctorCheck("odd.thing", "?", look), *CHECKS[:1]]
+    )
     assert "RuntimeError: nobody thought of this" in report.findings[0].found.title
 
 

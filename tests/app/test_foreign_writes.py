@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hob.app.foreign_writes import NotedWrites
+from hob.app.tools.tainted_writes import StoredTaintedWrites
 from hob.core.ids import TurnId
 from hob.core.labels import Trust
 from hob.core.ports.guard import Allow, Ask
-from hob.guard.answers import Answer
-from hob.guard.context import Sandbox
-from hob.guard.judge import Situation
+from hob.guard.approvals.answers import ApprovalReply
+from hob.guard.policy.context import Sandbox
+from hob.guard.policy.judge import PolicyInput
 from tests.guard.calling import call_of
 from tests.guard.desk import open_desk, turn_of
 
@@ -23,29 +23,31 @@ async def test_a_command_with_network_is_asked_about_where_a_tainted_turn_wrote(
         return written.get(turn, ())
 
     kept = tmp_path / "foreign.jsonl"
-    async with open_desk(tmp_path, foreign=NotedWrites(kept, paths)) as desk:
-        desk.situations.now = Situation(sandbox=Sandbox(online=True, reaches=lambda _: True))
+    async with open_desk(tmp_path, foreign=StoredTaintedWrites(kept, paths)) as operations:
+        operations.policy_inputs.now = PolicyInput(sandbox=Sandbox(online=True, reaches=lambda _: True))
         write = call_of("write", path="Makefile", content="x")
-        assert isinstance(await desk.verdict(write, turn_of("look", id="t_1"), Trust.UNTRUSTED), Allow)
-        assert isinstance(await desk.verdict(ONLINE, turn_of("build", id="t_2")), Allow)  # nothing was written yet
-        (desk.work / "Makefile").write_text("x")
-        assert (await NotedWrites(kept, paths).files()) == written["t_1"]  # after a restart too
+        assert isinstance(await operations.verdict(write, turn_of("look", id="t_1"), Trust.UNTRUSTED), Allow)
+        assert isinstance(
+            await operations.verdict(ONLINE, turn_of("build", id="t_2")), Allow
+        )  # nothing was written yet
+        (operations.work / "Makefile").write_text("x")
+        assert (await StoredTaintedWrites(kept, paths).files()) == written["t_1"]  # after a restart too
         turn = turn_of("build", id="t_3")
-        found = await desk.verdict(ONLINE, turn)
+        found = await operations.verdict(ONLINE, turn)
         assert isinstance(found, Ask)
         assert (found.rule, "Makefile may be of others" in found.reason) == ("taint.written", True)
-        question = await desk.asked(ONLINE, turn)
-        assert desk.ledger.scopes(question) == ("once",)
-        await desk.ledger.settle(question.id, Answer(True), "telegram:owner")
-        assert await desk.verdict(ONLINE, turn) == Allow(f"approval.{question.id}")
-        assert isinstance(await desk.verdict(ONLINE, turn_of("build", id="t_4")), Allow)  # the owner knows
+        question = await operations.asked(ONLINE, turn)
+        assert operations.ledger.scopes(question) == ("once",)
+        await operations.ledger.settle(question.id, ApprovalReply(True), "telegram:owner")
+        assert await operations.verdict(ONLINE, turn) == Allow(f"approval.{question.id}")
+        assert isinstance(await operations.verdict(ONLINE, turn_of("build", id="t_4")), Allow)  # the owner knows
 
 
 async def test_what_a_trusted_turn_wrote_is_nobody_elses(tmp_path: Path) -> None:
     async def paths(_: TurnId) -> Sequence[str]:
         return (str(tmp_path),)
 
-    async with open_desk(tmp_path, foreign=NotedWrites(tmp_path / "foreign.jsonl", paths)) as desk:
-        desk.situations.now = Situation(sandbox=Sandbox(online=True, reaches=lambda _: True))
-        await desk.verdict(call_of("write", path="Makefile", content="x"), turn_of("write it", id="t_1"))
-        assert isinstance(await desk.verdict(ONLINE, turn_of("build", id="t_2")), Allow)
+    async with open_desk(tmp_path, foreign=StoredTaintedWrites(tmp_path / "foreign.jsonl", paths)) as operations:
+        operations.policy_inputs.now = PolicyInput(sandbox=Sandbox(online=True, reaches=lambda _: True))
+        await operations.verdict(call_of("write", path="Makefile", content="x"), turn_of("write it", id="t_1"))
+        assert isinstance(await operations.verdict(ONLINE, turn_of("build", id="t_2")), Allow)

@@ -8,47 +8,48 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.guarding import BackendHere
-from hob.app.hands_when_needed import HandsWhenNeeded, open_hands
-from hob.app.sections import SECTIONS
-from hob.bus import Hub
-from hob.config import Config, load_config
+from hob.app.settings_sections import SECTIONS
+from hob.app.tools.lazy_runtime import LazyToolRuntime, open_tool_runtime
+from hob.app.trust.guard import BackendHere
+from hob.bus.notices import Hub
+from hob.config.loading import Config, load_config
 from hob.core.clock import SystemClock
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId, SessionKey
 from hob.core.tools import ToolCall
-from hob.store import StoreSettings, open_store
-from hob.store.audit import show_audit
-from hob.tools.groups import LOAD
-from hob.tools.known import FILE, dump_specs
-from hob.tools.sandbox import SandboxSettings
-from hob.workspace import WorkspaceSettings
+from hob.store.audit.audit import show_audit
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+from hob.tools.registry.builtin_specs import FILE, dump_specs
+from hob.tools.registry.groups import LOAD
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace.settings import WorkspaceSettings
 from tests.tools.calling import made, text_of
 
 
 @asynccontextmanager
-async def opened(top: Path, **environ: str) -> AsyncIterator[tuple[HandsWhenNeeded, Config]]:
+async def opened(top: Path, **environ: str) -> AsyncIterator[tuple[LazyToolRuntime, Config]]:
     home, clock = top / "home", SystemClock()
     config = load_config(SECTIONS, home=home, environ={"HOB_WORKSPACE_PATH": str(top / "workspace"), **environ})
     async with (
         open_store(home, config[StoreSettings], clock) as store,
-        open_hands(config, store, Hub(), clock, {"PATH": os.environ["PATH"]}) as hands,
+        open_tool_runtime(config, store, Hub(), clock, {"PATH": os.environ["PATH"]}) as tool_runtime,
     ):
-        yield hands, config
+        yield tool_runtime, config
 
 
 @pytest.fixture
-async def hands(tmp_path: Path) -> AsyncIterator[HandsWhenNeeded]:
-    async with opened(tmp_path) as (hands, _):
-        yield hands
+async def tool_runtime(tmp_path: Path) -> AsyncIterator[LazyToolRuntime]:
+    async with opened(tmp_path) as (tool_runtime, _):
+        yield tool_runtime
 
 
-def test_what_is_known_of_the_tools_is_what_they_are(hands: HandsWhenNeeded) -> None:
-    assert FILE.read_text("utf-8") == dump_specs(hands.made.toolset.specs()), "run make docs"
+def test_what_is_known_of_the_tools_is_what_they_are(tool_runtime: LazyToolRuntime) -> None:
+    assert FILE.read_text("utf-8") == dump_specs(tool_runtime.made.toolset.specs()), "run make docs"
 
 
-async def test_a_call_is_made_by_the_tool_of_that_name(hands: HandsWhenNeeded, tmp_path: Path) -> None:
-    await made(hands, "write", path="a.md", content="one\n")
+async def test_a_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRuntime, tmp_path: Path) -> None:
+    await made(tool_runtime, "write", path="a.md", content="one\n")
     assert (tmp_path / "workspace" / "work" / "a.md").read_text() == "one\n"
 
 
@@ -63,51 +64,51 @@ async def test_a_call_is_made_by_the_tool_of_that_name(hands: HandsWhenNeeded, t
     ],
 )
 async def test_what_a_tool_would_refuse_anyway_is_known_before_anybody_is_asked(
-    hands: HandsWhenNeeded, tool: str, arguments: dict[str, str], why: str
+    tool_runtime: LazyToolRuntime, tool: str, arguments: dict[str, str], why: str
 ) -> None:
-    await made(hands, "write", path="a.md", content="one\n")
-    said = await hands.made.refusal_of(ToolCall(CallId("c"), tool, json.dumps(arguments)))
+    await made(tool_runtime, "write", path="a.md", content="one\n")
+    said = await tool_runtime.made.refusal_of(ToolCall(CallId("c"), tool, json.dumps(arguments)))
     assert bool(said) == bool(why)
     assert why in said
 
 
-async def test_a_group_is_opened_without_making_the_tools(hands: HandsWhenNeeded) -> None:
-    assert "list_dir" in await text_of(hands, LOAD, group="files")
-    assert "list_dir" in {spec.name for spec in hands.of(SessionKey("here")).specs()}
-    assert "made" not in vars(hands)
+async def test_a_group_is_opened_without_making_the_tools(tool_runtime: LazyToolRuntime) -> None:
+    assert "list_dir" in await text_of(tool_runtime, LOAD, group="files")
+    assert "list_dir" in {spec.name for spec in tool_runtime.of(SessionKey("here")).specs()}
+    assert "made" not in vars(tool_runtime)
 
 
 async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspace(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
-    async with opened(tmp_path, HOB_WORKSPACE_WORK_REPO=str(site)) as (hands, _):
-        assert "(exit status 0" in await text_of(hands, "exec", command="pwd")
+    async with opened(tmp_path, HOB_WORKSPACE_WORK_REPO=str(site)) as (tool_runtime, _):
+        assert "(exit status 0" in await text_of(tool_runtime, "exec", command="pwd")
 
 
 @pytest.mark.parametrize(("backend", "exposed"), [("bubblewrap", False), ("plain", True)])
 async def test_where_nothing_protects_hooks_a_command_counts_as_one_that_writes_them(
     tmp_path: Path, backend: str, exposed: bool
 ) -> None:
-    async with opened(tmp_path, HOB_SANDBOX_BACKEND=backend) as (hands, config):
-        assert (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).exposed is exposed
+    async with opened(tmp_path, HOB_SANDBOX_BACKEND=backend) as (tool_runtime, config):
+        assert (await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()).exposed is exposed
 
 
 async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_versioned(tmp_path: Path) -> None:
-    async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (hands, config):
-        here = BackendHere(hands.made, config[SandboxSettings])
-        await made(hands, "exec", command="true")
+    async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
+        here = BackendHere(tool_runtime.made, config[SandboxSettings])
+        await made(tool_runtime, "exec", command="true")
         assert (await here.sandbox()).versioned
         film = config[WorkspaceSettings].work / "film.mp4"
         film.write_bytes(b"x" * 2_000_000)
         with pytest.raises(ToolFailed, match=r"film\.mp4 cannot be kept for undoing"):
-            await made(hands, "exec", command="rm film.mp4")
+            await made(tool_runtime, "exec", command="rm film.mp4")
         assert film.exists()
         assert not (await here.sandbox()).versioned
-        assert "(exit status 0" in await text_of(hands, "exec", command="ls")
-    async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (hands, config):
-        assert not (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).versioned
+        assert "(exit status 0" in await text_of(tool_runtime, "exec", command="ls")
+    async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
+        assert not (await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()).versioned
         film.unlink()
-        assert (await BackendHere(hands.made, config[SandboxSettings]).sandbox()).versioned
+        assert (await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()).versioned
 
 
 async def test_which_hosts_a_command_was_refused_stands_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:
@@ -117,8 +118,8 @@ way = socket.create_connection(("127.0.0.1", 3128))
 for _ in range(2): way.sendall(b"CONNECT evil.example.org:443 HTTP/1.1\\r\\n\\r\\n")
 way.recv(1000)
 """
-    async with opened(tmp_path, HOB_SANDBOX_HOSTS='["packages.example.org"]') as (hands, _):
-        said = await text_of(hands, "exec", command=f"python3 -c '{code}'", network=True)
+    async with opened(tmp_path, HOB_SANDBOX_HOSTS='["packages.example.org"]') as (tool_runtime, _):
+        said = await text_of(tool_runtime, "exec", command=f"python3 -c '{code}'", network=True)
     rows = show_audit(tmp_path / "home", 10)
     assert said.count("[no network to evil.example.org:443: evil.example.org is not among the allowed hosts]") == 1
     assert [(row.entry.name, row.entry.outcome) for row in rows] == [("network", "refused")]

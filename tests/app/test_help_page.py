@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.app.cli import COMMANDS, run
+from hob.cli.table import COMMANDS, run
 
 GROUPS = [name for name, where, _ in COMMANDS if where.endswith(":app")]
 SUBCOMMANDS = [("config", "show"), ("token", "new"), ("models", "test"), ("secrets", "set"), ("service", "install")]

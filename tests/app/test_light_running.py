@@ -11,12 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.prompt import same_bytes
-from hob.app.daemon import TcpListener, listening
-from hob.app.opening import App, Extras, open_app
-from hob.app.sections import SECTIONS
-from hob.config import load_config
-from hob.gateway.following import follow
-from hob.gateway.inbound import owners_inbound
+from hob.app.composition import App, Extras, open_app
+from hob.app.daemon.daemon import TcpListener, listening
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.outcome import follow
 from hob.gateway.settings import GatewaySettings
 from hob.testing.model_server import ModelServer
 
@@ -58,7 +58,7 @@ async def test_a_request_begins_with_what_the_one_before_was(tmp_path: Path) -> 
 
 async def test_a_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
     """Neither what tools are made of, nor the judge before them, nor a server that nobody calls."""
-    code = "import sys; from hob.app.cli import run; run(['ask', 'hi']); print(*sys.modules, sep='\\n')"
+    code = "import sys; from hob.cli.table import run; run(['ask', 'hi']); print(*sys.modules, sep='\\n')"
     async with ModelServer() as server:
         environ = {**os.environ, "HOB_HOME": str(tmp_path), "HOB_MODEL_BASE_URL": server.url, "HOB_MODEL_NAME": "m"}
         process = await asyncio.create_subprocess_exec(
@@ -66,9 +66,11 @@ async def test_a_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
         )
         answer, *found = (await process.communicate())[0].decode().splitlines()
     assert answer == "You said: hi"
-    assert {"hob.app.opening", "hob.tools.known"} <= set(found)
-    assert set(found).isdisjoint({"hob.app.hands", "hob.app.guarding", "hob.tools.files", "hob.tools.commands"})
-    assert set(found).isdisjoint({"hob.guard.policy", "hob.guard.shell", "starlette", "uvicorn", "cyclopts"})
+    assert {"hob.app.composition", "hob.tools.registry.builtin_specs"} <= set(found)
+    assert set(found).isdisjoint(
+        {"hob.app.tools.runtime", "hob.app.trust.guard", "hob.tools.filesystem.files", "hob.tools.exec.commands"}
+    )
+    assert set(found).isdisjoint({"hob.guard.policy.policy", "hob.guard.shell", "starlette", "uvicorn", "cyclopts"})
 
 
 async def test_waiting_sets_no_timer(tmp_path: Path) -> None:

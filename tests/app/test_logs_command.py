@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
-from hob.app.commands.logs import _Tail
-from hob.app.operating.log_lines import LogLine, write_json, write_text
+from hob.app.logs.log_lines import LogLine, write_json, write_text
+from hob.cli.daemon.logs import _Tail
+from hob.cli.table import run
 
 
 @pytest.fixture

@@ -5,34 +5,34 @@ from typing import Any
 
 import pytest
 
-from hob.app.chat.plain import Shown
-from hob.app.commands.errands import Telling
+from hob.cli.admin_commands import AdminProgress
+from hob.cli.chat.plain import PlainProgress
 from hob.core.models import Remark
-from hob.gateway.events import Event
+from hob.gateway.chat.events import ClientEvent
 from tests.gateway.conftest import Machine, hob, machine
 
 __all__ = ["hob"]
 
 NOTE = "a/one is overloaded or broken right now, so b/two answers."
-HEARD = Event("progress", {"what": "remark", "name": "", "text": NOTE})
+HEARD = ClientEvent("progress", {"what": "remark", "name": "", "text": NOTE})
 STOOD_IN = Remark("stand_in_overload", (("model", "a/one"), ("other", "b/two")))
 
 
-def result(**more: Any) -> Event:
-    return Event("result", {"id": "m_1", "state": "done", "reply": "Hello.", "notes": [NOTE]} | more)
+def result(**more: Any) -> ClientEvent:
+    return ClientEvent("result", {"id": "m_1", "state": "done", "reply": "Hello.", "notes": [NOTE]} | more)
 
 
 @pytest.mark.parametrize("live", [True, False], ids=["heard", "only at the end"])
 def test_ask_tells_a_note_once_and_on_standard_error(capsys: pytest.CaptureFixture[str], live: bool) -> None:
-    telling = Telling(json=False)
+    notifier = AdminProgress(json=False)
     for event in (HEARD, result()) if live else (result(),):
-        telling.show(event)
+        notifier.show(event)
     shown = capsys.readouterr()
-    assert (shown.out, shown.err, telling.status) == ("Hello.\n", NOTE + "\n", 0)
+    assert (shown.out, shown.err, notifier.status) == ("Hello.\n", NOTE + "\n", 0)
 
 
 def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture[str]) -> None:
-    Telling(json=True).show(result())
+    AdminProgress(json=True).show(result())
     shown = capsys.readouterr()
     assert NOTE in shown.out
     assert shown.err == ""
@@ -40,9 +40,9 @@ def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixture[str], place: int) -> None:
-    events = [Event("delta", {"text": "Hel"}), Event("delta", {"text": "lo."}), result()]
+    events = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("delta", {"text": "lo."}), result()]
     events.insert(place, HEARD)
-    shown = Shown()
+    shown = PlainProgress()
     for event in events:
         shown.show(event)
     told = capsys.readouterr()
@@ -50,14 +50,14 @@ def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFix
 
 
 def test_a_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFixture[str]) -> None:
-    cut = [Event("delta", {"text": "Hel"}), Event("retracted", {})]
-    for rest in ([Event("delta", {"text": "Hello."}), result(notes=[])], [result(notes=[])]):
-        shown = Shown()
+    cut = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("retracted", {})]
+    for rest in ([ClientEvent("delta", {"text": "Hello."}), result(notes=[])], [result(notes=[])]):
+        shown = PlainProgress()
         for event in (*cut, *rest):
             shown.show(event)
         assert tuple(capsys.readouterr()) == ("Hel\nHello.\n", "again:\n")
-    shown = Shown()
-    for event in (*cut, Event("error", {"error": {"message": "It broke."}})):
+    shown = PlainProgress()
+    for event in (*cut, ClientEvent("error", {"error": {"message": "It broke."}})):
         shown.show(event)
     assert tuple(capsys.readouterr()) == ("Hel\n", "It broke.\n")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.obeyed import obeyed_of
-from hob.guard.places import Places
+from hob.app.tools.executable_config import obeyed_of
+from hob.guard.policy.places import Places
 from hob.testing.model import calls
-from hob.tools.sandbox.undo.entries import What
+from hob.tools.undo.snapshots.entries import What
 from tests.app.visiting import ANNA, ME, Visited, until, visited
 
 PLANTS = "import os; os.makedirs('sub/.vscode'); open('sub/.vscode/tasks.json', 'w').write('echo owned')"

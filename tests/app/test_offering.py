@@ -4,16 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent import Budget
-from hob.agent.limits import SpendingSettings
-from hob.app.offering import Offering
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.app.models.catalog import ModelCatalog
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.labels import SenderClass
 from hob.core.settings import Secret
-from hob.providers import Choice, ModelSettings, open_prices
-from hob.providers.settings import PriceSetting
-from hob.store import StoreSettings, open_store
+from hob.providers.catalog.prices import open_prices
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings, PriceSetting
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.model_server import ModelServer
 
 SETTINGS = ModelSettings(
@@ -22,30 +24,30 @@ SETTINGS = ModelSettings(
 ENVIRON = {"OPENAI_API_KEY": "x"}
 
 
-def offering(settings: ModelSettings = SETTINGS, **environ: str) -> Offering:
+def model_catalog(settings: ModelSettings = SETTINGS, **environ: str) -> ModelCatalog:
     choice = Choice(settings, ENVIRON | environ, which=lambda _: None, is_reachable=lambda _: False)
     unused: Budget = None  # type: ignore[assignment]  # names cost nothing
-    return Offering(settings, choice, unused, SystemClock())
+    return ModelCatalog(settings, choice, unused, SystemClock())
 
 
 def test_the_configured_models_are_offered_the_usual_one_first() -> None:
-    assert offering().names() == ("openai/gpt-5", "openai/gpt-5-mini", "quick")
+    assert model_catalog().names() == ("openai/gpt-5", "openai/gpt-5-mini", "quick")
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-5", "gpt-5", "quick", "openai/gpt-4o"])
 def test_what_is_configured_or_connected_may_be_named(name: str) -> None:
-    offering().check(name)
+    model_catalog().check(name)
 
 
 @pytest.mark.parametrize("name", ["gpt-4o", "nonsense", "nonsense/model", "anthropic/claude", "", " "])
 def test_what_leads_nowhere_may_not(name: str) -> None:
     with pytest.raises(NotFound, match="GET /v1/models"):
-        offering().check(name)
+        model_catalog().check(name)
 
 
 @pytest.mark.parametrize("name", ["anything", "openai/gpt-5", "meta/llama"])
 def test_a_server_that_takes_every_name_is_asked_for_others_only_by_its_own(name: str) -> None:
-    here = offering(ModelSettings(base_url="http://127.0.0.1:9/v1", name="llama"), OPENAI_API_KEY="")
+    here = model_catalog(ModelSettings(base_url="http://127.0.0.1:9/v1", name="llama"), OPENAI_API_KEY="")
     assert here.names() == ("llama",)
     here.check(f"server/{name}")
     with pytest.raises(NotFound):
@@ -59,14 +61,14 @@ async def test_vectors_keep_the_limits_and_stand_in_the_ledger(tmp_path: Path) -
         choice = Choice(settings, {}, which=lambda _: None, is_reachable=lambda _: False)
         prices, _ = open_prices({"fake-embed": PriceSetting(input=1000.0, output=0.0)}, choice, tmp_path, clock)
         free = Budget(SpendingSettings(), store.ledger, prices, clock)
-        here = Offering(settings, choice, free, clock)
+        here = ModelCatalog(settings, choice, free, clock)
         made = await here.embed(["a", "b"], SenderClass.MEMBER)
         assert len(made.vectors) == 2
         assert (await store.ledger.spent(sender=SenderClass.MEMBER)).calls == 1
         await here.aclose()
         assert (await store.ledger.spent()).cost > 0
         strict = Budget(SpendingSettings(daily=0.001), store.ledger, prices, clock)
-        there = Offering(settings, choice, strict, clock)
+        there = ModelCatalog(settings, choice, strict, clock)
         with pytest.raises(ModelError) as caught:
             await there.embed(["a"], SenderClass.OWNER)
         assert caught.value.fault is ModelFault.BUDGET

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.app.commands.output import line, show_painted, tame
-from hob.guard.showing import show
+from hob.cli.output import line, show_painted, tame
+from hob.guard.approvals.question_text import show
 
 
 def test_what_a_model_writes_cannot_command_the_terminal() -> None:

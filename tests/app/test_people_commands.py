@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
+from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.people import PairingRequest, SenderAddress
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 
 
 @pytest.fixture

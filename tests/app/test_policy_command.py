@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.commands.policy import Guarding, Supposed, explain_call
+from hob.cli.trust.policy import Guarding, Supposed, explain_call
 from hob.core.labels import SenderClass
-from hob.guard.modes import Mode
+from hob.guard.policy.modes import Mode
 from tests.guard.calling import POLICY, READER, SPECS
 
 GUARDING = Guarding(POLICY, READER, tuple(SPECS.values()))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
 from hob.app.home import own
+from hob.cli.table import run
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_who_owns_the_home_for_a_moment_is_waited_for(
 def test_who_keeps_the_home_and_does_not_listen_is_named(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hob.app.reaching.OPENING_SECONDS", 0.2)
+    monkeypatch.setattr("hob.app.daemon.daemon_client.OPENING_SECONDS", 0.2)
     with own(home, "ask"):
         assert run(["status"]) == 1
     assert "in use by hob ask, pid" in capsys.readouterr().err

@@ -5,10 +5,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hob.app.cli import run
 from hob.app.home import own
+from hob.cli.table import run
 from hob.core.clock import SystemClock
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.turns import make_turn
 

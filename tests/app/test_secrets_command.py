@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
+from hob.cli.table import run
 
 VALUE, NEXT = "sk-canary-0123456789abcdef", "sk-canary-fedcba9876543210"
 

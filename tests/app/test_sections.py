@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.sections import SECTIONS
-from hob.config import ConfigInvalid, load_config
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
+from hob.config.problems import ConfigInvalid
 
 
 def test_a_wrong_entry_of_a_table_is_refused_before_anything_starts(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ import apsw
 import pytest
 
 from hob.core.clock import SystemClock
-from hob.store import AuditEntry, StoreSettings, open_store
+from hob.store.audit.audit import AuditEntry
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 
 PLAIN = "sk-test-Zq8Lw2mxKt7Vb31"
 CONFIG = f"""

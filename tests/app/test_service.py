@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from hob.app.home import holder_of, own
-from hob.app.operating.service_log import trim_service_log
+from hob.app.logs.service_log import trim_service_log
 from hob.app.service.launchd import Launchd
-from hob.app.service.plan import Plan, make_plan
-from hob.app.service.steps import Keep, Run, Step, Write, perform
+from hob.app.service.plan import ServicePlan, make_plan
+from hob.app.service.steps import KeepFile, Run, Step, WriteFile, perform
 from hob.app.service.unit import home_in, program_in, unit_text
 from hob.app.service.variables import HEAD, names_in, with_values
 
@@ -231,10 +231,10 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path, home: str) ->
 
 
 def test_pauses_grow_where_systemd_knows_how(tmp_path: Path) -> None:
-    plan = Plan(("/bin/hob", "serve"), tmp_path, "/bin", 50)
+    plan = ServicePlan(("/bin/hob", "serve"), tmp_path, "/bin", 50)
     assert "RestartSteps=6" in unit_text(plan, 254)
     assert "RestartSteps" not in unit_text(plan, 253)
-    assert "NoNewPrivileges" not in unit_text(Plan(plan.program, tmp_path, "/bin", 50, confined=False), 254)
+    assert "NoNewPrivileges" not in unit_text(ServicePlan(plan.program, tmp_path, "/bin", 50, confined=False), 254)
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
@@ -266,9 +266,9 @@ def test_the_variables_are_read_by_a_shell_as_they_were_given() -> None:
     assert done.stdout.splitlines() == list(values.values())
 
 
-def launchd(machine: Machine) -> tuple[Launchd, Plan]:
-    keeper = Launchd(machine.environ, machine.home)
-    return keeper, make_plan(machine.home, machine.environ, 30)
+def launchd(machine: Machine) -> tuple[Launchd, ServicePlan]:
+    service_manager = Launchd(machine.environ, machine.home)
+    return service_manager, make_plan(machine.home, machine.environ, 30)
 
 
 def all_done(steps: tuple[Step, ...], machine: Machine) -> list[str]:
@@ -276,39 +276,39 @@ def all_done(steps: tuple[Step, ...], machine: Machine) -> list[str]:
 
 
 def test_launchd_loads_the_agent_once(machine: Machine) -> None:
-    keeper, plan = launchd(machine)
-    assert keeper.obstacle() == ""
-    assert all_done(tuple(keeper.install(plan)), machine) == [f"wrote   {keeper.file}"]
+    service_manager, plan = launchd(machine)
+    assert service_manager.obstacle() == ""
+    assert all_done(tuple(service_manager.install(plan)), machine) == [f"wrote   {service_manager.file}"]
     assert [call.split()[1] for call in machine.calls()] == ["enable", "bootstrap", "kickstart"]
-    assert all_done(tuple(keeper.install(plan)), machine) == []
+    assert all_done(tuple(service_manager.install(plan)), machine) == []
     assert [call.split()[1] for call in machine.calls()] == ["enable", "kickstart"]
-    state = keeper.state()
+    state = service_manager.state()
     assert (state.running, state.pid, state.restarts, state.detail) == (True, 4711, 2, "running (last exit status 1)")
-    all_done(tuple(keeper.uninstall()), machine)
-    assert not keeper.file.exists()
-    assert keeper.state().running is False
+    all_done(tuple(service_manager.uninstall()), machine)
+    assert not service_manager.file.exists()
+    assert service_manager.state().running is False
 
 
 def test_launchd_loads_a_changed_agent_anew_and_keeps_a_foreign_one(machine: Machine) -> None:
-    keeper, plan = launchd(machine)
-    keeper.file.parent.mkdir(parents=True)
-    keeper.file.write_text("<plist/>")
+    service_manager, plan = launchd(machine)
+    service_manager.file.parent.mkdir(parents=True)
+    service_manager.file.write_text("<plist/>")
     (machine.fake / "loaded").touch()
-    steps = keeper.install(plan)
-    assert [type(step) for step in steps] == [Keep, Write, Run, Run, Run, Run]
+    steps = service_manager.install(plan)
+    assert [type(step) for step in steps] == [KeepFile, WriteFile, Run, Run, Run, Run]
     all_done(tuple(steps), machine)
     assert [call.split()[1] for call in machine.calls()] == ["bootout", "enable", "bootstrap", "kickstart"]
-    assert keeper.home() == str(machine.home)
-    assert Path(keeper.program()).is_file()
-    assert keeper.is_current(plan)
+    assert service_manager.home() == str(machine.home)
+    assert Path(service_manager.program()).is_file()
+    assert service_manager.is_current(plan)
 
 
 def test_an_agents_program_gets_the_variables_of_the_file(machine: Machine) -> None:
-    keeper, _ = launchd(machine)
+    service_manager, _ = launchd(machine)
     machine.home.mkdir()
-    plan = Plan(("/usr/bin/env",), machine.home, "/usr/bin", 50)
+    plan = ServicePlan(("/usr/bin/env",), machine.home, "/usr/bin", 50)
     plan.environment_file.write_text(with_values(HEAD, {"OPENAI_API_KEY": KEY}))
-    arguments = plistlib.loads(keeper.text(plan).encode())["ProgramArguments"]
+    arguments = plistlib.loads(service_manager.text(plan).encode())["ProgramArguments"]
     done = subprocess.run(arguments, env={}, capture_output=True, text=True, check=True)
     assert f"OPENAI_API_KEY={KEY}" in done.stdout.splitlines()
     plan.environment_file.unlink()
@@ -319,9 +319,9 @@ def test_an_agents_program_gets_the_variables_of_the_file(machine: Machine) -> N
 def test_launchd_leaves_down_what_ended_by_wrong_settings_and_starts_all_else_again(
     machine: Machine, ended: str, told: int
 ) -> None:
-    keeper, _ = launchd(machine)
-    plan = Plan(("/bin/sh", "-c", ended), machine.home, "/usr/bin", 50)
-    agent = plistlib.loads(keeper.text(plan).encode())
+    service_manager, _ = launchd(machine)
+    plan = ServicePlan(("/bin/sh", "-c", ended), machine.home, "/usr/bin", 50)
+    agent = plistlib.loads(service_manager.text(plan).encode())
     assert agent["KeepAlive"] == {"SuccessfulExit": False}
     assert subprocess.run(agent["ProgramArguments"], env={}, capture_output=True, check=False).returncode == told
 
@@ -332,9 +332,11 @@ def test_launchd_leaves_down_what_ended_by_wrong_settings_and_starts_all_else_ag
 def test_an_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(
     machine: Machine, number: int, name: str
 ) -> None:
-    keeper, _ = launchd(machine)
+    service_manager, _ = launchd(machine)
     script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do read line || sleep 0.01; done"
-    arguments = plistlib.loads(keeper.text(Plan(("/bin/bash", "-c", script), machine.home, "/bin", 50)).encode())
+    arguments = plistlib.loads(
+        service_manager.text(ServicePlan(("/bin/bash", "-c", script), machine.home, "/bin", 50)).encode()
+    )
     with subprocess.Popen(arguments["ProgramArguments"], env={}, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -362,7 +364,7 @@ def test_the_log_of_launchds_service_is_bounded_under_who_writes_it(tmp_path: Pa
 
 
 def test_systemd_tries_again_for_ever_and_not_after_wrong_settings(tmp_path: Path) -> None:
-    lines = unit_text(Plan(("/bin/hob", "serve"), tmp_path, "/bin", 50), 254).splitlines()
+    lines = unit_text(ServicePlan(("/bin/hob", "serve"), tmp_path, "/bin", 50), 254).splitlines()
     assert {"Restart=on-failure", "RestartPreventExitStatus=2", "StartLimitIntervalSec=0"} <= set(lines)
     assert {"RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=60"} <= set(lines)
-    assert "RestartSec=15" in unit_text(Plan(("/bin/hob", "serve"), tmp_path, "/bin", 50), 253).splitlines()
+    assert "RestartSec=15" in unit_text(ServicePlan(("/bin/hob", "serve"), tmp_path, "/bin", 50), 253).splitlines()

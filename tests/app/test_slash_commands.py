@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.command_table import COMMANDS, parse
+from hob.agent.commands.table import COMMANDS, parse
 from hob.core.answers import Answer, texts_of
 from hob.testing.model import Silence
 from tests.gateway.conftest import Machine, hob, machine

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
-from hob.app.sections import SECTIONS
-from hob.config import load_config
+from hob.app.settings_sections import SECTIONS
+from hob.cli.table import run
+from hob.config.loading import load_config
 from hob.gateway.settings import GatewaySettings
 
 PEM = Path(__file__).parents[1] / "journeys" / "localhost.pem"

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from hob import __version__
-from hob.app.upgrading import changes_since, find_installation
+from hob.cli.setup.installation import changes_since, find_installation
 from hob.core.clock import SystemClock
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 
 ROOT = Path(__file__).parents[2]
 CHANGELOG = """\

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
-from hob.app.sections import SECTIONS
-from hob.config import ConfigInvalid, load_config
+from hob.app.settings_sections import SECTIONS
+from hob.cli.table import run
+from hob.config.loading import load_config
+from hob.config.problems import ConfigInvalid
 from hob.gateway.webhooks.settings import Webhooks
 
 SECRET = "a-secret-of-the-tests-0123"

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.hands import obeyed_below
+from hob.app.tools.runtime import obeyed_below
 from hob.core.ports.guard import Allow, Ask
-from hob.guard.context import Sandbox
-from hob.tools.sandbox.bubblewrap import Bubblewrap
-from hob.tools.sandbox.landlock import Landlock
+from hob.guard.policy.context import Sandbox
+from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
+from hob.tools.sandbox.backends.landlock import Landlock
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
 from hob.tools.sandbox.settings import SandboxSettings
-from hob.tools.sandbox.surroundings import Surroundings
-from hob.workspace import WorkspaceSettings
+from hob.workspace.settings import WorkspaceSettings
 from tests.app.asking import say
 from tests.guard.calling import context, verdict
 from tests.guard.daily.world import office
@@ -77,7 +77,7 @@ def test_where_a_sandbox_cannot_protect_it_a_command_counts_as_one_that_changes_
 
 
 def test_landlock_protects_nothing_below_a_folder(tmp_path: Path) -> None:
-    around = Surroundings(caches=tmp_path, state=tmp_path)
+    around = SandboxEnvironment(caches=tmp_path, state=tmp_path)
     assert [Landlock(7, around).protects, Bubblewrap("bwrap", frozenset({"--bind-fd"}), around).protects] == [
         False,
         True,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hob.app.opening import App, Extras, open_app
-from hob.app.sections import SECTIONS
-from hob.config import load_config
+from hob.app.composition import App, Extras, open_app
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
 from hob.core.errors import NotAllowed
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted

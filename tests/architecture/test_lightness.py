@@ -27,53 +27,73 @@ def test_the_vocabulary_loads_the_standard_library_alone(module: str) -> None:
 
 
 def test_the_client_of_the_commands_is_light() -> None:
-    assert loaded("import hob.app.client").isdisjoint({"httpx2", "asyncio", "starlette", "uvicorn", "apsw"})
+    assert loaded("import hob.app.daemon.unix_http").isdisjoint({"httpx2", "asyncio", "starlette", "uvicorn", "apsw"})
 
 
 def test_the_turn_loads_no_http_and_no_database() -> None:
-    assert loaded("import hob.agent.driver").isdisjoint({"httpx2", "starlette", "uvicorn", "apsw", "json_repair"})
+    assert loaded("import hob.agent.turn.driver").isdisjoint({"httpx2", "starlette", "uvicorn", "apsw", "json_repair"})
 
 
 def test_the_overview_of_commands_loads_no_command_line_library() -> None:
-    assert loaded("from hob.app.cli import run; run(['--help'])").isdisjoint(HEAVY)
+    assert loaded("from hob.cli.table import run; run(['--help'])").isdisjoint(HEAVY)
 
 
 def test_a_question_without_options_loads_no_command_line_library() -> None:
-    found = loaded("import sys; from hob.app.cli import run; sys.stderr = sys.stdout; run(['ask', ' '])")
-    assert "hob.app.commands.ask" in found
+    found = loaded("import sys; from hob.cli.table import run; sys.stderr = sys.stdout; run(['ask', ' '])")
+    assert "hob.cli.conversation.ask" in found
     assert found.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("command", ["ask", "status", "usage", "tasks", "timeline", "retry", "prompt", "backup"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "conversation.ask",
+        "daemon.status",
+        "daemon.usage",
+        "daemon.tasks",
+        "daemon.timeline",
+        "conversation.retry",
+        "conversation.prompt",
+        "data.backup",
+    ],
+)
 def test_a_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
-    found = loaded(f"import hob.app.commands.{command}")
-    assert found.isdisjoint({"asyncio", "httpx2", "apsw", "starlette", "uvicorn", "hob.app.opening"})
+    found = loaded(f"import hob.cli.{command}")
+    assert found.isdisjoint({"asyncio", "httpx2", "apsw", "starlette", "uvicorn", "hob.app.composition"})
 
 
 def test_a_lonely_one_shot_loads_no_http_server() -> None:
-    found = loaded("import hob.app.oneshot")
-    assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.asgi"})
+    found = loaded("import hob.app.daemon.one_shot")
+    assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.http.asgi"})
 
 
 def test_a_listener_that_nobody_opens_a_websocket_at_loads_nothing_of_it() -> None:
     found = loaded(
-        "import asyncio\nfrom hob.gateway.asgi import build_api\nfrom hob.gateway.listener import serve\n"
+        "import asyncio\nfrom hob.gateway.http.asgi import build_api\nfrom hob.gateway.http.listener import serve\n"
         "async def listen():\n    async with serve(build_api, [], grace=1): pass\nasyncio.run(listen())"
     )
-    assert "hob.gateway.listener" in found
+    assert "hob.gateway.http.listener" in found
     assert found.isdisjoint({"websockets", "hob.gateway.live.connection", "hob.gateway.live.table"})
 
 
 def test_who_attaches_to_a_running_hob_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:
     (tmp_path / "hob.sock").touch()
     code = f"import os; os.environ['HOB_HOME'] = {str(tmp_path)!r}; "
-    found = loaded(f"{code}from hob.app.onboarding.leading_in import lead_in; lead_in()")
-    assert found.isdisjoint({*HEAVY, "hob.app.sections", "prompt_toolkit"})
+    found = loaded(f"{code}from hob.cli.onboarding.first_run import lead_in; lead_in()")
+    assert found.isdisjoint({*HEAVY, "hob.app.settings_sections", "prompt_toolkit"})
 
 
 @pytest.mark.parametrize(
     "module",
-    ["commands.ask", "commands.serve", "commands.chat", "chat.plain", "chat.connection", "oneshot", "resident"],
+    [
+        "cli.conversation.ask",
+        "cli.daemon.serve",
+        "cli.conversation.chat",
+        "cli.chat.plain",
+        "cli.chat.connection",
+        "app.daemon.one_shot",
+        "app.daemon.embedded_daemon",
+    ],
 )
 def test_what_draws_the_prompt_is_loaded_by_the_chat_at_a_terminal_alone(module: str) -> None:
-    assert loaded(f"import hob.app.{module}").isdisjoint({"prompt_toolkit", "rich", "markdown_it", "pygments"})
+    assert loaded(f"import hob.{module}").isdisjoint({"prompt_toolkit", "rich", "markdown_it", "pygments"})

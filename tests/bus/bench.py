@@ -6,12 +6,21 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hob.bus import Acceptor, Bus, BusContext, BusSettings, ChannelDirectory, Hub, Lanes, Signal, run_bus
+from hob.bus.accept import Acceptor
+from hob.bus.bus import Bus, run_bus
+from hob.bus.directory import ChannelDirectory
+from hob.bus.notices import Hub
+from hob.bus.session_queues import SessionQueues
+from hob.bus.settings import BusSettings
+from hob.bus.signals import Signal
+from hob.bus.turn_runner import BusContext
 from hob.core.clock import Clock, SystemClock
 from hob.core.ports.accept import Accepted
 from hob.core.ports.channel import Channel
 from hob.core.turns import QueueMode
-from hob.store import Result, Store, StoreSettings, open_store
+from hob.store.inbox import Result
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from tests.bus.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
 
@@ -77,15 +86,15 @@ async def open_bench(
             ChannelDirectory(channels).limit_of,
             set() if own_only else None,
         )
-        lanes, commands = Lanes(around), commands or TableCommands()
+        session_queues, commands = SessionQueues(around), commands or TableCommands()
         accept = Acceptor(
             around,
             commands=commands,
             admission=door or OpenDoor(),
-            arrived=lanes.arrived,
-            adopt=lanes.adopt if own_only else None,
+            arrived=session_queues.arrived,
+            adopt=session_queues.adopt if own_only else None,
         )
-        async with run_bus(lanes, accept, turns=turns, commands=commands, channels=channels) as bus:
+        async with run_bus(session_queues, accept, turns=turns, commands=commands, channels=channels) as bus:
             yield Bench(store, bus, turns)
 
 

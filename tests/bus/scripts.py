@@ -86,21 +86,21 @@ class ScriptedTurns:
 
 
 class TableCommands:
-    """Implements `Commands`: `/word` acts on arrival or in its lane, as the tables say."""
+    """Implements `Commands`: `/word` acts on arrival or in its session queue, as the tables say."""
 
     def __init__(
-        self, arrival: Mapping[str, Answering] | None = None, lane: Mapping[str, Answering] | None = None
+        self, arrival: Mapping[str, Answering] | None = None, session_queue: Mapping[str, Answering] | None = None
     ) -> None:
         self.arrival = dict(arrival or {})
-        self.lane = dict(lane or {})
+        self.session_queue = dict(session_queue or {})
 
     def when(self, text: str) -> str | None:
         word = text.split(maxsplit=1)[0] if text.strip() else ""
-        return "arrival" if word in self.arrival else "lane" if word in self.lane else None
+        return "arrival" if word in self.arrival else "lane" if word in self.session_queue else None
 
     async def run(self, inbound: Inbound, session: SessionKey) -> str:
         word = inbound.text.split(maxsplit=1)[0]
-        return await (self.arrival.get(word) or self.lane[word])(inbound, session)
+        return await (self.arrival.get(word) or self.session_queue[word])(inbound, session)
 
 
 class ChatRouting:

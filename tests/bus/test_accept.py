@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from hob.bus import BusSettings
-from hob.bus.settings import MODES
+from hob.bus.settings import MODES, BusSettings
 from hob.core.errors import Busy, BusyScope, InvalidRequest, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import SessionKey
 from hob.core.messages import Attachment, Inbound, Quoted
@@ -58,7 +57,7 @@ async def test_an_arrival_command_is_answered_at_once_and_the_same_for_ever(tmp_
 
 async def test_an_arrival_command_does_not_wait_for_the_running_turn(tmp_path: Path) -> None:
     async def stop(inbound: Inbound, session: SessionKey) -> str:
-        return "stopped" if await bench.bus.lanes.stop(session, "/stop") else "nothing"
+        return "stopped" if await bench.bus.session_queues.stop(session, "/stop") else "nothing"
 
     async def forever(*_: object) -> None:
         await asyncio.Event().wait()
@@ -161,7 +160,7 @@ async def test_too_much_waiting_is_refused_and_a_repeated_key_still_is_not(
         assert busy.value.retry_after > 0
         assert str(busy.value) == say(OF_BUSY[scope], wait="10 seconds")
         assert (await bench.say("0", key="0")).id == said[0].id
-        await bench.bus.lanes.resume(SessionKey("chat"))
+        await bench.bus.session_queues.resume(SessionKey("chat"))
         assert await bench.replies(*said) == ["0", "1"]
 
 

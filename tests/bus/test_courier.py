@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hob.bus import BusSettings
+from hob.bus.settings import BusSettings
 from hob.core.errors import SendFailed, StoreFull
 from hob.core.ids import OutboxId, SessionKey, new_trace_id
 from hob.core.messages import Address, Inbound, Outbound, OutboundKind
@@ -28,7 +28,7 @@ def chunk(n: int, chat: str = "chat", channel: str = "memory") -> Outbound:
 
 async def owe(bench: Bench, *chunks: Outbound) -> None:
     await bench.store.outbox.owe(chunks)
-    bench.bus.courier.owed()
+    bench.bus.delivery.pending()
 
 
 async def state(bench: Bench, id: str) -> OutboxState | None:
@@ -259,7 +259,7 @@ async def test_a_command_s_long_answer_is_cut_to_the_channel_s_size(tmp_path: Pa
         return "word " * 100
 
     channel = MemoryChannel(text_limit=100)
-    async with open_bench(tmp_path, channels=[channel], commands=TableCommands(lane={"/long": long})) as bench:
+    async with open_bench(tmp_path, channels=[channel], commands=TableCommands(session_queue={"/long": long})) as bench:
         await bench.say("/long")
         await until(lambda: sum(len(message.text) for message in channel.sent) >= 495)
         assert all(len(message.text) <= 100 for message in channel.sent)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.bus import BusSettings
+from hob.bus.settings import BusSettings
 from hob.core.ids import SessionKey
 from hob.core.messages import Attachment, Inbound
 from hob.core.ports.accept import Accepted
@@ -19,11 +19,14 @@ SETTINGS = BusSettings(debounce_by_channel={"memory": 2.0})
 
 
 async def wait_until_it_rests(bench: Bench, clock: ManualClock) -> None:
-    """Until the lane has seen what was said and sleeps on the clock."""
+    """Until the session queue has seen what was said and sleeps on the clock."""
 
     def rests() -> bool:
-        lanes = bench.bus.lanes._lanes.values()
-        return any(lane.resting and not lane.changed.is_set() for lane in lanes) and clock.sleepers() == 1
+        session_queues = bench.bus.session_queues._lanes.values()
+        return (
+            any(session_queue.resting and not session_queue.changed.is_set() for session_queue in session_queues)
+            and clock.sleepers() == 1
+        )
 
     await until(rests)
 
@@ -70,7 +73,7 @@ async def test_a_command_flushes_what_waits(tmp_path: Path) -> None:
         return "fresh"
 
     clock = ManualClock()
-    commands = TableCommands(lane={"/new": fresh})
+    commands = TableCommands(session_queue={"/new": fresh})
     async with open_bench(tmp_path, settings=SETTINGS, clock=clock, commands=commands) as bench:
         first = await bench.say("look")
         await wait_until_it_rests(bench, clock)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hob.bus import BusSettings
-from hob.bus.hand import Hand
+from hob.bus.running_turn import RunningTurn
+from hob.bus.settings import BusSettings
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
@@ -19,7 +19,7 @@ from hob.core.ports.turns import Control
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
-from hob.store import Result, Waiting
+from hob.store.inbox import Result, Waiting
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.bus.bench import open_bench, until
@@ -48,8 +48,8 @@ async def test_a_lane_is_gone_when_its_work_is_done(tmp_path: Path, rounds: Call
     async with open_bench(tmp_path) as bench:
         for n in range(rounds(30, 3_000)):
             await bench.outcome(await bench.say("hello", chat=f"chat {n}"))
-        await until(lambda: not bench.bus.lanes._lanes)
-        assert not bench.bus.lanes._around.hands
+        await until(lambda: not bench.bus.session_queues._lanes)
+        assert not bench.bus.session_queues._around.tool_runtime
 
 
 async def test_messages_of_a_session_run_in_order_and_never_at_once(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ async def test_a_lane_command_runs_in_order(tmp_path: Path) -> None:
         heard.extend(text for _, _, text in bench.turns.ended)
         return "fresh"
 
-    commands = TableCommands(lane={"/new": new})
+    commands = TableCommands(session_queue={"/new": new})
     async with open_bench(tmp_path, scripts={"hold": gate}, commands=commands, mode=QueueMode.COLLECT) as bench:
         said = [await bench.say(text) for text in ("hold", "before", "/new", "after")]
         gate.open.set()
@@ -210,7 +210,7 @@ async def test_a_waiting_command_keeps_later_messages_out_of_the_running_turn(tm
         taken.extend(await turns.journal.steer(turn.id, control.offered()))
         return await turns.echo(turn)
 
-    commands = TableCommands(lane={"/new": fine})
+    commands = TableCommands(session_queue={"/new": fine})
     async with open_bench(tmp_path, scripts={"hold": steering}, commands=commands) as bench:
         said = [await bench.say(text) for text in ("hold", "/new", "after")]
         gate.open.set()
@@ -222,7 +222,7 @@ async def test_a_broken_lane_command_does_not_block_its_lane(tmp_path: Path) -> 
     async def broken(inbound: Inbound, session: SessionKey) -> str:
         raise ZeroDivisionError
 
-    async with open_bench(tmp_path, commands=TableCommands(lane={"/new": broken})) as bench:
+    async with open_bench(tmp_path, commands=TableCommands(session_queue={"/new": broken})) as bench:
         said = [await bench.say(text) for text in ("/new", "hello")]
         replies = await bench.replies(*said)
         assert "/new failed" in replies[0]
@@ -234,9 +234,9 @@ async def test_stopping_ends_the_running_turn_only(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
         first, second = await bench.say("hold"), await bench.say("next")
         await until(lambda: bench.turns.active == 1)
-        assert await bench.bus.lanes.stop(CHAT, "you said so")
+        assert await bench.bus.session_queues.stop(CHAT, "you said so")
         assert await bench.replies(first, second) == ["stopped: you said so", "next"]
-        assert not await bench.bus.lanes.stop(CHAT, "again")
+        assert not await bench.bus.session_queues.stop(CHAT, "again")
 
 
 async def test_stopping_can_take_what_waits_with_it(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ async def test_stopping_can_take_what_waits_with_it(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
         first, second = await bench.say("hold"), await bench.say("next")
         await until(lambda: bench.turns.active == 1)
-        assert await bench.bus.lanes.stop(CHAT, "enough", waiting=True)
+        assert await bench.bus.session_queues.stop(CHAT, "enough", waiting=True)
         results = [await bench.outcome(one) for one in (first, second)]
         assert [result.state for result in results] == ["cancelled", "cancelled"]
         assert results[1].reason == "enough"
@@ -255,15 +255,15 @@ async def test_a_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> N
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
         first, second, third = [await bench.say(text) for text in ("hold", "no", "yes")]
         await until(lambda: bench.turns.active == 1)
-        assert await bench.bus.lanes.cancel(second.id, "changed my mind")
-        assert not await bench.bus.lanes.cancel(second.id, "again")
+        assert await bench.bus.session_queues.cancel(second.id, "changed my mind")
+        assert not await bench.bus.session_queues.cancel(second.id, "again")
         gate.open.set()
         assert await bench.replies(first, third) == ["hold", "yes"]
         told = "This message was not answered: it was cancelled before its turn came (changed my mind)."
         result = await bench.outcome(second)
         assert (result.state, result.reply, result.kind) == ("cancelled", told, OutboundKind.NOTICE)
-        owed = await bench.store.outbox.next("memory", "", 1e12)
-        assert [row.outbound.text for row in owed] == [told]
+        pending = await bench.store.outbox.next("memory", "", 1e12)
+        assert [row.outbound.text for row in pending] == [told]
 
 
 async def test_a_message_to_a_paused_session_is_told_so_at_once(tmp_path: Path) -> None:
@@ -280,17 +280,17 @@ async def test_cancelling_what_is_unknown_or_over_says_so(tmp_path: Path) -> Non
     async with open_bench(tmp_path) as bench:
         done = await bench.say("hello")
         await bench.outcome(done)
-        assert not await bench.bus.lanes.cancel(done.id, "late")
-        assert not await bench.bus.lanes.cancel("m_unknown", "what")
+        assert not await bench.bus.session_queues.cancel(done.id, "late")
+        assert not await bench.bus.session_queues.cancel("m_unknown", "what")
 
 
 async def test_a_paused_session_keeps_everything_and_runs_nothing(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(CHAT, paused=True)
         said = [await bench.say(text) for text in ("one", "two")]
-        await until(lambda: not bench.bus.lanes._lanes)
+        await until(lambda: not bench.bus.session_queues._lanes)
         assert bench.turns.begun == []
-        await bench.bus.lanes.resume(CHAT)
+        await bench.bus.session_queues.resume(CHAT)
         assert await bench.replies(*said) == ["one", "two"]
 
 
@@ -312,16 +312,16 @@ async def test_a_parked_turn_gives_its_lane_and_slot_back_and_resumes_when_woken
     async with open_bench(tmp_path, scripts={"park": parking()}, settings=settings) as bench:
         first = await bench.say("park")
         assert await bench.replies(await bench.say("hello")) == ["hello"]
-        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)
+        assert await bench.bus.session_queues.wake(bench.turns.begun[0].id)
         assert await bench.replies(first) == ["park"]
-        assert not await bench.bus.lanes.wake(bench.turns.begun[0].id)
+        assert not await bench.bus.session_queues.wake(bench.turns.begun[0].id)
 
 
 async def test_a_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
     async def hasty(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         if len(turns.begun) > 1:
             return await turns.echo(turn)
-        assert await bench.bus.lanes.wake(turn.id)
+        assert await bench.bus.session_queues.wake(turn.id)
         return Parked(WaitsFor.APPROVAL)
 
     async with open_bench(tmp_path, scripts={"hasty": hasty}) as bench:
@@ -334,7 +334,7 @@ async def test_a_stop_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path
 
         async def stopping(*arguments: Any) -> None:
             await park(*arguments)
-            assert await bench.bus.lanes.stop(CHAT, "enough")
+            assert await bench.bus.session_queues.stop(CHAT, "enough")
 
         bench.store.turns.park = stopping  # type: ignore[assignment, method-assign]
         result = await bench.outcome(await bench.say("park"))
@@ -352,15 +352,15 @@ async def test_a_turn_that_a_full_disk_saves_from_being_cancelled_goes_on(tmp_pa
     scripts: dict[str, Script] = {"park": parking(), "hold": gate}
     async with open_bench(tmp_path, scripts=scripts, settings=settings) as bench:
         said = await bench.say("park")
-        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
         await bench.say("hold", chat="other")
         await until(lambda: bench.turns.active == 1)
-        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)  # ready, but there is no slot
+        assert await bench.bus.session_queues.wake(bench.turns.begun[0].id)  # ready, but there is no slot
         owner: Any = bench.store.turns if fault == "start" else bench.store.journal
         real = getattr(owner, fault)
         setattr(owner, fault, fail)
         with pytest.raises(StoreFull):
-            await bench.bus.lanes.cancel(said.id, "no")
+            await bench.bus.session_queues.cancel(said.id, "no")
         setattr(owner, fault, real)
         gate.open.set()
         assert await bench.replies(said) == ["park"]
@@ -377,21 +377,21 @@ async def test_time_wakes_a_turn_that_waits_for_time(tmp_path: Path) -> None:
 async def test_a_parked_turn_resumes_after_a_restart(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
-        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
         await bench.crash()
     async with open_bench(tmp_path) as bench:
         row = await bench.store.turns.find(said.id)
         assert row is not None
         assert row.state is TurnState.PARKED
-        assert await bench.bus.lanes.wake(row.id)
+        assert await bench.bus.session_queues.wake(row.id)
         assert await bench.replies(said) == ["park"]
 
 
 async def test_a_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
-        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
-        assert await bench.bus.lanes.cancel(said.id, "not needed")
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
+        assert await bench.bus.session_queues.cancel(said.id, "not needed")
         result: Result = await bench.outcome(said)
         assert (result.state, result.kind, result.reply) == ("cancelled", OutboundKind.NOTICE, "Stopped (not needed).")
         assert [row.outbound.text for row in await bench.store.outbox.next("memory", "", 1e12)] == [result.reply]
@@ -404,25 +404,30 @@ async def test_a_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp
     settings = BusSettings(failure_seconds=3600, failure_most_seconds=3600)
     async with open_bench(tmp_path, scripts={"broken": broken}, settings=settings) as bench:
         said = await bench.say("broken")
-        await until(lambda: any(lane.resting and lane.hand for lane in bench.bus.lanes._lanes.values()))
-        assert await bench.bus.lanes.stop(CHAT, "enough")
+        await until(
+            lambda: any(
+                session_queue.resting and session_queue.hand
+                for session_queue in bench.bus.session_queues._lanes.values()
+            )
+        )
+        assert await bench.bus.session_queues.stop(CHAT, "enough")
         assert (await bench.outcome(said)).state == "cancelled"
 
 
 async def test_a_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
-        await until(lambda: bool(bench.turns.begun) and not bench.bus.lanes._lanes)
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
         await bench.store.sessions.change(CHAT, paused=True)
-        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)
-        await until(lambda: not bench.bus.lanes._lanes)
-        await bench.bus.lanes.resume(CHAT)
+        assert await bench.bus.session_queues.wake(bench.turns.begun[0].id)
+        await until(lambda: not bench.bus.session_queues._lanes)
+        await bench.bus.session_queues.resume(CHAT)
         assert await bench.replies(said) == ["park"]
 
 
 async def test_a_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
     late = message("late")
-    hand = Hand(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
+    hand = RunningTurn(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
     hand.joined([late.id])
     hand.offer(late)
     assert not hand.offered()
@@ -495,7 +500,7 @@ async def test_a_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog:
 async def test_a_woken_turn_goes_on_by_itself_after_a_defect_in_its_queue(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
-        await until(lambda: not bench.bus.lanes._lanes)
+        await until(lambda: not bench.bus.session_queues._lanes)
         start = bench.store.turns.start
         broken: list[TurnId] = []
 
@@ -506,6 +511,6 @@ async def test_a_woken_turn_goes_on_by_itself_after_a_defect_in_its_queue(tmp_pa
             return await start(turn)
 
         bench.store.turns.start = breaking  # type: ignore[method-assign]
-        assert await bench.bus.lanes.wake(bench.turns.begun[0].id)
+        assert await bench.bus.session_queues.wake(bench.turns.begun[0].id)
         assert await bench.replies(said) == ["park"]
         assert len(broken) == 3

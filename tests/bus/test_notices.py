@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hob.bus import Hub
+from hob.bus.notices import Hub
 from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.notices import Delta, Notice, Retracted, Settled
 from hob.core.states import TurnState

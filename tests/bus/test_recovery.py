@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from hob.bus import Acceptor, Bus, BusContext, BusSettings, Hub, Lanes, Signal, run_bus
+from hob.bus.accept import Acceptor
+from hob.bus.bus import Bus, run_bus
+from hob.bus.notices import Hub
+from hob.bus.session_queues import SessionQueues
+from hob.bus.settings import BusSettings
+from hob.bus.signals import Signal
+from hob.bus.turn_runner import BusContext
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreFull
 from hob.core.ids import SessionKey
@@ -17,7 +23,8 @@ from hob.core.ports.turns import Control
 from hob.core.states import TurnState
 from hob.core.steps import Noted
 from hob.core.turns import Outcome, QueueMode, Turn
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from tests.bus.bench import Bench, open_bench, until
 from tests.bus.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
 
@@ -74,8 +81,8 @@ async def test_one_poisoned_message_among_innocents_is_set_aside_alone(tmp_path:
         assert [result.state for result in results] == ["done", "set_aside", "done", "done"]
         assert results[1].kind is OutboundKind.ERROR
         assert "hob retry" in results[1].reply
-        owed = await bench.store.outbox.next("memory", "", 1e12)
-        assert results[1].reply in [row.outbound.text for row in owed]
+        pending = await bench.store.outbox.next("memory", "", 1e12)
+        assert results[1].reply in [row.outbound.text for row in pending]
 
 
 async def test_suspects_run_one_at_a_time_and_oldest_first_while_others_run(tmp_path: Path) -> None:
@@ -119,7 +126,7 @@ async def test_a_paused_suspect_does_not_hold_up_the_others(tmp_path: Path) -> N
         await bench.crash()
     async with open_bench(tmp_path) as bench:
         assert await bench.replies(second) == ["slow"]
-        await bench.bus.lanes.resume(SessionKey("one"))
+        await bench.bus.session_queues.resume(SessionKey("one"))
         assert await bench.replies(first) == ["slow"]
 
 
@@ -176,7 +183,7 @@ async def test_a_retried_turn_runs_again(tmp_path: Path) -> None:
         assert (await bench.outcome(said)).state == "set_aside"
         retried = await bench.store.turns.retry(said.id)
         assert retried is not None
-        assert await bench.bus.lanes.wake(retried)
+        assert await bench.bus.session_queues.wake(retried)
         await until(lambda: len(bench.turns.ended) == 1)
         assert await bench.replies(said) == ["try"]
 
@@ -246,10 +253,12 @@ async def test_a_drain_does_not_wait_for_turns_that_pause_or_wait_for_a_slot(tmp
     async with open_bench(tmp_path, scripts=scripts, settings=settings) as bench:
         for text, chat in (("full", "one"), ("slow", "two"), ("hello", "three")):
             await bench.say(text, chat=chat)
-        await until(lambda: bench.turns.active == 1 and sum(x.resting for x in bench.bus.lanes._lanes.values()) == 2)
+        await until(
+            lambda: bench.turns.active == 1 and sum(x.resting for x in bench.bus.session_queues._lanes.values()) == 2
+        )
         async with asyncio.timeout(5):
             await bench.bus.drain(0.01)
-        assert not bench.bus.lanes._lanes
+        assert not bench.bus.session_queues._lanes
         assert (await bench.store.turns.counts()).running == 0
 
 
@@ -276,10 +285,10 @@ async def test_a_start_over_a_broken_store_fails_at_once(tmp_path: Path) -> None
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         await store.abandon()
         around = BusContext(store, ChatRouting(), BusSettings(), clock, Hub(), "en", Signal())
-        lanes, commands = Lanes(around), TableCommands()
-        accept = Acceptor(around, commands=commands, admission=OpenDoor(), arrived=lanes.arrived)
+        session_queues, commands = SessionQueues(around), TableCommands()
+        accept = Acceptor(around, commands=commands, admission=OpenDoor(), arrived=session_queues.arrived)
         with pytest.raises(Exception, match="closed"):
-            async with run_bus(lanes, accept, turns=ScriptedTurns(store.journal), commands=commands) as bus:
+            async with run_bus(session_queues, accept, turns=ScriptedTurns(store.journal), commands=commands) as bus:
                 assert isinstance(bus, Bus)
 
 
@@ -291,7 +300,7 @@ async def test_a_one_shot_owner_runs_its_own_message_only(tmp_path: Path) -> Non
     async with open_bench(tmp_path, own_only=True) as bench:
         assert await bench.replies(await bench.say("mine", chat="a")) == ["mine"]
         assert len(bench.turns.begun) == 1
-        await bench.bus.lanes.adopt(left[0].id)
+        await bench.bus.session_queues.adopt(left[0].id)
         assert await bench.replies(left[0]) == ["slow"]
     async with open_bench(tmp_path) as bench:
         assert await bench.replies(*left) == ["slow", "old", "slow"]
@@ -317,7 +326,7 @@ async def test_a_key_that_is_repeated_while_its_message_is_claimed_runs_once(tmp
                 await bench.store.inbox.counts()
             go.set()
         assert await bench.replies(first, again.result()) == ["hello", "hello"]
-        await until(lambda: not bench.bus.lanes._lanes)
+        await until(lambda: not bench.bus.session_queues._lanes)
         row = await bench.store.turns.find(first.id)
         assert row is not None
         assert (len(bench.turns.begun), row.attempts) == (1, 0)
@@ -337,7 +346,7 @@ async def test_a_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Pat
         await bench.store.sessions.change(SessionKey("chat"), paused=True)
         old = await bench.say("old and dangerous")
     async with open_bench(tmp_path, scripts={"ask": ask}, own_only=True) as bench:
-        await bench.bus.lanes.resume(SessionKey("chat"))
+        await bench.bus.session_queues.resume(SessionKey("chat"))
         mine = await bench.say("ask me")
         await started.wait()
         more = await bench.say("and more")
@@ -355,7 +364,7 @@ async def test_a_one_shot_owner_runs_an_old_message_whose_key_it_is_given(tmp_pa
         old = await bench.say("old", key="k")
         await bench.crash()
     async with open_bench(tmp_path, own_only=True) as bench:
-        await bench.bus.lanes.resume(SessionKey("chat"))
+        await bench.bus.session_queues.resume(SessionKey("chat"))
         assert bench.turns.begun == []
         again = await bench.say("old", key="k")
         assert again.id == old.id

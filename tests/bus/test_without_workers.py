@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
-from hob.bus import Acceptor, BusContext, BusSettings, Hub, Lanes, Signal
+from hob.bus.accept import Acceptor
+from hob.bus.notices import Hub
+from hob.bus.session_queues import SessionQueues
+from hob.bus.settings import BusSettings
+from hob.bus.signals import Signal
+from hob.bus.turn_runner import BusContext
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
 from hob.core.turns import Parked, WaitsFor
-from hob.store import Store, StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from tests.bus.bench import open_bench
 from tests.bus.scripts import ChatRouting, OpenDoor, TableCommands
@@ -14,37 +20,39 @@ from tests.bus.scripts import ChatRouting, OpenDoor, TableCommands
 CHAT = SessionKey("chat")
 
 
-def queues_over(store: Store) -> tuple[Lanes, Acceptor]:
+def queues_over(store: Store) -> tuple[SessionQueues, Acceptor]:
     around = BusContext(store, ChatRouting(), BusSettings(), SystemClock(), Hub(), "en", Signal())
-    lanes = Lanes(around)
-    return lanes, Acceptor(around, commands=TableCommands(), admission=OpenDoor(), arrived=lanes.arrived)
+    session_queues = SessionQueues(around)
+    return session_queues, Acceptor(
+        around, commands=TableCommands(), admission=OpenDoor(), arrived=session_queues.arrived
+    )
 
 
 async def test_queues_without_workers_cancel_what_waits(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
-        lanes, accept = queues_over(store)
+        session_queues, accept = queues_over(store)
         said = await accept(message("hi", chat="chat"))
-        assert await lanes.cancel(said.id, "not needed")
+        assert await session_queues.cancel(said.id, "not needed")
         assert await store.inbox.waiting(CHAT) == ()
 
 
 async def test_queues_without_workers_end_a_turn_that_waits(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
-        lanes, accept = queues_over(store)
+        session_queues, accept = queues_over(store)
         said = await accept(message("hi", chat="chat"))
         turn = await store.inbox.claim(CHAT, [said.id])
         await store.turns.park(turn.id, Parked(WaitsFor.APPROVAL))
-        assert await lanes.wake(turn.id)
-        assert await lanes.stop(CHAT, "not needed")
+        assert await session_queues.wake(turn.id)
+        assert await session_queues.stop(CHAT, "not needed")
         assert (await store.inbox.find_result(said.id)).state == "cancelled"  # type: ignore[union-attr]
 
 
 async def test_a_session_that_goes_on_without_workers_is_answered_when_they_come(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
-        lanes, accept = queues_over(store)
+        session_queues, accept = queues_over(store)
         said = await accept(message("hi", chat="chat"))
         await store.sessions.change(CHAT, paused=True)
-        await lanes.resume(CHAT)
-        await lanes.drain(0)
+        await session_queues.resume(CHAT)
+        await session_queues.drain(0)
     async with open_bench(tmp_path) as bench:
         assert await bench.replies(said) == ["hi"]

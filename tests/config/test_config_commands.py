@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.commands.config import (
-    check_settings,
-    print_setting,
-    set_setting,
-    show_settings,
-    unset_setting,
-)
-from hob.config import Config, load_config
+from hob.cli.setup.config import check_settings, print_setting, set_setting, show_settings, unset_setting
+from hob.config.loading import Config, load_config
 from hob.core.settings import Secret, setting
 
 

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.config import ConfigInvalid, UnknownKey, editing, set_value, unset_value
+from hob.config import editing
+from hob.config.editing import set_value, unset_value
+from hob.config.problems import ConfigInvalid, UnknownKey
 from hob.core.settings import Secret, setting
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hob.config import ConfigInvalid, load_config
+from hob.config.loading import load_config
+from hob.config.problems import ConfigInvalid
 from hob.core.settings import setting
 
 

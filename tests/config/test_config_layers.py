@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.config import Config, ConfigInvalid, Layer, UnknownKey, load_config
+from hob.config.loading import Config, load_config
+from hob.config.problems import ConfigInvalid, Layer, UnknownKey
 from hob.core.settings import Secret, setting
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hob.config.positions import KeyPath, Scanner, dotted, find_positions, parse_key
+from hob.config.positions import KeyPath, PositionScanner, dotted, find_positions, parse_key
 
 BARE = "abcXYZ019_-"
 ODD = "a.\"'\\# =[]{}é😀\t"
@@ -28,7 +28,7 @@ def offset_of(text: str, position: tuple[int, int]) -> int:
 
 
 def key_at(text: str, position: tuple[int, int]) -> str:
-    scanner = Scanner(text)
+    scanner = PositionScanner(text)
     scanner.at = offset_of(text, position)
     return scanner.key()[0][0]
 

@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.config import Config, ConfigInvalid, load_config, secrets
+from hob.config import secrets
+from hob.config.loading import Config, load_config
+from hob.config.problems import ConfigInvalid
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret, setting
 

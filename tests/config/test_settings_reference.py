@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from hob.config import reference
+from hob.config.manual import reference
 from hob.core.settings import Secret, setting
 
 

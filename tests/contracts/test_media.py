@@ -11,7 +11,9 @@ from hob.core.errors import ModelFault
 from hob.core.media import Embeddings
 from hob.core.ports.media import Embedder
 from hob.core.settings import Secret
-from hob.providers import Choice, Media, ModelSettings, ProviderSettings, open_media
+from hob.providers.media.media import Media, open_media
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing import Fault, ManualClock, ModelServer, Reply
 from hob.testing.media_check import check_describer, check_embedder, check_speaker, check_transcriber
 

@@ -8,17 +8,18 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply
 from hob.core.ports.model import Model
-from hob.providers import ModelSettings, open_model
-from hob.providers.anthropic.wire import AnthropicMessages
-from hob.providers.gemini.wire import GenerateContent
-from hob.providers.health import Lane
-from hob.providers.ollama.wire import OllamaChat
-from hob.providers.openai_chat.wire import ChatCompletions
-from hob.providers.openai_responses.wire import Responses
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
-from hob.providers.walking import Failover
-from hob.providers.wire import Wire
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.http.wire import Wire
+from hob.providers.opening import open_model
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.health import ModelRoute
+from hob.providers.settings import ModelSettings
+from hob.providers.wires.anthropic.wire import AnthropicMessages
+from hob.providers.wires.gemini.wire import GenerateContent
+from hob.providers.wires.ollama.wire import OllamaChat
+from hob.providers.wires.openai_chat.wire import ChatCompletions
+from hob.providers.wires.openai_responses.wire import Responses
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, ScriptedModel, Silence
 from hob.testing.model_check import Behaviour, Make, check_model
@@ -78,7 +79,7 @@ async def scripted(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
 @asynccontextmanager
 async def retrying_scripted(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
     model = ScriptedModel(*behaviours)
-    yield Failover(lambda ref: (Lane(ref, "scripted"),), lambda _: model, ManualClock())
+    yield Failover(lambda ref: (ModelRoute(ref, "scripted"),), lambda _: model, ManualClock())
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)

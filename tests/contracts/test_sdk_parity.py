@@ -11,12 +11,12 @@ import pytest
 
 from hob.core.models import ModelReply, ModelRequest, Stop, Thinking, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.anthropic.wire import AnthropicMessages
-from hob.providers.openai_chat.wire import ChatCompletions
-from hob.providers.openai_responses.wire import Responses
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
-from hob.providers.wire import Wire
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.http.wire import Wire
+from hob.providers.wires.anthropic.wire import AnthropicMessages
+from hob.providers.wires.openai_chat.wire import ChatCompletions
+from hob.providers.wires.openai_responses.wire import Responses
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import Fault, ModelServer, Reply
 

@@ -4,93 +4,93 @@ import pytest
 
 from hob.core.screening import checksums
 from hob.core.screening.detectors import find, lower, merge
-from hob.core.screening.kinds import PII, SECRETS, Finding, Kind
+from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKind
 
-ALL = frozenset(Kind)
+ALL = frozenset(SensitiveKind)
 JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 BODY = "MIIEpAIBAAKCAQEA7bq7Yy3Qx9zXoJ5eXbq7Yy3Qx9zXoJ5eX\nqx9zXoJ5eXbq7Yy3Qx9zXoJ5eXbq7Yy3Qx9zX=="
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}\n-----END RSA PRIVATE KEY-----"
 
 POSITIVES = [
-    (Kind.EMAIL, "write to {} today", "anna.meier@firma-xy.de"),
-    (Kind.EMAIL, "<{}>", "o'brien+lists@mail.example.co.uk"),
-    (Kind.EMAIL, "{}.", "jürgen@münchen.de"),
-    (Kind.EMAIL, "(mailto:{})", "x_y-z@sub.domain.museum"),
-    (Kind.PHONE, "Ruf an: {}!", "+49 171 1234567"),
-    (Kind.PHONE, "{}", "+4917112345678"),
-    (Kind.PHONE, "{}", "+49 (0)30 901820"),
-    (Kind.PHONE, "{}", "0049 30 90182-0"),
-    (Kind.PHONE, "Handy {}, danke", "0171 1234567"),
-    (Kind.PHONE, "Büro {}", "030/12345678"),
-    (Kind.PHONE, "{} or later", "(555) 234-5678"),
-    (Kind.PHONE, "{}", "555-234-5678"),
-    (Kind.PHONE, "{}", "+1 415 555 2671"),
-    (Kind.PHONE, "{}", "1-800-555-0199"),
-    (Kind.PHONE, "{}", "01 23 45 67 89"),
-    (Kind.PHONE, "{}", "020 7946 0958"),
-    (Kind.PHONE, "{}", "07700 900123"),
-    (Kind.PHONE, "{}", "+33 1 23 45 67 89"),
-    (Kind.PHONE, "Tel.: {}", "01711234567"),
-    (Kind.PHONE, "phone: {}", "555 234 5678"),
-    (Kind.CARD, "card {} exp 04/28", "4111 1111 1111 1111"),
-    (Kind.CARD, "{}", "4111-1111-1111-1111"),
-    (Kind.CARD, "{}", "378282246310005"),
-    (Kind.CARD, "{}", "3782 822463 10005"),
-    (Kind.CARD, "{},", "5555555555554444"),
-    (Kind.CARD, "{}", "6011000990139424"),
-    (Kind.CARD, "{}", "3530111333300000"),
-    (Kind.IBAN, "auf {}.", "DE89 3704 0044 0532 0130 00"),
-    (Kind.IBAN, "{}", "GB82WEST12345698765432"),
-    (Kind.IBAN, "{}", "FR14 2004 1010 0505 0001 3M02 606"),
-    (Kind.IBAN, "{} bitte", "CH93 0076 2011 6238 5295 7"),
-    (Kind.SSN, "SSN {}", "123-45-6789"),
-    (Kind.TAX_ID, "Steuer-ID {}", "86 095 742 719"),
-    (Kind.TAX_ID, "{}", "47036892816"),
-    (Kind.NATIONAL_ID, "AHV {}", "756.9217.0769.85"),
-    (Kind.NATIONAL_ID, "DNI {}", "12345678Z"),
-    (Kind.NATIONAL_ID, "CPF {}", "111.444.777-35"),
-    (Kind.NATIONAL_ID, "NIR {}", "2 95 10 99 126 111 93"),
-    (Kind.IP_ADDRESS, "from {}:", "81.169.145.72"),
-    (Kind.IP_ADDRESS, "at {}.", "8.8.8.8"),
-    (Kind.IP_ADDRESS, "{}", "2a00:1450:4001:81b::200e"),
-    (Kind.API_KEY, "key {} here", "sk-ant-api03-Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"),
-    (Kind.API_KEY, "'{}'", "sk-proj-Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"),
-    (Kind.API_KEY, "{}", "AKIAIOSFODNN7EXAMPLE"),
-    (Kind.API_KEY, "{}.", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"),
-    (Kind.API_KEY, "{}", "github_pat_11ABCDEFG0x3Yz9Qw8Er7Ty6_Ui5Op4As3Df2Gh1"),
-    (Kind.API_KEY, "{}", "glpat-x9Kd3Lm5Np7Qr1St3Uv5"),
-    (Kind.API_KEY, "{}", "xoxb-123456789012-a1B2c3D4e5F6g7H8"),
-    (Kind.API_KEY, "{}", "AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"),
-    (Kind.API_KEY, "{}", "hf_aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1w"),
-    (Kind.API_KEY, "{}", "npm_aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1w2X"),
-    (Kind.API_KEY, "{}", "sk_live_4eC39HqLyjWDarjtT1zdp7dc"),
-    (Kind.API_KEY, "bot {}", "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw4"),
-    (Kind.JWT, "token: {}", JWT),
-    (Kind.PRIVATE_KEY, "my key:\n{}\nthanks", PEM),
-    (Kind.PRIVATE_KEY, '"{}"', PEM.replace("\n", "\\n")),
-    (Kind.PRIVATE_KEY, "{}", PEM.partition("\n-----END")[0]),
-    (Kind.PRIVATE_KEY, "{}", "AGE-SECRET-KEY-1QL3Z7HJY54PW3HYWW5AYYFG7ZQGVC7W3J2ELW8ZMRJ2KG5SFN9AQ"),
-    (Kind.BEARER, "Authorization: Bearer {}", "mF_9.B5f-4.1JqMabcd12"),
-    (Kind.BEARER, "authorization: basic {}", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
-    (Kind.PASSWORD, "password = {}", "hunter2"),
-    (Kind.PASSWORD, 'DB_PASSWORD="{}"', "s3cr3t pass"),
-    (Kind.PASSWORD, '{{"password": "{}"}}', "Tr0ub4dor&3"),
-    (Kind.PASSWORD, "my password is {}", "Tr0ub4dor&3"),
-    (Kind.PASSWORD, "Das Passwort lautet: {}", "Sommer2026!"),
-    (Kind.PASSWORD, "mysql --password {} -u root", "x9!kd3"),
-    (Kind.PASSWORD, "postgres://app:{}@db.internal:5432/app", "pa55word"),
-    (Kind.PASSWORD, "https://x.test/login?password={}&next=1", "gr33nTea"),
-    (Kind.API_KEY, "{}", "AQ.Ab8RN6Kx3mQ9vT2wZ7yL4pJ1sD5fG8hC0bN6rE3uI9oA2kX7"),
-    (Kind.API_KEY, "TAVILY {}", "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"),
-    (Kind.PASSWORD, "curl -u admin:{} https://x.test/api", "hunter2abc"),
-    (Kind.PASSWORD, "curl -s --user 'admin:{}' https://x.test/api", "correcthorse"),
-    (Kind.PASSWORD, "mysqldump -u root -p{} shop > dump.sql", "hunter2abc"),
-    (Kind.PASSWORD, "sshpass -p {} ssh root@host", "hunter2abc"),
-    (Kind.PASSWORD, "my PIN is {}", "4711"),
-    (Kind.PASSWORD, "Meine PIN lautet: {}.", "081512"),
-    (Kind.SECRET, 'api_key: "{}"', "9f86d081884c7d659a2feaa0c55ad015"),
-    (Kind.SECRET, "AWS_SECRET_ACCESS_KEY={}", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
-    (Kind.SECRET, "client_secret = '{}'", "q8N7b6V5c4X3z2A1s9D8f7G6"),
+    (SensitiveKind.EMAIL, "write to {} today", "anna.meier@firma-xy.de"),
+    (SensitiveKind.EMAIL, "<{}>", "o'brien+lists@mail.example.co.uk"),
+    (SensitiveKind.EMAIL, "{}.", "jürgen@münchen.de"),
+    (SensitiveKind.EMAIL, "(mailto:{})", "x_y-z@sub.domain.museum"),
+    (SensitiveKind.PHONE, "Ruf an: {}!", "+49 171 1234567"),
+    (SensitiveKind.PHONE, "{}", "+4917112345678"),
+    (SensitiveKind.PHONE, "{}", "+49 (0)30 901820"),
+    (SensitiveKind.PHONE, "{}", "0049 30 90182-0"),
+    (SensitiveKind.PHONE, "Handy {}, danke", "0171 1234567"),
+    (SensitiveKind.PHONE, "Büro {}", "030/12345678"),
+    (SensitiveKind.PHONE, "{} or later", "(555) 234-5678"),
+    (SensitiveKind.PHONE, "{}", "555-234-5678"),
+    (SensitiveKind.PHONE, "{}", "+1 415 555 2671"),
+    (SensitiveKind.PHONE, "{}", "1-800-555-0199"),
+    (SensitiveKind.PHONE, "{}", "01 23 45 67 89"),
+    (SensitiveKind.PHONE, "{}", "020 7946 0958"),
+    (SensitiveKind.PHONE, "{}", "07700 900123"),
+    (SensitiveKind.PHONE, "{}", "+33 1 23 45 67 89"),
+    (SensitiveKind.PHONE, "Tel.: {}", "01711234567"),
+    (SensitiveKind.PHONE, "phone: {}", "555 234 5678"),
+    (SensitiveKind.CARD, "card {} exp 04/28", "4111 1111 1111 1111"),
+    (SensitiveKind.CARD, "{}", "4111-1111-1111-1111"),
+    (SensitiveKind.CARD, "{}", "378282246310005"),
+    (SensitiveKind.CARD, "{}", "3782 822463 10005"),
+    (SensitiveKind.CARD, "{},", "5555555555554444"),
+    (SensitiveKind.CARD, "{}", "6011000990139424"),
+    (SensitiveKind.CARD, "{}", "3530111333300000"),
+    (SensitiveKind.IBAN, "auf {}.", "DE89 3704 0044 0532 0130 00"),
+    (SensitiveKind.IBAN, "{}", "GB82WEST12345698765432"),
+    (SensitiveKind.IBAN, "{}", "FR14 2004 1010 0505 0001 3M02 606"),
+    (SensitiveKind.IBAN, "{} bitte", "CH93 0076 2011 6238 5295 7"),
+    (SensitiveKind.SSN, "SSN {}", "123-45-6789"),
+    (SensitiveKind.TAX_ID, "Steuer-ID {}", "86 095 742 719"),
+    (SensitiveKind.TAX_ID, "{}", "47036892816"),
+    (SensitiveKind.NATIONAL_ID, "AHV {}", "756.9217.0769.85"),
+    (SensitiveKind.NATIONAL_ID, "DNI {}", "12345678Z"),
+    (SensitiveKind.NATIONAL_ID, "CPF {}", "111.444.777-35"),
+    (SensitiveKind.NATIONAL_ID, "NIR {}", "2 95 10 99 126 111 93"),
+    (SensitiveKind.IP_ADDRESS, "from {}:", "81.169.145.72"),
+    (SensitiveKind.IP_ADDRESS, "at {}.", "8.8.8.8"),
+    (SensitiveKind.IP_ADDRESS, "{}", "2a00:1450:4001:81b::200e"),
+    (SensitiveKind.API_KEY, "key {} here", "sk-ant-api03-Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"),
+    (SensitiveKind.API_KEY, "'{}'", "sk-proj-Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"),
+    (SensitiveKind.API_KEY, "{}", "AKIAIOSFODNN7EXAMPLE"),
+    (SensitiveKind.API_KEY, "{}.", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"),
+    (SensitiveKind.API_KEY, "{}", "github_pat_11ABCDEFG0x3Yz9Qw8Er7Ty6_Ui5Op4As3Df2Gh1"),
+    (SensitiveKind.API_KEY, "{}", "glpat-x9Kd3Lm5Np7Qr1St3Uv5"),
+    (SensitiveKind.API_KEY, "{}", "xoxb-123456789012-a1B2c3D4e5F6g7H8"),
+    (SensitiveKind.API_KEY, "{}", "AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"),
+    (SensitiveKind.API_KEY, "{}", "hf_aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1w"),
+    (SensitiveKind.API_KEY, "{}", "npm_aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1w2X"),
+    (SensitiveKind.API_KEY, "{}", "sk_live_4eC39HqLyjWDarjtT1zdp7dc"),
+    (SensitiveKind.API_KEY, "bot {}", "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw4"),
+    (SensitiveKind.JWT, "token: {}", JWT),
+    (SensitiveKind.PRIVATE_KEY, "my key:\n{}\nthanks", PEM),
+    (SensitiveKind.PRIVATE_KEY, '"{}"', PEM.replace("\n", "\\n")),
+    (SensitiveKind.PRIVATE_KEY, "{}", PEM.partition("\n-----END")[0]),
+    (SensitiveKind.PRIVATE_KEY, "{}", "AGE-SECRET-KEY-1QL3Z7HJY54PW3HYWW5AYYFG7ZQGVC7W3J2ELW8ZMRJ2KG5SFN9AQ"),
+    (SensitiveKind.BEARER, "Authorization: Bearer {}", "mF_9.B5f-4.1JqMabcd12"),
+    (SensitiveKind.BEARER, "authorization: basic {}", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
+    (SensitiveKind.PASSWORD, "password = {}", "hunter2"),
+    (SensitiveKind.PASSWORD, 'DB_PASSWORD="{}"', "s3cr3t pass"),
+    (SensitiveKind.PASSWORD, '{{"password": "{}"}}', "Tr0ub4dor&3"),
+    (SensitiveKind.PASSWORD, "my password is {}", "Tr0ub4dor&3"),
+    (SensitiveKind.PASSWORD, "Das Passwort lautet: {}", "Sommer2026!"),
+    (SensitiveKind.PASSWORD, "mysql --password {} -u root", "x9!kd3"),
+    (SensitiveKind.PASSWORD, "postgres://app:{}@db.internal:5432/app", "pa55word"),
+    (SensitiveKind.PASSWORD, "https://x.test/login?password={}&next=1", "gr33nTea"),
+    (SensitiveKind.API_KEY, "{}", "AQ.Ab8RN6Kx3mQ9vT2wZ7yL4pJ1sD5fG8hC0bN6rE3uI9oA2kX7"),
+    (SensitiveKind.API_KEY, "TAVILY {}", "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"),
+    (SensitiveKind.PASSWORD, "curl -u admin:{} https://x.test/api", "hunter2abc"),
+    (SensitiveKind.PASSWORD, "curl -s --user 'admin:{}' https://x.test/api", "correcthorse"),
+    (SensitiveKind.PASSWORD, "mysqldump -u root -p{} shop > dump.sql", "hunter2abc"),
+    (SensitiveKind.PASSWORD, "sshpass -p {} ssh root@host", "hunter2abc"),
+    (SensitiveKind.PASSWORD, "my PIN is {}", "4711"),
+    (SensitiveKind.PASSWORD, "Meine PIN lautet: {}.", "081512"),
+    (SensitiveKind.SECRET, 'api_key: "{}"', "9f86d081884c7d659a2feaa0c55ad015"),
+    (SensitiveKind.SECRET, "AWS_SECRET_ACCESS_KEY={}", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+    (SensitiveKind.SECRET, "client_secret = '{}'", "q8N7b6V5c4X3z2A1s9D8f7G6"),
 ]
 
 NEGATIVES = [
@@ -126,10 +126,10 @@ NEGATIVES = [
 
 
 @pytest.mark.parametrize(("kind", "around", "value"), POSITIVES, ids=lambda value: str(value)[:30])
-def test_what_is_there_is_found_and_nothing_but_it(kind: Kind, around: str, value: str) -> None:
+def test_what_is_there_is_found_and_nothing_but_it(kind: SensitiveKind, around: str, value: str) -> None:
     text = around.format(value)
     start = text.index(value)
-    assert find(text, ALL) == (Finding(kind, start, start + len(value)),)
+    assert find(text, ALL) == (SensitiveFinding(kind, start, start + len(value)),)
 
 
 @pytest.mark.parametrize("text", NEGATIVES, ids=lambda text: text[:40])
@@ -139,14 +139,19 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
 
 def test_only_what_is_asked_for_is_found() -> None:
     text = "password = hunter2, anna@firma.de"
-    assert {each.kind for each in find(text, PII)} == {Kind.EMAIL}
-    assert {each.kind for each in find(text, SECRETS)} == {Kind.PASSWORD}
+    assert {each.kind for each in find(text, PII)} == {SensitiveKind.EMAIL}
+    assert {each.kind for each in find(text, SECRETS)} == {SensitiveKind.PASSWORD}
     assert find(text, ()) == ()
 
 
 def test_several_are_found_in_order() -> None:
     text = "anna@firma.de 0171 1234567 4111111111111111 bob@firma.de"
-    assert [each.kind for each in find(text, PII)] == [Kind.EMAIL, Kind.PHONE, Kind.CARD, Kind.EMAIL]
+    assert [each.kind for each in find(text, PII)] == [
+        SensitiveKind.EMAIL,
+        SensitiveKind.PHONE,
+        SensitiveKind.CARD,
+        SensitiveKind.EMAIL,
+    ]
 
 
 def test_places_are_right_where_lower_case_is_longer() -> None:
@@ -157,8 +162,12 @@ def test_places_are_right_where_lower_case_is_longer() -> None:
 
 
 def test_findings_that_overlap_are_one_of_the_most_delicate_kind() -> None:
-    found = [Finding(Kind.PHONE, 3, 9), Finding(Kind.API_KEY, 0, 4), Finding(Kind.EMAIL, 9, 12)]
-    assert merge(found) == (Finding(Kind.API_KEY, 0, 9), Finding(Kind.EMAIL, 9, 12))
+    found = [
+        SensitiveFinding(SensitiveKind.PHONE, 3, 9),
+        SensitiveFinding(SensitiveKind.API_KEY, 0, 4),
+        SensitiveFinding(SensitiveKind.EMAIL, 9, 12),
+    ]
+    assert merge(found) == (SensitiveFinding(SensitiveKind.API_KEY, 0, 9), SensitiveFinding(SensitiveKind.EMAIL, 9, 12))
 
 
 @pytest.mark.parametrize("digits", ["86095742719", "47036892816", "65929970489"])

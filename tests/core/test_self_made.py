@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hob.agent.entries import opening_entries
+from hob.agent.turn.entries import opening_entries
 from hob.core.ids import InboundId
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from hob.app.importing.contents import Source
+from hob.app.imports.contents import SourceFolder
 from hob.core.timeline import EventKind
 from hob.testing.model_server import ModelServer
 
@@ -59,7 +59,7 @@ def test_an_assistant_of_ones_own_is_taken_over_from(tmp_path: Path) -> None:
     (folder / "talk.jsonl").write_text('{"words": "hello", "when": 1760000000}\nno line\n')
     assert parrot.knows(folder)
     with ExitStack() as stack:
-        contents = parrot.read(Source(folder, True, {}, stack))
+        contents = parrot.read(SourceFolder(folder, True, {}, stack))
         (talk,) = contents.conversations
         said, passed = talk.read()
     assert (said.text, said.at, passed.why) == ("hello", 1_760_000_000, "lines that cannot be read")
@@ -72,7 +72,7 @@ def root() -> Iterator[Path]:
         yield Path(directory)
 
 
-def surroundings(root: Path, server: ModelServer) -> dict[str, str]:
+def sandbox_environment(root: Path, server: ModelServer) -> dict[str, str]:
     return {
         "HOB_HOME": str(root / "home"),
         "HOB_GATEWAY_PORT": "0",
@@ -106,7 +106,7 @@ async def test_the_channel_of_the_page_answers(root: Path) -> None:
     source = root / "program.py"
     source.write_text(program("docs/how-to/write-a-channel.md"), "utf-8")
     async with ModelServer() as server:
-        environ = surroundings(root, server) | {"HOB_ADMISSION_ALLOW": '["folder:*"]'}
+        environ = sandbox_environment(root, server) | {"HOB_ADMISSION_ALLOW": '["folder:*"]'}
         async with running(environ, sys.executable, str(source)):
             folder = root / "hob-folder"
             await appear(folder, "out")
@@ -125,7 +125,7 @@ async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
     note.parent.mkdir()
     note.write_text("milk\n", "utf-8")
     async with ModelServer() as server:
-        environ = surroundings(root, server)
+        environ = sandbox_environment(root, server)
         async with running(environ, sys.executable, str(source)):
             await appear(root, "home/hob.sock")
             said = 'CALL add_to_note {"name": "shopping", "line": "tea"}'
@@ -149,7 +149,7 @@ async def test_the_client_of_a_page_gets_its_answers(root: Path, page: str, answ
     source = root / "client.py"
     source.write_text(program(f"docs/how-to/{page}.md"), "utf-8")
     async with ModelServer() as server:
-        environ = surroundings(root, server)
+        environ = sandbox_environment(root, server)
         async with running(environ, sys.executable, "-m", "hob", "serve") as daemon:
             assert daemon.stdout is not None
             ready = (await asyncio.wait_for(daemon.stdout.readline(), 20)).decode()
@@ -171,7 +171,7 @@ async def test_the_receiver_of_the_page_takes_what_hob_tells_and_nothing_else(ro
     receiver = {"WEBHOOK_SECRET": secret, "PORT": str(port), "PATH": os.environ["PATH"]}
     settings = f'{{ here = {{ url = "{url}", secret = "env:WEBHOOK_SECRET", allow_private = true }} }}'
     async with ModelServer() as server, running(receiver, sys.executable, str(source)) as receiving:
-        environ = surroundings(root, server) | {"HOB_WEBHOOKS_OUT": settings, "WEBHOOK_SECRET": secret}
+        environ = sandbox_environment(root, server) | {"HOB_WEBHOOKS_OUT": settings, "WEBHOOK_SECRET": secret}
         async with running(environ, sys.executable, "-m", "hob", "serve"):
             await appear(root, "home/hob.sock")
             asking = await asyncio.create_subprocess_exec(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError, MissingArgumentError
 
-from hob.agent.command_table import COMMANDS, parse
-from hob.app.cli import build
-from hob.app.sections import SECTIONS
+from hob.agent.commands.table import COMMANDS, parse
+from hob.app.settings_sections import SECTIONS
+from hob.cli.table import build
 from hob.config.fields import find_setting
-from hob.gateway.table import ENDPOINTS
+from hob.gateway.routes.table import ENDPOINTS
 
 from .pages import ROOT, Page, inline_calls, page, pages, shell_calls
 

@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from starlette.types import ASGIApp
 
-from hob.app.opening import App, Extras, open_app
-from hob.app.sections import SECTIONS
-from hob.config import load_config
-from hob.gateway.asgi import build_api
+from hob.app.composition import App, Extras, open_app
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
+from hob.gateway.http.asgi import build_api
 from hob.testing.model import Line, ScriptedModel
 
 TOKEN = "a-token-of-more-than-sixteen"

@@ -10,10 +10,10 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from hob.gateway.asgi import build_api
-from hob.gateway.listener import serve
+from hob.gateway.http.asgi import build_api
+from hob.gateway.http.listener import serve
+from hob.gateway.http.sockets import bind_tcp
 from hob.gateway.live.answers import MESSAGES
-from hob.gateway.sockets import bind_tcp
 from tests.gateway.conftest import TOKEN, Machine
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}

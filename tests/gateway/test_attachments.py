@@ -9,8 +9,8 @@ from hob.core.errors import NotFound
 from hob.core.ids import BlobId
 from hob.core.labels import SenderClass
 from hob.core.models import UserMessage
-from hob.gateway.callers import Scope
-from hob.gateway.uploads import MOST_FILES, drop_untaken
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.chat.uploads import MOST_FILES, drop_untaken
 from tests.gateway.conftest import Machine, machine
 from tests.gateway.test_tokens import caller
 
@@ -63,7 +63,7 @@ def file(number: int) -> bytes:
 
 
 async def test_others_than_the_owner_have_only_so_much_waiting(hob: Machine) -> None:
-    async with caller(hob, Scope.CHAT, cls=SenderClass.MEMBER) as anna:
+    async with caller(hob, TokenScope.CHAT, cls=SenderClass.MEMBER) as anna:
         answers = await asyncio.gather(*(anna.post("/attachments", content=file(n)) for n in range(2 * MOST_FILES)))
         refused = [each for each in answers if each.status_code == 429]
         assert len(refused) >= MOST_FILES
@@ -82,7 +82,7 @@ async def test_others_than_the_owner_have_only_so_much_waiting(hob: Machine) -> 
 
 
 async def test_large_files_count_by_their_size(hob: Machine) -> None:
-    async with caller(hob, Scope.CHAT, cls=SenderClass.STRANGER) as eve:
+    async with caller(hob, TokenScope.CHAT, cls=SenderClass.STRANGER) as eve:
         statuses = [(await eve.post("/attachments", content=bytes([n]) * 24_000_000)).status_code for n in range(5)]
     assert statuses == [200, 200, 200, 200, 429]
 

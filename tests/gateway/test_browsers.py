@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.labels import SenderClass
-from hob.gateway.browsers import is_our_host
-from hob.gateway.callers import Scope
-from hob.gateway.lockout import MOST_TRIES, WINDOW_SECONDS, Lockout, place_of
-from hob.gateway.tokens import TokenFile, load_token
+from hob.gateway.auth.browsers import is_our_host
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.auth.lockout import MOST_TRIES, WINDOW_SECONDS, Lockout, place_of
+from hob.gateway.auth.tokens import TokenFile, load_token
 from hob.testing.clock import ManualClock
 from tests.gateway.conftest import TOKEN, Machine, machine
 
@@ -167,7 +167,9 @@ async def test_a_token_that_was_made_is_heard_where_others_guess(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with machine(tmp_path, HOB_GATEWAY_AUTH_TOKEN="") as hob:
-        given = TokenFile(tmp_path, hob.app.api.clock).add("phone", frozenset({Scope.READ}), SenderClass.OWNER, None)
+        given = TokenFile(tmp_path, hob.app.api.clock).add(
+            "phone", frozenset({TokenScope.READ}), SenderClass.OWNER, None
+        )
         for number in range(2 * MOST_TRIES):
             await guess(hob, "10.0.0.1", f"wrong-{number}")
         assert caplog.text.count("wrong tokens came from 10.0.0.1") == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.bus import Subscription
+from hob.bus.notices import Subscription
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import SessionKey
 from hob.core.models import ModelRequest
@@ -205,7 +205,7 @@ async def test_what_is_quoted_reaches_the_model_as_data(hob: Machine) -> None:
 
 async def test_the_answer_counts_as_fetched_once_it_was_handed_over(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi"})
-    assert (await hob.app.desk.status())["unread"] == 0
+    assert (await hob.app.operations.status())["unread"] == 0
 
 
 async def test_who_waits_while_hob_stops_is_told_that_it_comes_later(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
-from hob.gateway.sockets import bind_unix
-from hob.gateway.tokens import bearer_of, ensure_token, token_file
+from hob.gateway.auth.tokens import bearer_of, ensure_token, token_file
+from hob.gateway.http.sockets import bind_unix
 from tests.gateway.conftest import TOKEN, Machine
 
 

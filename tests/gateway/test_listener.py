@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from hob.gateway.listener import MOST_HEAD_BYTES, READ_BYTES, TURNED_AWAY, serve
-from hob.gateway.sockets import bind_tcp, bind_unix
+from hob.gateway.http.listener import MOST_HEAD_BYTES, READ_BYTES, TURNED_AWAY, serve
+from hob.gateway.http.sockets import bind_tcp, bind_unix
 
 
 async def echo_length(scope: Scope, receive: Receive, send: Send) -> None:
@@ -137,7 +137,7 @@ async def answer_at_once(_scope: Scope, _receive: Receive, send: Send) -> None:
 
 @pytest.mark.parametrize("sent", HALVES.values(), ids=HALVES)
 async def test_who_does_not_go_on_is_let_go(sent: tuple[bytes, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hob.gateway.listener.HEAD_SECONDS", 0.1)
+    monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     async with serve(answer_at_once, [listener], grace=1), asyncio.timeout(4):  # a kept connection is let go after 5 s
         reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
@@ -151,7 +151,7 @@ async def test_who_does_not_go_on_is_let_go(sent: tuple[bytes, ...], monkeypatch
 
 
 async def test_who_waits_for_an_answer_is_kept_while_the_next_head_drips_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hob.gateway.listener.HEAD_SECONDS", 0.01)
+    monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.01)
     go_on = asyncio.Event()
 
     async def answer_late(scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,12 +15,12 @@ from websockets.exceptions import ConnectionClosed
 
 from hob.core.ids import SessionKey, new_event_id
 from hob.core.labels import SenderClass
-from hob.gateway.callers import Scope
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.auth.lockout import MOST_TRIES
+from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.live import connected, connection, frames, table
 from hob.gateway.live.connection import BURST
 from hob.gateway.live.table import CLOSES, KINDS
-from hob.gateway.lockout import MOST_TRIES
-from hob.gateway.tokens import TokenFile
 from hob.testing.channel import message
 from hob.testing.model import Silence
 from tests.gateway.conftest import TOKEN, Machine, machine
@@ -28,10 +28,10 @@ from tests.gateway.lively import BEARER, reached
 from tests.samples import event_of
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, METRICS, APPROVE, ADMIN = Scope
+CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
 
 
-def token(hob: Machine, name: str, *scopes: Scope, cls: SenderClass = OWNER) -> str:
+def token(hob: Machine, name: str, *scopes: TokenScope, cls: SenderClass = OWNER) -> str:
     return TokenFile(hob.app.home, hob.app.api.clock).add(name, frozenset(scopes), cls, None)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.gateway.exposition import Metric, exposition
+from hob.gateway.http.prometheus import Metric, exposition
 from tests.gateway.conftest import Machine, machine
 
 # https://prometheus.io/docs/instrumenting/exposition_formats/#comments-help-text-and-type-information

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.cli import run
+from hob.cli.table import run
 from tests.gateway.conftest import Machine
 
 

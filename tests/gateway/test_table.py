@@ -11,13 +11,13 @@ import pytest
 from starlette.responses import Response
 
 from hob.core.errors import Busy, BusyScope, HobError, NotConfigured, Stopping, StoreFull
-from hob.gateway.asgi import build_api
-from hob.gateway.callers import Scope
-from hob.gateway.endpoint import Call, Endpoint
-from hob.gateway.failures import STATUS, Refusal, failure_of
-from hob.gateway.fields import Nothing, fields_of
-from hob.gateway.reply import json_response
-from hob.gateway.table import ENDPOINTS
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.asgi import build_api
+from hob.gateway.http.endpoint import Endpoint, EndpointCall
+from hob.gateway.http.failures import STATUS, HttpRefusal, failure_of
+from hob.gateway.http.fields import Nothing, fields_of
+from hob.gateway.http.reply import json_response
+from hob.gateway.routes.table import ENDPOINTS
 from tests.gateway.conftest import TOKEN, Machine, machine
 
 PUBLIC = ("/hooks/",)
@@ -39,12 +39,12 @@ def test_a_method_on_a_path_stands_in_the_table_once() -> None:
     assert [line for line, times in Counter((each.method, each.path) for each in ENDPOINTS).items() if times > 1] == []
 
 
-async def fail(call: Call[Nothing]) -> Response:
+async def fail(call: EndpointCall[Nothing]) -> Response:
     """Raise what the test says."""
     raise ERRORS[call.id]
 
 
-async def echo(call: Call[bytes]) -> Response:
+async def echo(call: EndpointCall[bytes]) -> Response:
     """Who called, and how much was sent."""
     return json_response({"name": call.caller.name, "bytes": len(call.asked)})
 
@@ -57,7 +57,7 @@ ERRORS: dict[str, Exception] = {
     "total": Busy(BusyScope.TOTAL, 3.0),
     "lane": Busy(BusyScope.LANE, 3.0),
     "settings": NotConfigured(),
-    "refused": Refusal("too_large", "no"),
+    "refused": HttpRefusal("too_large", "no"),
 }
 
 
@@ -81,7 +81,7 @@ def asking(hob: Machine, *more: Endpoint[Any]) -> httpx2.AsyncClient:
     ],
 )
 async def test_every_error_is_told_with_its_status_and_code(hob: Machine, name: str, status: int, code: str) -> None:
-    async with asking(hob, Endpoint("GET", "/fail/{id}", fail, Scope.READ, Nothing)) as client:
+    async with asking(hob, Endpoint("GET", "/fail/{id}", fail, TokenScope.READ, Nothing)) as client:
         response = await client.get(f"/fail/{name}")
         assert (response.status_code, response.json()["error"]["code"]) == (status, code)
         assert "secret of the inside" not in response.text
@@ -95,7 +95,7 @@ def test_every_code_has_a_status(error: HobError) -> None:
 
 async def test_a_route_for_everybody_reads_no_token_and_counts_none(hob: Machine) -> None:
     public: Endpoint[Any] = Endpoint("POST", "/hooks/{id}", echo, None, bytes)
-    async with asking(hob, public, replace(public, path="/ours", scope=Scope.CHAT)) as client:
+    async with asking(hob, public, replace(public, path="/ours", scope=TokenScope.CHAT)) as client:
         for _ in range(20):
             response = await client.post("/hooks/x", content=b"\xff\x00", headers={"authorization": "Bearer theirs"})
             assert response.json() == {"name": "", "bytes": 2}
@@ -104,7 +104,7 @@ async def test_a_route_for_everybody_reads_no_token_and_counts_none(hob: Machine
 
 async def test_a_route_may_take_larger_bodies_than_others(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="1000") as hob:
-        wide: Endpoint[Any] = Endpoint("POST", "/wide", echo, Scope.CHAT, bytes, most_bytes=5_000)
+        wide: Endpoint[Any] = Endpoint("POST", "/wide", echo, TokenScope.CHAT, bytes, most_bytes=5_000)
         async with asking(hob, wide, replace(wide, path="/narrow", most_bytes=None)) as client:
             assert (await client.post("/wide", content=b"x" * 5_000)).json()["bytes"] == 5_000
             assert (await client.post("/wide", content=b"x" * 5_001)).status_code == 413

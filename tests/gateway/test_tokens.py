@@ -9,24 +9,24 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from hob.agent.command_table import BY_NAME
-from hob.app.cli import run
-from hob.app.guarding import _who_is
+from hob.agent.commands.table import BY_NAME
+from hob.app.trust.guard import _who_is
+from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
-from hob.gateway.asgi import build_api
-from hob.gateway.callers import WITH_THE_TOKEN, Caller, Scope
-from hob.gateway.inbound import ChatRequest, inbound_of
-from hob.gateway.table import ENDPOINTS
-from hob.gateway.tokens import Keyring, TokenFile, ensure_token, token_file
+from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
+from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token, token_file
+from hob.gateway.chat.inbound import ChatRequest, inbound_of
+from hob.gateway.http.asgi import build_api
+from hob.gateway.routes.table import ENDPOINTS
 from hob.guard.admission.people import People
 from hob.testing.clock import ManualClock
 from tests.gateway.conftest import Machine, machine
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, METRICS, APPROVE, ADMIN = Scope
+CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_the_owners_own_token_opens_where_the_others_cannot_be_read(
 # what they are good for
 
 
-def caller(hob: Machine, *scopes: Scope, cls: SenderClass = OWNER, name: str = "phone") -> httpx2.AsyncClient:
+def caller(hob: Machine, *scopes: TokenScope, cls: SenderClass = OWNER, name: str = "phone") -> httpx2.AsyncClient:
     """Somebody with a token of these scopes."""
     secret = TokenFile(hob.app.home, hob.app.api.clock).add(name, frozenset(scopes), cls, None)
     door = httpx2.ASGITransport(build_api(hob.app.api, local=False))
@@ -177,8 +177,8 @@ async def asked(tmp_path: Path) -> AsyncIterator[Machine]:
         yield made
 
 
-@pytest.mark.parametrize("scope", list(Scope))
-async def test_a_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: Scope) -> None:
+@pytest.mark.parametrize("scope", list(TokenScope))
+async def test_a_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: TokenScope) -> None:
     async with caller(hob, scope) as client:
         for endpoint in ENDPOINTS:
             if endpoint.scope is None or endpoint.local:
@@ -188,7 +188,7 @@ async def test_a_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: S
             assert refused is (scope not in (endpoint.scope, *endpoint.also, ADMIN)), endpoint.path
 
 
-def opened_by(scope: Scope) -> set[str]:
+def opened_by(scope: TokenScope) -> set[str]:
     return {f"{each.method} {each.path}" for each in ENDPOINTS if scope in (each.scope, *each.also) and not each.local}
 
 
@@ -226,8 +226,8 @@ def test_every_command_is_in_the_list_of_those_that_are_tried() -> None:
     assert {text.split()[0][1:] for text in OF_COMMANDS} == BY_NAME.keys() - {"reset"}
 
 
-@pytest.mark.parametrize("scope", list(Scope))
-async def test_a_command_wants_the_scope_of_the_route_that_does_the_same(hob: Machine, scope: Scope) -> None:
+@pytest.mark.parametrize("scope", list(TokenScope))
+async def test_a_command_wants_the_scope_of_the_route_that_does_the_same(hob: Machine, scope: TokenScope) -> None:
     key = "api:work"
     async with caller(hob, *{CHAT, scope}) as client:
         for text, needed in OF_COMMANDS.items():
@@ -309,12 +309,12 @@ async def test_a_stranger_is_slowed_down(tmp_path: Path) -> None:
 
 
 def test_what_a_token_does_is_not_counted_as_the_owners(tmp_path: Path) -> None:
-    def who(caller: Caller) -> str:
+    def who(caller: ApiCaller) -> str:
         return _who_is(People(()), inbound_of(ChatRequest("hi"), None, ManualClock(), caller))
 
     assert who(WITH_THE_TOKEN) == "owner"
-    assert who(Caller("phone", frozenset({CHAT}))) == "token:phone"
-    assert who(Caller("anna", frozenset({CHAT}), MEMBER)) == "token:anna"
+    assert who(ApiCaller("phone", frozenset({CHAT}))) == "token:phone"
+    assert who(ApiCaller("anna", frozenset({CHAT}), MEMBER)) == "token:anna"
 
 
 # the command

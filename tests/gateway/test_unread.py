@@ -9,8 +9,8 @@ from starlette.types import Message
 
 from hob.core.models import ModelEvent, ModelRequest
 from hob.core.notices import Settled
-from hob.gateway.asgi import build_api
-from hob.gateway.inbound import owners_inbound
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.http.asgi import build_api
 from tests.gateway.conftest import Machine
 
 

@@ -18,7 +18,7 @@ from hob.core.ids import InboundId, OutboxId, TraceId
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.models import UserMessage
 from hob.core.settings import Secret
-from hob.gateway.webhooks.reception import Reception
+from hob.gateway.webhooks.receiver import WebhookReceiver
 from hob.gateway.webhooks.schemes import HEADERS, Scheme, Wrong
 from hob.gateway.webhooks.settings import WebhookSettings
 from tests.gateway.conftest import Machine, machine
@@ -201,13 +201,13 @@ async def test_nobody_keeps_out_the_deliveries_of_others_and_their_tokens(tmp_pa
 def test_it_takes_as_long_to_hear_that_there_is_no_such_webhook(scheme: Scheme) -> None:
     body = bytes(8_000_000)  # reading it is what takes time
     secret = Secret.of(f"whsec_{KEY}" if scheme is Scheme.STANDARD else SECRET)
-    reception = Reception({"it": WebhookSettings(secret, scheme=scheme)})
+    reception = WebhookReceiver({"it": WebhookSettings(secret, scheme=scheme)})
     for headers in ({}, {HEADERS[scheme]: "sha256=" + "0" * 64}, {"x-hob-signature": "sha256=" + "0" * 64}):
         here, elsewhere = (min(_seconds(reception, name, headers, body) for _ in range(5)) for name in ("it", "no"))
         assert here / 3 < elsewhere < here * 3
 
 
-def _seconds(reception: Reception, name: str, headers: Mapping[str, str], body: bytes) -> float:
+def _seconds(reception: WebhookReceiver, name: str, headers: Mapping[str, str], body: bytes) -> float:
     began = time.thread_time()
     with pytest.raises(Wrong):
         reception.proven(name, headers, body, 0)
@@ -349,6 +349,6 @@ async def test_the_answer_waits_for_the_owner_at_the_terminal(tmp_path: Path) ->
         result = await hob.app.store.inbox.find_result(InboundId(id))
         assert result is not None
         assert not result.picked_up
-        owed = await hob.app.store.outbox.find(OutboxId(f"{result.turn}.0.0"))
-        assert owed is not None
-        assert owed.outbound.text == "[it] Ring max@example.org back."  # the owner reads it, and no stranger
+        pending = await hob.app.store.outbox.find(OutboxId(f"{result.turn}.0.0"))
+        assert pending is not None
+        assert pending.outbound.text == "[it] Ring max@example.org back."  # the owner reads it, and no stranger

@@ -9,17 +9,17 @@ from hob.core.ids import CallId
 from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Verdict
 from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
-from hob.guard.commands import command_reader
-from hob.guard.context import Context
-from hob.guard.deeds import Reader, read_call
-from hob.guard.exemptions import read_words
-from hob.guard.hard_rules import HardRules
-from hob.guard.places import Places
-from hob.guard.policy import Decided, Policy
+from hob.guard.policy.call_analysis import ArgumentReader, read_call
+from hob.guard.policy.commands import command_reader
+from hob.guard.policy.context import Context
+from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.hard_rules import HardRules
+from hob.guard.policy.places import Places
+from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 from hob.guard.settings import PolicySettings
 
 PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
-READER = Reader(PLACES, command_reader(PLACES))
+READER = ArgumentReader(PLACES, command_reader(PLACES))
 POLICY = Policy(HardRules(PLACES), PolicySettings())
 
 _READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
@@ -57,12 +57,14 @@ def context(words: str = "", *, tainted: bool = False, **more: Any) -> Context:
     return replace(plain, **more)
 
 
-def decide(tool: str, given: Context, policy: Policy = POLICY, reader: Reader = READER, **arguments: Any) -> Decided:
+def decide(
+    tool: str, given: Context, policy: Policy = POLICY, reader: ArgumentReader = READER, **arguments: Any
+) -> PolicyDecisionTrace:
     """What the policy says of a call; a tool that is not known declares nothing."""
     call = call_of(tool, **arguments)
-    deed = read_call(call, SPECS.get(tool, ToolSpec(tool, "", {})), reader, given.sandbox)
-    assert deed is not None
-    return policy.decide(deed, given)
+    analysis = read_call(call, SPECS.get(tool, ToolSpec(tool, "", {})), reader, given.sandbox)
+    assert analysis is not None
+    return policy.decide(analysis, given)
 
 
 def verdict(tool: str, given: Context, policy: Policy = POLICY, **arguments: Any) -> Verdict:

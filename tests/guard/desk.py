@@ -13,16 +13,18 @@ from hob.core.messages import Inbound
 from hob.core.ports.guard import Verdict
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
-from hob.guard.approvals import ApprovalLedger, Refusal, nothing_refused
-from hob.guard.binding import Binder
-from hob.guard.commands import command_reader
-from hob.guard.deeds import Reader
-from hob.guard.hard_rules import HardRules
-from hob.guard.judge import ForeignWrites, PolicyJudge, Situation
-from hob.guard.places import Places
-from hob.guard.policy import Policy
+from hob.guard.approvals.binding import Binder
+from hob.guard.approvals.ledger import ApprovalLedger, Refusal, nothing_refused
+from hob.guard.policy.call_analysis import ArgumentReader
+from hob.guard.policy.commands import command_reader
+from hob.guard.policy.hard_rules import HardRules
+from hob.guard.policy.judge import PolicyInput, PolicyJudge, TaintedWrites
+from hob.guard.policy.places import Places
+from hob.guard.policy.policy import Policy
 from hob.guard.settings import ApprovalSettings, PolicySettings
-from hob.store import Approval, Store, StoreSettings, open_store
+from hob.store.approvals import Approval
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.guard.calling import SPECS
@@ -34,9 +36,9 @@ SESSION = SessionKey("memory:main")
 class Fixed:
     """Implements `Situations`: every turn's is the same."""
 
-    now: Situation = field(default_factory=Situation)
+    now: PolicyInput = field(default_factory=PolicyInput)
 
-    async def situation(self, turn: Turn, spec: ToolSpec) -> Situation:
+    async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
         return self.now
 
 
@@ -47,7 +49,7 @@ class Desk:
     store: Store
     ledger: ApprovalLedger
     judge: PolicyJudge
-    situations: Fixed
+    policy_inputs: Fixed
     work: Path
 
     async def verdict(self, call: ToolCall, turn: Turn, trust: Trust = Trust.TRUSTED) -> Verdict:
@@ -67,7 +69,7 @@ async def open_desk(
     *,
     load: bool = True,
     refusal: Refusal = nothing_refused,
-    foreign: ForeignWrites | None = None,
+    foreign: TaintedWrites | None = None,
     **settings: Any,
 ) -> AsyncIterator[Desk]:
     """A desk whose state and work folder lie in this home."""
@@ -75,7 +77,7 @@ async def open_desk(
     work = home / "work"
     work.mkdir(exist_ok=True)
     places = Places(str(home / "state"), str(home), str(work), str(home))
-    reader = Reader(places, command_reader(places))
+    reader = ArgumentReader(places, command_reader(places))
     async with open_store(home / "state", StoreSettings(), clock) as store:
         binder = Binder(reader, ("/usr/bin", "/bin"))
         ledger = ApprovalLedger(
@@ -83,10 +85,10 @@ async def open_desk(
         )
         if load:
             await ledger.load()
-        situations = Fixed()
+        policy_inputs = Fixed()
         policy = Policy(HardRules(places), PolicySettings())
-        judge = PolicyJudge(policy, reader, situations, store.decisions, ledger, foreign=foreign)
-        yield Desk(store, ledger, judge, situations, work)
+        judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, foreign=foreign)
+        yield Desk(store, ledger, judge, policy_inputs, work)
 
 
 def turn_of(*inbounds: Inbound | str, id: str = "t_1", session: SessionKey = SESSION) -> Turn:

@@ -9,12 +9,12 @@ from hob.core.messages import Address, Inbound
 from hob.core.people import OWNER_ID, PairingRequest, Person, SenderAddress
 from hob.core.ports.guard import Admitted, Refused
 from hob.guard.admission.events import AdmissionEvent
-from hob.guard.admission.gate import Gate, Parts
 from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.passphrase import Passphrase
 from hob.guard.admission.people import People
+from hob.guard.admission.rules import AdmissionParts, AdmissionRules
 from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.scanner.scanner import Scanner
+from hob.guard.screening.scanner.scanner import ContentScanner
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 
@@ -29,7 +29,7 @@ STRANGER = Label(Origin.STRANGER, Trust.UNTRUSTED)
 class Door:
     """A gate, its clock, and what it told."""
 
-    gate: Gate
+    rules: AdmissionRules
     people: People
     pairing: Pairing
     clock: ManualClock
@@ -37,7 +37,7 @@ class Door:
 
     def comes(self, text: str = "hello", sender: str = "9", **changes: Any) -> Admitted | Refused:
         """What becomes of a direct message."""
-        return self.gate.admit(written(text, sender, **changes))
+        return self.rules.admit(written(text, sender, **changes))
 
     def kinds(self) -> list[str]:
         """The kinds of what was told, in order."""
@@ -57,7 +57,7 @@ def door(
     *,
     people: Iterable[Person] = (OWNER, ANNA),
     requests: Iterable[PairingRequest] = (),
-    scanner: Scanner | None = None,
+    scanner: ContentScanner | None = None,
     **changes: Any,
 ) -> Door:
     """A gate with these settings; Anna and the owner are known."""
@@ -67,8 +67,8 @@ def door(
     secret = chosen.passphrase
     word = None if secret is None else Passphrase(secret.reveal(), chosen.passphrase_hours, clock)
     told: list[AdmissionEvent] = []
-    parts = Parts(clock, known, pairing, scanner, word, frozenset({"hob"}))
-    return Door(Gate(chosen, parts, told.append), known, pairing, clock, told)
+    parts = AdmissionParts(clock, known, pairing, scanner, word, frozenset({"hob"}))
+    return Door(AdmissionRules(chosen, parts, told.append), known, pairing, clock, told)
 
 
 def group(text: str, sender: str = "2", **changes: Any) -> Inbound:

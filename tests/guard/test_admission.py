@@ -14,7 +14,7 @@ from hob.core.settings import Secret
 from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.people import People, person_session
 from hob.guard.admission.settings import AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
-from hob.guard.scanner.scanner import Scanner
+from hob.guard.screening.scanner.scanner import ContentScanner
 from tests.guard.door import ANNA, OWNER, class_of, door, group, written
 
 OWNERS, MEMBER, UNKNOWN = SenderClass.OWNER, SenderClass.MEMBER, SenderClass.STRANGER
@@ -70,7 +70,7 @@ def test_a_message_without_a_sender_is_refused() -> None:
 
 def test_hobs_own_messages_are_not_answered() -> None:
     at = door(dm_policy=DmPolicy.OPEN)
-    at.gate.is_me(SenderAddress.of("telegram", "9"))
+    at.rules.is_me(SenderAddress.of("telegram", "9"))
     assert isinstance(at.comes(sender="9"), Refused)
     assert isinstance(at.comes(sender="9", account="second"), Refused)
     assert at.told == []
@@ -118,7 +118,7 @@ def test_unauthorized_people_hear_nothing_unless_it_is_wanted() -> None:
     assert line_of(door(dm_policy=DmPolicy.ALLOWLIST).comes()) == ""
     assert "let in" in line_of(door(dm_policy=DmPolicy.ALLOWLIST, drop_unauthorized=False).comes())
     at = door(dm_policy=DmPolicy.ALLOWLIST, drop_unauthorized=False, group_policy=GroupPolicy.DISABLED)
-    assert line_of(at.gate.admit(group("hello", mentioned=True))) == ""
+    assert line_of(at.rules.admit(group("hello", mentioned=True))) == ""
 
 
 async def test_who_is_turned_away_is_told_of_once_an_hour() -> None:
@@ -145,7 +145,7 @@ async def test_who_is_turned_away_is_told_of_once_an_hour() -> None:
 )
 def test_the_policy_of_groups(policy: GroupPolicy, groups: list[str], answers: bool) -> None:
     at = door(group_policy=policy, groups=groups)
-    assert (class_of(at.gate.admit(group("hello", mentioned=True))) is MEMBER) is answers
+    assert (class_of(at.rules.admit(group("hello", mentioned=True))) is MEMBER) is answers
 
 
 @pytest.mark.parametrize(
@@ -165,18 +165,18 @@ def test_in_groups_hob_answers_when_it_is_meant(
     text: str, mentioned: bool, settings: dict[str, Any], answers: bool
 ) -> None:
     at = door(groups=ALLOWED, **settings)
-    assert isinstance(at.gate.admit(group(text, mentioned=mentioned)), Admitted) is answers
+    assert isinstance(at.rules.admit(group(text, mentioned=mentioned)), Admitted) is answers
     assert at.told == []  # that people talk to each other is no news
 
 
 def test_being_let_in_directly_lets_nobody_bring_hob_into_a_group() -> None:
-    assert isinstance(door().gate.admit(group("hello", mentioned=True)), Refused)
+    assert isinstance(door().rules.admit(group("hello", mentioned=True)), Refused)
 
 
 def test_strangers_are_answered_in_groups_only_where_that_is_set() -> None:
     asked = group("hello", sender="9", mentioned=True)
-    assert isinstance(door(groups=ALLOWED).gate.admit(asked), Refused)
-    assert class_of(door(groups=ALLOWED, group_strangers=True).gate.admit(asked)) is UNKNOWN
+    assert isinstance(door(groups=ALLOWED).rules.admit(asked), Refused)
+    assert class_of(door(groups=ALLOWED, group_strangers=True).rules.admit(asked)) is UNKNOWN
 
 
 def test_the_trigger_is_taken_off_and_needed_in_direct_chats_too() -> None:
@@ -208,7 +208,7 @@ def test_one_person_has_one_conversation_wherever_they_write_and_strangers_have_
     assert session("1") == session("1", account="second") == "person:owner"
     assert session("2") == "person:anna"
     assert session("me@x.org", channel="email") is None
-    in_group = at.gate.admit(group("hello", mentioned=True))
+    in_group = at.rules.admit(group("hello", mentioned=True))
     assert isinstance(in_group, Admitted)
     assert in_group.inbound is not None
     assert person_session(in_group.inbound, people) is None
@@ -326,7 +326,7 @@ async def test_two_machines_that_answer_each_other_end_in_silence() -> None:
     for n in range(100):
         if isinstance(at.comes(f"answer {n}", sender="2"), Admitted):
             answered += 1
-            at.gate.said(written(sender="2").origin)
+            at.rules.said(written(sender="2").origin)
         await at.clock.advance(0.5)
     assert answered < 10
     assert "LoopEnded" in at.kinds()
@@ -338,7 +338,7 @@ async def test_the_same_sentence_again_and_again_is_a_machine_however_slow() -> 
     decisions = []
     for _ in range(6):
         decisions.append(isinstance(at.comes(reply, sender="2"), Admitted))
-        at.gate.said(written(sender="2").origin)
+        at.rules.said(written(sender="2").origin)
         await at.clock.advance(120)
     assert decisions[:3] == [True] * 3
     assert not all(decisions)
@@ -349,8 +349,8 @@ async def test_a_person_who_talks_is_no_machine_and_the_owner_never_is_one() -> 
     for n in range(30):
         assert isinstance(at.comes(f"message {n}", sender="2"), Admitted)
         assert isinstance(at.comes("go on with it please, and again", sender="1"), Admitted)
-        at.gate.said(written(sender="2").origin)
-        at.gate.said(written(sender="1").origin)
+        at.rules.said(written(sender="2").origin)
+        at.rules.said(written(sender="1").origin)
         await at.clock.advance(4)
 
 
@@ -406,7 +406,7 @@ def test_an_ordinary_message_passes_unchanged() -> None:
 
 
 def test_what_the_scanner_finds_blocks_strangers_warns_of_members_and_lets_the_owner_through() -> None:
-    at = door(dm_policy=DmPolicy.OPEN, scanner=Scanner())
+    at = door(dm_policy=DmPolicy.OPEN, scanner=ContentScanner())
     assert isinstance(at.comes(STEERING), Refused)
     member, owner = at.comes(STEERING, sender="2"), at.comes(STEERING, sender="1")
     assert isinstance(member, Admitted)

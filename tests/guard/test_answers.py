@@ -9,8 +9,8 @@ import pytest
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound, Quoted, Sender
-from hob.guard.answers import Answer, Scope, choose, may_answer, parse_answer
-from hob.store import Approval
+from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer, parse_answer
+from hob.store.approvals import Approval
 from hob.testing.channel import message
 
 
@@ -32,19 +32,19 @@ def asked(id: str = "a_1", at: float = 100.0) -> Approval:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("approve:a_7f3k9q2x", Answer(True, ApprovalId("a_7f3k9q2x"))),
-        ("  Approve: A_7F3K9Q2X\n", Answer(True, ApprovalId("a_7f3k9q2x"))),
-        ("/approve a_7f3k9q2x session", Answer(True, ApprovalId("a_7f3k9q2x"), Scope.SESSION)),
-        ("allow a_7f3k9q2x always.", Answer(True, ApprovalId("a_7f3k9q2x"), Scope.ALWAYS)),
-        ("deny:a_7f3k9q2x", Answer(False, ApprovalId("a_7f3k9q2x"))),
-        ("approve:a_oil", Answer(True, ApprovalId("a_011"))),  # as somebody reads 0 and 1
-        ("yes", Answer(True)),
-        ("Ja!", Answer(True)),
-        ("no.", Answer(False)),
-        ("Nein", Answer(False)),
+        ("approve:a_7f3k9q2x", ApprovalReply(True, ApprovalId("a_7f3k9q2x"))),
+        ("  Approve: A_7F3K9Q2X\n", ApprovalReply(True, ApprovalId("a_7f3k9q2x"))),
+        ("/approve a_7f3k9q2x session", ApprovalReply(True, ApprovalId("a_7f3k9q2x"), ApprovalScope.SESSION)),
+        ("allow a_7f3k9q2x always.", ApprovalReply(True, ApprovalId("a_7f3k9q2x"), ApprovalScope.ALWAYS)),
+        ("deny:a_7f3k9q2x", ApprovalReply(False, ApprovalId("a_7f3k9q2x"))),
+        ("approve:a_oil", ApprovalReply(True, ApprovalId("a_011"))),  # as somebody reads 0 and 1
+        ("yes", ApprovalReply(True)),
+        ("Ja!", ApprovalReply(True)),
+        ("no.", ApprovalReply(False)),
+        ("Nein", ApprovalReply(False)),
     ],
 )
-def test_an_answer_is_a_message_of_its_own(text: str, expected: Answer) -> None:
+def test_an_answer_is_a_message_of_its_own(text: str, expected: ApprovalReply) -> None:
     assert parse_answer(text) == expected
 
 
@@ -91,7 +91,7 @@ def test_what_could_be_said_for_another_reason_is_no_answer(text: str) -> None:
 def test_what_is_written_as_an_answer_and_names_no_question_answers_none(text: str, typed: str) -> None:
     answer = parse_answer(text)
     assert answer is not None
-    assert (answer.typed, answer.id, answer.scope) == (typed, typed, Scope.ONCE)
+    assert (answer.typed, answer.id, answer.scope) == (typed, typed, ApprovalScope.ONCE)
 
 
 def test_an_id_is_kept_as_it_was_typed() -> None:
@@ -132,7 +132,7 @@ def test_a_channel_of_ones_own_authenticates_if_its_owner_says_so_but_mail_never
 
 
 def test_a_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
-    assert choose(Answer(True), from_owner(), [asked()]) == "a_1"
+    assert choose(ApprovalReply(True), from_owner(), [asked()]) == "a_1"
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_a_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
 def test_a_bare_word_that_could_mean_something_else_answers_nothing(
     inbound: Inbound, waiting: list[Approval], in_doubt: bool
 ) -> None:
-    assert choose(Answer(True), inbound, waiting, in_doubt=in_doubt) is None
+    assert choose(ApprovalReply(True), inbound, waiting, in_doubt=in_doubt) is None
 
 
 def test_an_id_says_which_question_anywhere() -> None:
     group = from_owner(group=True, origin=Address("telegram", "group"))
-    assert choose(Answer(True, ApprovalId("a_2")), group, [asked("a_1"), asked("a_2")]) == "a_2"
+    assert choose(ApprovalReply(True, ApprovalId("a_2")), group, [asked("a_1"), asked("a_2")]) == "a_2"

@@ -9,8 +9,10 @@ from hob.core.labels import SenderClass
 from hob.core.people import PairingRequest, SenderAddress
 from hob.core.states import ApprovalState
 from hob.guard.admission.events import LoopEnded, PairingAsked, PassphraseTried, Scanned, SlowedDown, TurnedAway
-from hob.guard.audit import of_action, of_admission, of_approval, of_authentication, of_decision, of_rate
-from hob.store import Approval, AuditEntry, PolicyDecision
+from hob.guard.audit.entries import of_action, of_admission, of_approval, of_authentication, of_decision, of_rate
+from hob.store.approvals import Approval
+from hob.store.audit.audit import AuditEntry
+from hob.store.decisions import PolicyDecision
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 

@@ -8,10 +8,11 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import HobError
-from hob.guard.admission.registrar import Registrar
-from hob.guard.answers import Answer
-from hob.store import AuditEntry, StoreSettings, open_store
-from hob.store.audit import append_audit
+from hob.guard.admission.pairing_service import PairingService
+from hob.guard.approvals.answers import ApprovalReply
+from hob.store.audit.audit import AuditEntry, append_audit
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 from tests.guard.calling import call_of
@@ -22,18 +23,18 @@ TURN = turn_of("tidy up")
 CLOCK = SystemClock()
 
 
-async def told(desk: Desk, kind: str) -> list[str]:
+async def told(operations: Desk, kind: str) -> list[str]:
     """The outcomes of one kind, in order; the log is whole."""
-    assert (await desk.store.audit.verify()).whole
-    return [row.entry.outcome for row in await desk.store.audit.latest(100, kind)]
+    assert (await operations.store.audit.verify()).whole
+    return [row.entry.outcome for row in await operations.store.audit.latest(100, kind)]
 
 
 async def test_every_verdict_is_an_entry_with_its_rule_and_sender(tmp_path: Path) -> None:
-    async with open_desk(tmp_path) as desk:
+    async with open_desk(tmp_path) as operations:
         for call in (call_of("exec", command="ls"), RISKY, call_of("exec", command="mkfs /dev/sda")):
-            await desk.verdict(call, TURN)
-        rows = await desk.store.audit.latest(10, "decision")
-        decided = await desk.store.decisions.find(TURN.id)
+            await operations.verdict(call, TURN)
+        rows = await operations.store.audit.latest(10, "decision")
+        decided = await operations.store.decisions.find(TURN.id)
     assert [row.entry.outcome for row in rows] == ["allow", "ask", "deny"] == [each.verdict for each in decided]
     assert [row.entry.rule for row in rows] == [each.rule for each in decided]
     assert {(row.entry.sender, row.entry.trace) for row in rows} == {("owner", TURN.trace)}
@@ -44,56 +45,60 @@ async def test_every_verdict_is_an_entry_with_its_rule_and_sender(tmp_path: Path
 async def test_a_question_is_told_when_it_is_asked_answered_and_used(
     tmp_path: Path, allowed: bool, outcomes: list[str]
 ) -> None:
-    async with open_desk(tmp_path) as desk:
-        question = await desk.asked(RISKY, TURN)
-        assert (await desk.asked(RISKY, TURN)).id == question.id  # asked again, it is the same question
+    async with open_desk(tmp_path) as operations:
+        question = await operations.asked(RISKY, TURN)
+        assert (await operations.asked(RISKY, TURN)).id == question.id  # asked again, it is the same question
         for _ in range(2):  # of two answers one counts, and one is told
-            await desk.ledger.settle(question.id, Answer(allowed), "telegram:owner")
-        await desk.verdict(RISKY, TURN)
-        assert await told(desk, "approval") == outcomes
+            await operations.ledger.settle(question.id, ApprovalReply(allowed), "telegram:owner")
+        await operations.verdict(RISKY, TURN)
+        assert await told(operations, "approval") == outcomes
 
 
 async def test_a_question_that_nobody_answers_is_told_as_expired(tmp_path: Path) -> None:
     clock = ManualClock()
-    async with open_desk(tmp_path, clock, seconds=60) as desk:
-        await desk.asked(RISKY, TURN)
+    async with open_desk(tmp_path, clock, seconds=60) as operations:
+        await operations.asked(RISKY, TURN)
         await clock.advance(61)
-        await desk.ledger.expire_due()
-        assert await told(desk, "approval") == ["open", "expired"]
+        await operations.ledger.expire_due()
+        assert await told(operations, "approval") == ["open", "expired"]
 
 
 async def test_leave_whose_script_has_changed_is_told_as_void(tmp_path: Path) -> None:
-    async with open_desk(tmp_path) as desk:
-        script = desk.work / "clean.sh"
+    async with open_desk(tmp_path) as operations:
+        script = operations.work / "clean.sh"
         script.write_text("git status\n")
         call = call_of("exec", command="sh clean.sh && git reset --hard")
-        question = await desk.asked(call, TURN)
-        await desk.ledger.settle(question.id, Answer(True), "telegram:owner")
+        question = await operations.asked(call, TURN)
+        await operations.ledger.settle(question.id, ApprovalReply(True), "telegram:owner")
         script.write_text("rm -rf ~\n")
-        await desk.verdict(call, TURN)
-        assert await told(desk, "approval") == ["open", "allowed", "expired"]
-        last = (await desk.store.audit.latest(1, "approval"))[0]
+        await operations.verdict(call, TURN)
+        assert await told(operations, "approval") == ["open", "allowed", "expired"]
+        last = (await operations.store.audit.latest(1, "approval"))[0]
     assert "has changed" in json.loads(last.entry.detail)["note"]
 
 
 async def test_no_decision_is_kept_without_its_entry_nor_an_entry_without_its_decision(tmp_path: Path) -> None:
-    async with open_desk(tmp_path) as desk:
-        await desk.verdict(RISKY, TURN)
+    async with open_desk(tmp_path) as operations:
+        await operations.verdict(RISKY, TURN)
         connection = apsw.Connection(str(tmp_path / "state" / "hob.db"))
         connection.execute("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'full'); END")
         connection.close()
-        found = await desk.verdict(RISKY, TURN)
+        found = await operations.verdict(RISKY, TURN)
         assert found.rule == "no-record"
-        assert len(await desk.store.decisions.find(TURN.id)) == len(await told(desk, "decision")) == 1
+        assert len(await operations.store.decisions.find(TURN.id)) == len(await told(operations, "decision")) == 1
 
 
 async def test_who_is_let_in_and_turned_away_is_told_and_what_failed_is_not() -> None:
     async with memory_store() as store:
-        registrar = Registrar(store.people, CLOCK)
-        await registrar.link("telegram:1", "anna")
-        await registrar.unlink("telegram:1")
-        await registrar.forget("anna")
-        for failing in (registrar.unlink("telegram:1"), registrar.forget("anna"), registrar.deny("ABCD2345")):
+        pairing_service = PairingService(store.people, CLOCK)
+        await pairing_service.link("telegram:1", "anna")
+        await pairing_service.unlink("telegram:1")
+        await pairing_service.forget("anna")
+        for failing in (
+            pairing_service.unlink("telegram:1"),
+            pairing_service.forget("anna"),
+            pairing_service.deny("ABCD2345"),
+        ):
             with pytest.raises(HobError):
                 await failing
         rows = await store.audit.latest(10, "action")

@@ -9,8 +9,9 @@ from hob.core.clock import SystemClock
 from hob.core.ids import CallId
 from hob.core.steps import ToolReceived
 from hob.core.tools import ToolResult
-from hob.guard.masking.known import KnownSecrets
-from hob.store import StoreSettings, open_store
+from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.turns import make_turn
 from tests.guard.canaries import CANARY, leaks

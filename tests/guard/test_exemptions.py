@@ -3,8 +3,8 @@
 import pytest
 
 from hob.core.pasted import LONGEST
-from hob.guard.addresses import host, path, recipient
-from hob.guard.exemptions import Named, read_words, urls_in
+from hob.guard.policy.addresses import host, path, recipient
+from hob.guard.policy.exemptions import Named, read_words, urls_in
 
 CONTACTS = {
     "Anna": ("anna@x.example", "+491701234567"),

@@ -13,16 +13,16 @@ from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.models import AssistantMessage, Continuation, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.ports.model import Routes
-from hob.guard.masking.edges import MaskedAdmission, MaskedBlobs
-from hob.guard.masking.known import KnownSecrets
-from hob.guard.masking.logs import masked_logs
-from hob.guard.masking.mask import MASKED
-from hob.guard.masking.models import masked_model
+from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.guard.screening.masking.logs import masked_logs
+from hob.guard.screening.masking.mask import MASKED
+from hob.guard.screening.masking.masked_ports import MaskedAdmission, MaskedBlobs
+from hob.guard.screening.masking.models import masked_model
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 from hob.testing.model import Cut, Line, ScriptedModel, calls
-from hob.tools.command_text import Live
+from hob.tools.exec.command_text import Live
 from tests.guard.canaries import CANARY
 
 KNOWN = KnownSecrets({"key": CANARY})

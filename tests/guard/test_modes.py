@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from hob.core.ports.guard import Allow, Ask, Deny
-from hob.guard.context import Sandbox
-from hob.guard.deeds import read_call
-from hob.guard.modes import ACTS, TABLE, Act, Autonomy, Mode, Say, look_up, table_page
+from hob.guard.policy.call_analysis import read_call
+from hob.guard.policy.context import Sandbox
+from hob.guard.policy.modes import ACTS, TABLE, Act, Autonomy, Mode, ModeVerdict, look_up, table_page
 from tests.guard.calling import READER, SPECS, call_of, context, decide
 
 # supervised, cautious and autonomous, for read-only | guarded | workspace | full
@@ -43,7 +43,7 @@ EVERY = [(act, mode, autonomy) for act in Act for mode in Mode for autonomy in A
 
 def test_the_table_is_what_is_promised() -> None:
     rows = [line.replace("|", " ").split() for line in PROMISED.strip().splitlines()]
-    promised = {Act(name): list(map(Say, cells)) for name, *cells in rows}
+    promised = {Act(name): list(map(ModeVerdict, cells)) for name, *cells in rows}
     table = {act: [look_up(act, mode, autonomy) for mode in Mode for autonomy in Autonomy] for act in TABLE}
     assert table == promised
 
@@ -51,10 +51,10 @@ def test_the_table_is_what_is_promised() -> None:
 @pytest.mark.parametrize("act", Act)
 def test_each_call_comes_to_its_act(act: Act) -> None:
     tool, arguments, _ = CALLS[act]
-    deed = read_call(call_of(tool, **arguments), SPECS[tool], READER, SANDBOX)
-    assert deed is not None
-    assert act in deed.acts
-    assert deed.acts - {act} <= {Act.READ, Act.RUN}
+    analysis = read_call(call_of(tool, **arguments), SPECS[tool], READER, SANDBOX)
+    assert analysis is not None
+    assert act in analysis.acts
+    assert analysis.acts - {act} <= {Act.READ, Act.RUN}
 
 
 @pytest.mark.parametrize(("act", "mode", "autonomy"), EVERY)
@@ -63,17 +63,17 @@ def test_the_policy_does_what_the_table_says(act: Act, mode: Mode, autonomy: Aut
     given = context("do it", mode=mode, autonomy=autonomy, sandbox=SANDBOX)
     named = context(words, mode=mode, autonomy=autonomy, sandbox=SANDBOX)
     kinds = {
-        Say.YES: (Allow, Allow),
-        Say.NAMED: (Ask, Allow if words else Ask),
-        Say.ASK: (Ask, Ask),
-        Say.NO: (Deny, Deny),
+        ModeVerdict.YES: (Allow, Allow),
+        ModeVerdict.NAMED: (Ask, Allow if words else Ask),
+        ModeVerdict.ASK: (Ask, Ask),
+        ModeVerdict.NO: (Deny, Deny),
     }
     found = decide(tool, given, **arguments).verdict, decide(tool, named, **arguments).verdict
     assert tuple(map(type, found)) == kinds[look_up(act, mode, autonomy)]
 
 
 def test_stricter_modes_and_less_autonomy_are_never_looser() -> None:
-    order = list(Say)
+    order = list(ModeVerdict)
     for act in Act:
         for autonomy in Autonomy:
             across = [order.index(look_up(act, mode, autonomy)) for mode in Mode]

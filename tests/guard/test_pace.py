@@ -8,15 +8,15 @@ from hob.core.messages import Inbound
 from hob.core.turns import Turn
 from hob.guard.admission.actions import ActionRates, TooOften
 from hob.guard.admission.settings import ActionLimits
-from hob.guard.context import Sandbox
-from hob.guard.deeds import Deed, read_call
-from hob.guard.pace import Pace
+from hob.guard.policy.call_analysis import ToolCallAnalysis, read_call
+from hob.guard.policy.context import Sandbox
+from hob.guard.policy.rate_limits import ToolRateLimit
 from hob.testing.clock import ManualClock
 from tests.guard.calling import READER, SPECS, call_of
 from tests.guard.door import written
 
 
-def deed(tool: str, **arguments: object) -> Deed:
+def analysis(tool: str, **arguments: object) -> ToolCallAnalysis:
     found = read_call(call_of(tool, **arguments), SPECS[tool], READER, Sandbox())
     assert found is not None
     return found
@@ -30,14 +30,16 @@ class Paced:
     def __init__(self) -> None:
         self.alerts: list[tuple[str, str]] = []
         self.clock = ManualClock()
-        self.pace = Pace(ActionRates(ActionLimits(), self.clock), lambda inbound: inbound.sender.id, self.alert)
+        self.pace = ToolRateLimit(
+            ActionRates(ActionLimits(), self.clock), lambda inbound: inbound.sender.id, self.alert
+        )
 
     async def alert(self, who: str, app: str, why: TooOften, cls: SenderClass) -> None:
         self.alerts.append((who, app))
 
     async def does(self, tool: str, sender: str = "2", **arguments: object) -> str:
         """Why it has to wait; empty where it is done."""
-        made, here = deed(tool, **arguments), turn(written(sender=sender))
+        made, here = analysis(tool, **arguments), turn(written(sender=sender))
         refused = await self.pace.refuse(made, here)
         if refused is None:
             self.pace.count(made, here)
@@ -75,7 +77,7 @@ async def test_a_turn_of_several_people_counts_for_the_least_known() -> None:
     paced = Paced()
     owner = written(sender="1")
     owner = replace(owner, sender=replace(owner.sender, cls=SenderClass.OWNER))
-    mail = deed("mail_send", to="a@b.example", body="x")
+    mail = analysis("mail_send", to="a@b.example", body="x")
     for _ in range(3):
         paced.pace.count(mail, turn(owner, written(sender="2")))
     assert await paced.pace.refuse(mail, turn(written(sender="2"))) is not None

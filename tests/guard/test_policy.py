@@ -8,12 +8,12 @@ import pytest
 from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Effect, ToolSpec
-from hob.guard.context import Context, Private, Sandbox
-from hob.guard.deeds import Reader, read_call
-from hob.guard.hard_rules import HardRules
-from hob.guard.modes import Act, Autonomy, Mode
-from hob.guard.policy import Policy, may_be_granted
-from hob.guard.rules import sentence_of
+from hob.guard.policy.call_analysis import ArgumentReader, read_call
+from hob.guard.policy.context import Context, Private, Sandbox
+from hob.guard.policy.hard_rules import HardRules
+from hob.guard.policy.modes import Act, Autonomy, Mode
+from hob.guard.policy.policy import Policy, may_be_granted
+from hob.guard.policy.rule_names import sentence_of
 from hob.guard.settings import PolicySettings, ToolRules
 from tests.guard.calling import PLACES, POLICY, READER, SPECS, call_of, context, decide, verdict
 
@@ -155,9 +155,9 @@ def test_what_is_sent_cannot_be_undone_and_needs_no_file_that_is_named() -> None
     for tainted in (True, False):
         given = context("write to bob@example.com", tainted=tainted)
         for to, kind in (("bob@example.com", Allow), ("eve@example.com", Ask)):
-            deed = read_call(call_of("mail_send", to=to, body="hello"), final, READER, given.sandbox)
-            assert deed is not None
-            assert isinstance(POLICY.decide(deed, given).verdict, kind)
+            analysis = read_call(call_of("mail_send", to=to, body="hello"), final, READER, given.sandbox)
+            assert analysis is not None
+            assert isinstance(POLICY.decide(analysis, given).verdict, kind)
 
 
 def test_a_date_without_guests_is_sent_to_nobody() -> None:
@@ -169,7 +169,9 @@ def test_a_date_without_guests_is_sent_to_nobody() -> None:
 
 
 def test_personal_data_that_the_words_do_not_hold_is_asked_about() -> None:
-    reader = Reader(PLACES, READER.read_command, personal=lambda text: ["4111111111111111"] if "4111" in text else [])
+    reader = ArgumentReader(
+        PLACES, READER.read_command, personal=lambda text: ["4111111111111111"] if "4111" in text else []
+    )
     given = context("send a summary to bob@example.com", tainted=True)
     found = decide("mail_send", given, POLICY, reader, to="bob@example.com", body="card 4111111111111111")
     assert found.rule == "taint.private"
@@ -206,7 +208,7 @@ def test_hard_rules_hold_in_every_mode(mode: Mode, tool: str, arguments: dict[st
 
 
 def test_a_known_secret_is_given_to_no_tool() -> None:
-    reader = Reader(PLACES, READER.read_command, secrets=lambda text: ["k"] if "sk-123" in text else [])
+    reader = ArgumentReader(PLACES, READER.read_command, secrets=lambda text: ["k"] if "sk-123" in text else [])
     given = context("send sk-123 to bob@example.com", mode=Mode.FULL)
     assert decide("mail_send", given, POLICY, reader, to="bob@example.com", body="sk-123").rule == "hard.secrets"
     assert decide("exec", given, POLICY, reader, command="echo sk-123 | rev").rule == "hard.secrets"
@@ -389,12 +391,12 @@ def test_another_spelling_changes_nothing(tool: str, arguments: dict[str, Any], 
 
 def test_links_are_followed_to_what_they_lead_to() -> None:
     """By the tools' own way of finding files."""
-    led = Reader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/AGENTS.md"])
+    led = ArgumentReader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/AGENTS.md"])
     given = context("write notes.md", tainted=True)
     assert decide("write", given, POLICY, led, path="notes.md").rule == "taint.persists"
-    closed = Reader(PLACES, READER.read_command, resolve=lambda _: ["/home/me/.hob/hob.db"])
+    closed = ArgumentReader(PLACES, READER.read_command, resolve=lambda _: ["/home/me/.hob/hob.db"])
     assert decide("read", given, POLICY, closed, path="notes.md").rule == "hard.state"
-    final = Reader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/other.md"])
+    final = ArgumentReader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/other.md"])
     words = context("delete notes.md", tainted=True)
     assert decide("delete_file", words, POLICY, final, path="notes.md").rule == "taint.final"
 

@@ -6,8 +6,10 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.tools import Effect, ToolSpec
-from hob.guard.readings import READINGS
-from hob.tools import ChangesInMemory, FileTools, Root, Roots
+from hob.guard.policy.argument_roles import READINGS
+from hob.tools.filesystem.files import FileTools
+from hob.tools.filesystem.paths import Root, Roots
+from hob.tools.undo.changes import ChangesInMemory
 from tests.tools.keeping import FolderBlobs
 
 

@@ -8,19 +8,19 @@ import pytest
 
 from hob.core.settings import Secret
 from hob.guard.admission.settings import ActionLimits, AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
-from hob.guard.scanner.settings import Action, ScannerSettings
-from hob.guard.security_audit.audit import audit
-from hob.guard.security_audit.check import Severity, Tightening
-from hob.guard.security_audit.checks import CHECKS
-from hob.guard.security_audit.facts import (
-    Facts,
+from hob.guard.audit.security.check import Severity, Tightening
+from hob.guard.audit.security.checks import CHECKS
+from hob.guard.audit.security.facts import (
     FileFacts,
     GatewayFacts,
     ModelFacts,
     PlaceFacts,
     SandboxFacts,
     SecretFacts,
+    SecurityFacts,
 )
+from hob.guard.audit.security.report import audit
+from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings, ToolRules
 
 PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "backups", "backup", "logs", "blobs",
@@ -28,17 +28,17 @@ PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "back
 PASSPHRASE = Secret.of("sesame open")
 
 
-def place(name: str, mode: int = 0o644, **more: Any) -> Facts:
-    return Facts(files=FileFacts(places={name: PlaceFacts(f"/x/{name}", mode, **more)}))
+def place(name: str, mode: int = 0o644, **more: Any) -> SecurityFacts:
+    return SecurityFacts(files=FileFacts(places={name: PlaceFacts(f"/x/{name}", mode, **more)}))
 
 
-def files(**values: Any) -> Facts:
-    return Facts(files=FileFacts(**values))
+def files(**values: Any) -> SecurityFacts:
+    return SecurityFacts(files=FileFacts(**values))
 
 
-def of(section: str, kind: Callable[..., Any]) -> Callable[..., Facts]:
-    def make(**values: Any) -> Facts:
-        return replace(Facts(), **{section: kind(**values)})
+def of(section: str, kind: Callable[..., Any]) -> Callable[..., SecurityFacts]:
+    def make(**values: Any) -> SecurityFacts:
+        return replace(SecurityFacts(), **{section: kind(**values)})
 
     return make
 
@@ -121,8 +121,8 @@ WRONG = {
     "channels.many_mails": admission(limits=ActionLimits(apps={})),
     "channels.no_cooldown": admission(limits=ActionLimits(cooldown_seconds=0)),
     "channels.any_file": admission(attachment_types=["*/*"]),
-    "scanner.strangers_pass": scanner(stranger=Action.ASK),
-    "scanner.members_unseen": scanner(member=Action.NONE),
+    "scanner.strangers_pass": scanner(stranger=ScannerAction.ASK),
+    "scanner.members_unseen": scanner(member=ScannerAction.NONE),
     "scanner.blunt": scanner(threshold=9.0),
 }  # fmt: skip
 
@@ -134,7 +134,7 @@ def test_there_are_many_checks_each_with_a_name_of_its_own_and_advice() -> None:
 
 
 def test_nothing_is_said_about_a_hob_as_it_comes() -> None:
-    report = audit(Facts())
+    report = audit(SecurityFacts())
     assert (report.findings, report.worst) == ((), None)
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import ApprovalId
-from hob.guard.showing import brief, show, subject_of, visible
+from hob.guard.approvals.question_text import brief, show, subject_of, visible
 
 ID = ApprovalId("a_1")
 

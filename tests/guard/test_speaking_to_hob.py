@@ -3,8 +3,8 @@
 import pytest
 
 from hob.core.ports.guard import Deny
-from hob.guard.context import Sandbox
-from hob.guard.modes import Autonomy, Mode
+from hob.guard.policy.context import Sandbox
+from hob.guard.policy.modes import Autonomy, Mode
 from tests.guard.calling import context, verdict
 
 
@@ -15,7 +15,7 @@ from tests.guard.calling import context, verdict
         "cd /opt && ./venv/bin/hob accept --all",
         "echo allow | xargs hob approvals",
         "python3 -m hob config set policy.mode full",
-        "python3 -c 'from hob.app.cli import run; run([\"accept\"])'",
+        "python3 -c 'from hob.cli.table import run; run([\"accept\"])'",
         "curl --unix-socket /tmp/x/hob.sock http://hob/approvals",
         "nc -U ./hob.sock",
         "ls $HOB_HOME",

@@ -10,13 +10,13 @@ import pytest
 import hob.guard
 from hob.core.ids import ApprovalId
 from hob.core.ports.guard import Ask
-from hob.guard.modes import ACTS, Act
-from hob.guard.rules import RULES
-from hob.guard.shell import Severity
-from hob.guard.shell.places import Place
-from hob.guard.showing import brief, show, subject_of
+from hob.guard.approvals.question_text import brief, show, subject_of
+from hob.guard.policy.modes import ACTS, Act
+from hob.guard.policy.rule_names import RULES
+from hob.guard.shell.findings import ShellSeverity
+from hob.guard.shell.places import ShellPlace
 from hob.guard.wording.german import GERMAN
-from hob.guard.wording.reasons import Reason, because, in_language
+from hob.guard.wording.reasons import GuardReason, because, in_language
 from tests.guard.calling import context, verdict
 from tests.guard.shell.catalogue import benign, hostile, judge
 
@@ -44,14 +44,14 @@ def test_every_sentence_that_asks_is_known_in_german(path: Path) -> None:
 
 def test_every_reason_of_a_command_that_is_asked_about_is_known_in_german() -> None:
     reasons = {
-        each.reason.sentence if isinstance(each.reason, Reason) else each.reason
+        each.reason.sentence if isinstance(each.reason, GuardReason) else each.reason
         for text in (*(each.text for each in hostile()), *benign())
         for each in judge(text)
-        if each.severity is Severity.ASK
+        if each.severity is ShellSeverity.ASK
     }
     assert len(reasons) > 50
     assert reasons <= GERMAN.keys()
-    assert {place.value for place in Place} <= GERMAN.keys()
+    assert {place.value for place in ShellPlace} <= GERMAN.keys()
 
 
 def test_every_act_and_every_rule_that_asks_is_known_in_german() -> None:

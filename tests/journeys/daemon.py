@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hob.app.daemon import run_daemon, set_up_logging
+from hob.app.composition import Extras
+from hob.app.daemon.daemon import run_daemon, set_up_logging
 from hob.app.home import own
-from hob.app.opening import Extras
-from hob.app.sections import read_config
+from hob.app.settings_sections import read_config
 from hob.core.errors import HobError
 from hob.core.labels import SenderClass
 from hob.core.messages import Inbound

@@ -9,9 +9,9 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from hob.app.importing.assistants import find_assistant
-from hob.app.importing.course import carry_out, make_plan
-from hob.config import find_home
+from hob.app.imports.assistants import find_assistant
+from hob.app.imports.run import carry_out, make_plan
+from hob.config.environment import find_home
 
 
 def main(messages: str, pid: str = "") -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import httpx2
 
-from hob.store.audit import show_audit
+from hob.store.audit.audit import show_audit
 
 from .world import LOST, World, until
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from hob.core.clock import SystemClock
-from hob.store import StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 
 from .world import World, open_world, until
 

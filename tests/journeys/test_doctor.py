@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hob import __version__
-from hob.app.doctor.checks import CHECKS
+from hob.app.diagnostics.checks import CHECKS
 from hob.testing.model_server import ModelServer
 
 from .test_full_disk import fill, small, write_until_refused
@@ -88,7 +88,7 @@ async def test_a_hob_that_can_accept_nothing_is_told_of(small: World) -> None:
         assert "nothing is accepted now: " in titles(report, "daemon.refusing")[0]
 
 
-OLDER = "import sys, hob; hob.__version__ = '0.0.9'; from hob.app.cli import run; sys.exit(run(['serve']))"
+OLDER = "import sys, hob; hob.__version__ = '0.0.9'; from hob.cli.table import run; sys.exit(run(['serve']))"
 
 
 async def test_another_version_that_still_runs_is_told() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from hob.gateway.lockout import MOST_TRIES
+from hob.gateway.auth.lockout import MOST_TRIES
 
 from .world import LOST, TOKEN, Daemon, World, until
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.app.importing import folders
+from tests.app.imports import folders
 
 from .terminal import ENTER, open_terminal
 from .world import World

@@ -23,7 +23,7 @@ from .world import TOKEN, Daemon, World, until
 PEM = Path(__file__).with_name("localhost.pem")
 OWNING = """
 import pathlib, sys
-from hob.app.resident import resident
+from hob.app.daemon.embedded_daemon import resident
 with resident(pathlib.Path(sys.argv[1])):
     sys.stdin.read()
 """

@@ -63,6 +63,6 @@ async def test_why_a_daemon_broke_is_in_its_log(world: World) -> None:
     said = await world.hob("serve")
     assert said.status == 1
     assert (
-        "CRITICAL hob.app.operating.log_file - Hob ends: The database is damaged"
+        "CRITICAL hob.app.logs.log_file - Hob ends: The database is damaged"
         in (world.home / "logs" / "hob.log").read_text()
     )

@@ -11,7 +11,8 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.ids import ApprovalId
-from hob.store import Store, StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 
 from .terminals import PROMPT, terminal
 from .world import LOST, Daemon, Said, World, until

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from hob.guard.masking.mask import MASKED
+from hob.guard.screening.masking.mask import MASKED
 from hob.testing.model_server import ModelServer
 
 from .world import Daemon, World, open_world, until

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hob.guard.masking.mask import MASKED
+from hob.guard.screening.masking.mask import MASKED
 from hob.testing.model_server import ModelServer, Reply
 from tests.guard.canaries import CANARY, leaks
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.supervision import Supervisor
+from hob.app.daemon.service_notifier import Supervisor
 from hob.core.clock import SystemClock
 
 from .world import World, open_world

@@ -59,16 +59,16 @@ async def test_a_webhook_that_takes_nothing_is_told_at_the_start(world: World) -
         await until(lambda: "webhook door takes nothing" in daemon.errors)
 
 
-def telling(receiver: Receiver, event: str = "turn.done") -> dict[str, str]:
+def notifier(receiver: Receiver, event: str = "turn.done") -> dict[str, str]:
     """The environment of a daemon that tells this receiver."""
     to = f'{{ url = "{receiver.url}", secret = "{KEY}", allow_private = true, events = ["{event}"] }}'
-    return {"HOB_WEBHOOKS_OUT": f"{{ desk = {to} }}", "HOB_BUS_SEND_PAUSE_SECONDS": "0.05"}
+    return {"HOB_WEBHOOKS_OUT": f"{{ operations = {to} }}", "HOB_BUS_SEND_PAUSE_SECONDS": "0.05"}
 
 
 @pytest.mark.parametrize("boundary", ["finished", "outbox_written", "sending:1"])
 async def test_what_is_to_be_told_outlives_the_daemon(world: World, boundary: str) -> None:
     async with receiving() as receiver:
-        async with world.harness(boundary, **telling(receiver)) as daemon:
+        async with world.harness(boundary, **notifier(receiver)) as daemon:
             with contextlib.suppress(*LOST):
                 await daemon.post("hi", key="k")
             if not boundary.startswith("sending"):
@@ -76,7 +76,7 @@ async def test_what_is_to_be_told_outlives_the_daemon(world: World, boundary: st
             else:
                 await receiver.until(1)
                 daemon.kill()
-        async with world.harness(**telling(receiver)) as daemon:
+        async with world.harness(**notifier(receiver)) as daemon:
             view = (await daemon.post("hi", key="k")).json()
             told = await receiver.until(1)
             await daemon.post("again", key="k2")  # comes after whatever else is to be told
@@ -89,19 +89,19 @@ async def test_what_is_to_be_told_outlives_the_daemon(world: World, boundary: st
 
 async def test_who_was_being_told_at_a_kill_is_told_again_under_the_same_id(world: World) -> None:
     async with receiving(HANG) as receiver:
-        async with world.serve(**telling(receiver)) as daemon:
+        async with world.serve(**notifier(receiver)) as daemon:
             await daemon.post("hi")
             await receiver.until(1)
             daemon.kill()
             await daemon.gone()
-        async with world.serve(**telling(receiver)):
+        async with world.serve(**notifier(receiver)):
             first, second = await receiver.until(2)
     assert (first.id, first.body) == (second.id, second.body)
     assert second.proven
 
 
 async def test_that_leave_is_asked_for_is_told_without_what_for(world: World) -> None:
-    async with receiving() as receiver, world.serve(**telling(receiver, "approval.asked")) as daemon:
+    async with receiving() as receiver, world.serve(**notifier(receiver, "approval.asked")) as daemon:
         view = (await daemon.post('CALL exec {"command": "rm -rf junk"}')).json()
         (told,) = await receiver.until(1)
     assert told.json["type"] == "approval.asked"
@@ -116,7 +116,7 @@ async def test_what_comes_back_to_the_hob_that_told_it_is_left_alone(world: Worl
     settings = {
         "HOB_GATEWAY_PORT": str(port),
         "HOB_WEBHOOKS": f'{{ it = {{ secret = "{KEY}", scheme = "standard" }} }}',
-        **telling(Receiver(f"http://127.0.0.1:{port}/hooks/it")),
+        **notifier(Receiver(f"http://127.0.0.1:{port}/hooks/it")),
     }
     async with world.serve(**settings) as daemon:
         await daemon.post("hi")

@@ -16,7 +16,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from hob.bus import BusSettings
+from hob.bus.settings import BusSettings
 from hob.core.errors import Busy
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
@@ -96,7 +96,7 @@ class BusMachine(RuleBasedStateMachine):
         scripts: dict[str, Script] = {
             "hold": self._hold, "steer": self._steer, "park": park, "stumble": stumble, "broken": broken,
         }  # fmt: skip
-        commands = TableCommands(lane={"/new": fresh})
+        commands = TableCommands(session_queue={"/new": fresh})
         async with open_bench(
             self.home, scripts=scripts, commands=commands, channels=[self.channel], settings=SETTINGS
         ) as bench:
@@ -160,17 +160,17 @@ class BusMachine(RuleBasedStateMachine):
 
     @rule(chat=st.sampled_from(CHATS))
     def resume(self, chat: str) -> None:
-        self.do(self.bench.bus.lanes.resume(SessionKey(chat)))
+        self.do(self.bench.bus.session_queues.resume(SessionKey(chat)))
 
     @rule(chat=st.sampled_from(CHATS), waiting=st.booleans())
     def stop(self, chat: str, waiting: bool) -> None:
-        self.do(self.bench.bus.lanes.stop(SessionKey(chat), "stopped", waiting=waiting))
+        self.do(self.bench.bus.session_queues.stop(SessionKey(chat), "stopped", waiting=waiting))
 
     @precondition(lambda self: self.accepted)
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.accepted)))
-        self.do(self.bench.bus.lanes.cancel(self.accepted[key].id, "cancelled"))
+        self.do(self.bench.bus.session_queues.cancel(self.accepted[key].id, "cancelled"))
 
     @rule()
     def open_gate(self) -> None:
@@ -183,7 +183,7 @@ class BusMachine(RuleBasedStateMachine):
     async def _wake(self) -> None:
         for task in await self.bench.store.tasks.find(limit=10_000, open_only=True):
             if task.turn is not None and task.state is TaskState.WAITING:
-                await self.bench.bus.lanes.wake(task.turn)
+                await self.bench.bus.session_queues.wake(task.turn)
 
     @rule()
     def restart(self) -> None:
@@ -214,13 +214,13 @@ class BusMachine(RuleBasedStateMachine):
     async def _settle(self) -> None:
         self.gate.set()
         for chat in CHATS:
-            # Only where it is paused: it also makes the lane look, which would hide a forgotten message.
+            # Only where it is paused: it also makes the session queue look, which would hide a forgotten message.
             if (await self.bench.store.sessions.get(SessionKey(chat))).paused:
-                await self.bench.bus.lanes.resume(SessionKey(chat))
+                await self.bench.bus.session_queues.resume(SessionKey(chat))
         while not await self._all_settled():
             await self._wake()
             await asyncio.sleep(0.002)
-        while self.bench.bus.lanes._lanes or (await self.bench.store.outbox.counts()).open:  # noqa: ASYNC110
+        while self.bench.bus.session_queues._lanes or (await self.bench.store.outbox.counts()).open:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         await self._stop()
 

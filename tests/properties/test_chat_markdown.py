@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from hob.app.chat.answer import Answer
-from hob.app.chat.blocks import Blocks
-from hob.app.chat.fragments import Line, barred, text_of
+from hob.cli.chat.answer import StreamedAnswer
+from hob.cli.chat.blocks import Blocks
+from hob.cli.chat.fragments import Line, barred, text_of
 
 WORDS = (
     "# ", "## x", "para", "more words", "**bold**", "*it", "`code`", "``", "```", "```py", "````", "~~~", "    code",
@@ -42,7 +42,7 @@ def blocks_of(parts: Sequence[str], *, eager: bool = True) -> list[str]:
 
 
 def rendered(parts: Sequence[str], width: int, *, eager: bool = True) -> list[list[Line]]:
-    answer, found = Answer(), list[list[Line]]()
+    answer, found = StreamedAnswer(), list[list[Line]]()
     for part in parts:
         answer.feed(part)
         if eager:

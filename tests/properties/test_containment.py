@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ToolFailed, ToolRefused
-from hob.tools import beneath
-from hob.tools.paths import Root, Roots
+from hob.tools.filesystem import directories as beneath
+from hob.tools.filesystem.paths import Root, Roots
 
 names = st.sampled_from(
     ["ws", "work", "ro", "out", "a", "b", "A", "é", "e\u0301", "a.", " ", "...", ".hob", "~", "proc"]

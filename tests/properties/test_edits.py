@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ToolFailed
-from hob.tools.diffs import unified
-from hob.tools.edits import edit
-from hob.tools.patches import parse
-from hob.tools.patching import apply
+from hob.tools.editing.diffs import unified
+from hob.tools.editing.patch_apply import apply
+from hob.tools.editing.patch_format import parse
+from hob.tools.editing.replacement import edit
 
 lines = st.sampled_from(
     ["", "a", "b", "  a", "\tb", "a  ", "}", "-- x", "++ x", "@@ -1 +1 @@", "\\ x", "é“", "+", "- ", "*** x"]

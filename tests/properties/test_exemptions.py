@@ -5,8 +5,8 @@ import string
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hob.guard.addresses import Target, host, host_of, is_plain_url, mail, path, recipient
-from hob.guard.exemptions import Named, read_words
+from hob.guard.policy.addresses import Target, host, host_of, is_plain_url, mail, path, recipient
+from hob.guard.policy.exemptions import Named, read_words
 
 LETTERS = string.ascii_lowercase + string.digits
 labels = st.text(LETTERS, max_size=8).map("x{}".format)  # no label is a word that forbids

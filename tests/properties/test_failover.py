@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
-from hob.providers.failover import RAISED, Ask, Walk
-from hob.providers.health import LONGEST, RULES, Health, Lane, Scope
-from hob.providers.walking import Failover
+from hob.providers.routing.failover import RAISED, FailoverPlan, ModelAttempt
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.health import LONGEST, RULES, ModelRoute, RestScope, RouteHealth
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, Line, ScriptedModel, Silence
 
 LANES = tuple(
-    Lane(f"{provider}/{model}", provider, key)
+    ModelRoute(f"{provider}/{model}", provider, key)
     for provider in ("acme", "beta", "core")
     for model in ("big", "small")
     for key in (0, 1)
 )
 WAITS = st.none() | st.floats(min_value=0, max_value=100)
-WHATEVER_THE_KEY = {fault for fault, rule in RULES.items() if rule.scope in (Scope.MODEL, Scope.PROVIDER)}
+WHATEVER_THE_KEY = {fault for fault, rule in RULES.items() if rule.scope in (RestScope.MODEL, RestScope.PROVIDER)}
 STEPS = st.floats(min_value=0, max_value=1)
 
 
@@ -39,9 +39,9 @@ class Fails:
 class Walked:
     """What one walk did: who was asked when, what came of it."""
 
-    asks: list[tuple[Ask, float]] = field(default_factory=list)
+    asks: list[tuple[ModelAttempt, float]] = field(default_factory=list)
     failures: list[Fails] = field(default_factory=list)
-    answered: Lane | None = None
+    answered: ModelRoute | None = None
     error: ModelError | None = None
 
 
@@ -57,9 +57,9 @@ CHAINS = st.lists(st.sampled_from(LANES), min_size=1, max_size=6, unique=True)
 
 
 def walk_through(
-    chain: list[Lane],
-    scripts: Mapping[Lane, list[Fails]],
-    health: Health,
+    chain: list[ModelRoute],
+    scripts: Mapping[ModelRoute, list[Fails]],
+    health: RouteHealth,
     *,
     began: float,
     patience: float,
@@ -67,24 +67,24 @@ def walk_through(
     draw: float,
     endless: bool = False,
 ) -> Walked:
-    """Walk; a lane whose script is used up answers, or goes on failing as it last did."""
+    """Walk; a route whose script is used up answers, or goes on failing as it last did."""
     walked, now = Walked(), began
-    left = {lane: list(scripts.get(lane, ())) for lane in chain}
-    walk = Walk(chain, health, began, patience=patience, max_attempts=attempts)
+    left = {route: list(scripts.get(route, ())) for route in chain}
+    walk = FailoverPlan(chain, health, began, patience=patience, max_attempts=attempts)
     ask = walk.first(now)
     while ask is not None:
         now += ask.wait
         walked.asks.append((ask, now))
-        script = left[ask.lane]
+        script = left[ask.route]
         if not script:
-            walk.answered(ask.lane)
-            walked.answered = ask.lane
+            walk.answered(ask.route)
+            walked.answered = ask.route
             return walked
         failure = script[0] if endless and len(script) == 1 else script.pop(0)
         walked.failures.append(failure)
         now += failure.took
         error = ModelError(failure.fault, "as drawn", retry_after=failure.wait)
-        ask = walk.failed(ask.lane, error, now, draw=draw, shown=failure.shown)
+        ask = walk.failed(ask.route, error, now, draw=draw, shown=failure.shown)
     walked.error = walk.verdict(now)
     return walked
 
@@ -95,19 +95,19 @@ def ends(failure: Fails) -> bool:
 
 @given(CHAINS, SCRIPTS, st.sampled_from([0.0, 8.0, 60.0]), st.integers(1, 4), STEPS, st.booleans())
 def test_one_request_keeps_all_promises(
-    chain: list[Lane],
-    scripts: dict[Lane, list[Fails]],
+    chain: list[ModelRoute],
+    scripts: dict[ModelRoute, list[Fails]],
     patience: float,
     attempts: int,
     draw: float,
     endless: bool,
 ) -> None:
     walked = walk_through(
-        chain, scripts, Health(), began=50.0, patience=patience, attempts=attempts, draw=draw, endless=endless
+        chain, scripts, RouteHealth(), began=50.0, patience=patience, attempts=attempts, draw=draw, endless=endless
     )
-    lanes = [ask.lane for ask, _ in walked.asks]
-    firsts = [ask for place, (ask, _) in enumerate(walked.asks) if ask.lane not in lanes[:place]]
-    repeats = [asked for place, asked in enumerate(walked.asks) if asked[0].lane in lanes[:place]]
+    routes = [ask.route for ask, _ in walked.asks]
+    firsts = [ask for place, (ask, _) in enumerate(walked.asks) if ask.route not in routes[:place]]
+    repeats = [asked for place, asked in enumerate(walked.asks) if asked[0].route in routes[:place]]
 
     assert (walked.answered is None) != (walked.error is None)
     assert len(walked.asks) <= len(chain) + attempts - 1
@@ -118,33 +118,33 @@ def test_one_request_keeps_all_promises(
     if walked.error is not None:
         assert walked.error.attempts == len(walked.asks)
         if not ends(walked.failures[-1]):
-            for lane in set(chain) - set(lanes):
+            for route in set(chain) - set(routes):
                 own = [
                     failure.fault
                     for (ask, _), failure in zip(walked.asks, walked.failures, strict=True)
-                    if ask.lane.ref == lane.ref
+                    if ask.route.ref == route.ref
                 ]
                 assert WHATEVER_THE_KEY.intersection(own), "somebody was not asked"
-            refs = {lane.ref for lane in chain}
+            refs = {route.ref for route in chain}
             assert len(refs) == 1 or all(ref in str(walked.error) for ref in refs)
 
 
 @given(CHAINS, SCRIPTS, st.data(), STEPS)
 def test_a_model_that_is_well_answers_wherever_it_stands(
-    chain: list[Lane], scripts: dict[Lane, list[Fails]], data: st.DataObject, draw: float
+    chain: list[ModelRoute], scripts: dict[ModelRoute, list[Fails]], data: st.DataObject, draw: float
 ) -> None:
     well = data.draw(st.sampled_from(chain))
     passing = {
-        lane: [
+        route: [
             fails
             for fails in script
-            if not ends(fails) and not (lane.ref == well.ref and fails.fault in WHATEVER_THE_KEY)
+            if not ends(fails) and not (route.ref == well.ref and fails.fault in WHATEVER_THE_KEY)
         ]
-        for lane, script in scripts.items()
+        for route, script in scripts.items()
     }
-    health = Health()
-    for lane in data.draw(st.lists(st.sampled_from(LANES), max_size=8)):  # a history of other requests
-        health.note_failure(lane, ModelError(data.draw(st.sampled_from(sorted(ModelFault)))), 49.0)
+    health = RouteHealth()
+    for route in data.draw(st.lists(st.sampled_from(LANES), max_size=8)):  # a history of other requests
+        health.note_failure(route, ModelError(data.draw(st.sampled_from(sorted(ModelFault)))), 49.0)
     walked = walk_through(chain, passing | {well: []}, health, began=50.0, patience=0.0, attempts=1, draw=draw)
     assert walked.error is None
     assert walked.answered is not None
@@ -152,32 +152,34 @@ def test_a_model_that_is_well_answers_wherever_it_stands(
 
 @given(CHAINS, SCRIPTS, st.sampled_from([8.0, 60.0]), STEPS)
 def test_a_server_is_not_asked_again_before_the_time_it_named(
-    chain: list[Lane], scripts: dict[Lane, list[Fails]], patience: float, draw: float
+    chain: list[ModelRoute], scripts: dict[ModelRoute, list[Fails]], patience: float, draw: float
 ) -> None:
-    walked = walk_through(chain, scripts, Health(), began=0.0, patience=patience, attempts=4, draw=draw, endless=True)
-    not_before: dict[Lane, float] = {}
+    walked = walk_through(
+        chain, scripts, RouteHealth(), began=0.0, patience=patience, attempts=4, draw=draw, endless=True
+    )
+    not_before: dict[ModelRoute, float] = {}
     empty = 0
     for (ask, at), failure in zip(walked.asks, walked.failures, strict=False):
-        assert at >= not_before.get(ask.lane, 0.0)
-        not_before[ask.lane] = at + failure.took + (failure.wait or 0.0) - 1e-9
-    previous: dict[Lane, Fails] = {}
+        assert at >= not_before.get(ask.route, 0.0)
+        not_before[ask.route] = at + failure.took + (failure.wait or 0.0) - 1e-9
+    previous: dict[ModelRoute, Fails] = {}
     for (ask, _), failure in zip(walked.asks, walked.failures, strict=False):
-        empty += ask.lane in previous and previous[ask.lane].fault is ModelFault.EMPTY
-        previous[ask.lane] = failure
+        empty += ask.route in previous and previous[ask.route].fault is ModelFault.EMPTY
+        previous[ask.route] = failure
     assert empty <= 1, "an empty answer was paid for more than twice"
 
 
 @given(st.lists(st.tuples(st.sampled_from(LANES), FAILS, st.floats(0, 10_000)), min_size=1, max_size=30))
-def test_whatever_happened_everything_is_awake_again_in_time(history: list[tuple[Lane, Fails, float]]) -> None:
-    health, now = Health(), 0.0
-    for lane, failure, later in history:
+def test_whatever_happened_everything_is_awake_again_in_time(history: list[tuple[ModelRoute, Fails, float]]) -> None:
+    health, now = RouteHealth(), 0.0
+    for route, failure, later in history:
         now += later
-        health.note_failure(lane, ModelError(failure.fault, retry_after=failure.wait), now)
-        rest = health.find_rest(lane, now)
+        health.note_failure(route, ModelError(failure.fault, retry_after=failure.wait), now)
+        rest = health.find_rest(route, now)
         assert rest is not None or failure.fault not in RULES
         assert rest is None or rest.until - now <= LONGEST
     longest = max(max(rule.seconds) for rule in RULES.values())
-    assert all(health.find_rest(lane, now + longest) is None for lane in LANES)
+    assert all(health.find_rest(route, now + longest) is None for route in LANES)
 
 
 ERRORS = st.builds(
@@ -202,7 +204,7 @@ async def test_the_driver_shows_one_model_answering_and_says_who(
     for number in silent.intersection(range(len(refs) - 1)):  # the silence of the last is the agent's to notice
         models[refs[number]].script.insert(0, Silence())
     clock = ManualClock(jump=True)
-    failover = Failover(lambda ref: (Lane(ref, ref),), lambda lane: models[lane.ref], clock, draw=lambda: draw)
+    failover = Failover(lambda ref: (ModelRoute(ref, ref),), lambda route: models[route.ref], clock, draw=lambda: draw)
     request = ModelRequest("", "", (UserMessage("hi"),), patience=patience, models=refs)
     seen: list[ModelEvent] = []
     failure: ModelError | None = None

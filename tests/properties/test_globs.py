@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ToolFailed
-from hob.tools.globs import Glob, fixed_beginning
-from hob.tools.ignoring import is_ignored, read_rules
+from hob.tools.filesystem.globs import Glob, fixed_beginning
+from hob.tools.filesystem.ignore_rules import is_ignored, read_rules
 from tests.growth import grows_with_its_size
 
 

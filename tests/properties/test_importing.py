@@ -14,24 +14,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.app.importing.assistants import OWN, find_assistant
-from hob.app.importing.contents import Contents, Said, Source
-from hob.app.importing.course import make_plan
-from hob.app.importing.plan import OPEN, Kind
-from hob.app.importing.settings import put_setting
-from hob.app.sections import read_config
-from hob.config import process_environment
+from hob.app.imports.assistants import OWN, find_assistant
+from hob.app.imports.contents import Contents, SourceFolder, SourceMessage
+from hob.app.imports.plan import OPEN, ItemKind
+from hob.app.imports.run import make_plan
+from hob.app.imports.settings import put_setting
+from hob.app.settings_sections import read_config
+from hob.config.environment import process_environment
 from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
 from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry
 from hob.guard.admission.settings import AdmissionSettings
-from hob.providers import ModelSettings
-from hob.providers.catalogue import KNOWN_NAMES, PROVIDERS
-from hob.providers.choice import Choice
-from hob.store import PastEntry
+from hob.providers.catalog.catalog import KNOWN_NAMES, PROVIDERS
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings
+from hob.store.imports import PastEntry
 from hob.testing.memory_store import memory_store
-from tests.app.importing import folders
+from tests.app.imports import folders
 
 WORDS = ["user", "assistant", "text", "anthropic/x", "${HOME}", "*", "low", "2026-03-08T14:53:56", "http://[", "a\nb"]
 values = st.recursive(
@@ -66,10 +66,10 @@ claw_entries = st.one_of(*map(near, folders.CLAW_TALK), values)
 nano_entries = st.one_of(*map(near, folders.NANO_TALK), values)
 
 
-def read(root: Path, assistant: int) -> tuple[Contents, list[Said]]:
+def read(root: Path, assistant: int) -> tuple[Contents, list[SourceMessage]]:
     with ExitStack() as stack:
-        contents = OWN[assistant].read(Source(root, True, {}, stack))
-        said = [each for one in contents.conversations for each in one.read() if isinstance(each, Said)]
+        contents = OWN[assistant].read(SourceFolder(root, True, {}, stack))
+        said = [each for one in contents.conversations for each in one.read() if isinstance(each, SourceMessage)]
     return contents, said
 
 
@@ -175,7 +175,7 @@ def test_no_folder_from_elsewhere_says_where_a_secret_that_is_here_is_sent_or_wh
         before = sent(home)
         with ExitStack() as stack:
             plan = make_plan(find_assistant(assistant), root, os.environ, home, stack)
-        for item in plan.of(Kind.SETTING, Kind.SECRET):
+        for item in plan.of(ItemKind.SETTING, ItemKind.SECRET):
             if item.status in OPEN:
                 put_setting(item, read_config())
         assert {each for each in sent(home) - before if each[2] in SECRETS} == set()

@@ -15,16 +15,16 @@ from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.models import Usage
 from hob.core.notices import Delta, Notice, Progress, Retracted
 from hob.core.ports.accept import Accepted
-from hob.gateway.openai.asking import Asked, Outcome
+from hob.gateway.openai.ask import ChatOutcome, ChatRun
 from hob.gateway.openai.completions import ChunkWriter
 from hob.gateway.openai.errors import failed
 from hob.gateway.openai.responses import ResponseWriter
-from hob.gateway.openai.streaming import Writer
-from hob.gateway.openai.telling import Telling
+from hob.gateway.openai.stream import StreamWriter
+from hob.gateway.openai.stream_text import StreamedText
 
 ID = InboundId("m_7f3k9q2x0b1d4h")
 TRACE, SESSION = TraceId("t"), SessionKey("api:main")
-ASKED = Asked(Accepted(ID, TRACE, SESSION), "hob", returns=False)
+ASKED = ChatRun(Accepted(ID, TRACE, SESSION), "hob", returns=False)
 LINE_ENDS = '\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\ufeff\x00"\\: '
 PIECES = st.lists(
     st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(LINE_ENDS), min_size=1), max_size=5
@@ -36,12 +36,12 @@ NOTICES = st.lists(
 )
 
 
-def outcome(text: str) -> Outcome:
+def outcome(text: str) -> ChatOutcome:
     view = {"id": ID, "session": SESSION, "trace_id": TRACE, "state": "done", "notes": []}
-    return Outcome(ID, 0, text, False, Usage(input=2, output=1), view)
+    return ChatOutcome(ID, 0, text, False, Usage(input=2, output=1), view)
 
 
-def written(writer: Writer, pieces: Sequence[str], *last: bytes) -> bytes:
+def written(writer: StreamWriter, pieces: Sequence[str], *last: bytes) -> bytes:
     parts: list[Iterable[bytes]] = [writer.begin(), *(writer.piece(piece) for piece in pieces)]
     whole = [b for part in parts for b in part]
     return b"".join([*whole, b": working\n\n", *(last or writer.end(outcome("".join(pieces))))])
@@ -99,13 +99,13 @@ def test_a_failure_in_the_middle_is_raised_and_never_said(message: str) -> None:
 
 @given(NOTICES, st.text("ab ", max_size=8))
 def test_a_stream_always_ends_with_the_whole_answer(notices: list[Notice], answer: str) -> None:
-    telling = Telling()
-    sent = "".join(telling.hear(notice) for notice in notices)
-    assert (sent + telling.finish(answer)).endswith(answer)
+    notifier = StreamedText()
+    sent = "".join(notifier.hear(notice) for notice in notices)
+    assert (sent + notifier.finish(answer)).endswith(answer)
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=4)))
 def test_what_was_heard_whole_is_not_said_twice(pieces: list[str]) -> None:
-    telling = Telling()
-    sent = [telling.hear(Delta(TRACE, SESSION, piece)) for piece in pieces]
-    assert "".join([*sent, telling.finish("".join(pieces))]) == "".join(pieces)
+    notifier = StreamedText()
+    sent = [notifier.hear(Delta(TRACE, SESSION, piece)) for piece in pieces]
+    assert "".join([*sent, notifier.finish("".join(pieces))]) == "".join(pieces)

@@ -11,13 +11,13 @@ from hob.core.ids import CallId
 from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
-from hob.guard.context import Context, Private, Sandbox
-from hob.guard.deeds import read_call
-from hob.guard.exemptions import read_words
-from hob.guard.hard_rules import HardRules
-from hob.guard.modes import Act, Autonomy, Mode
-from hob.guard.policy import Policy, may_be_granted, strictness
-from hob.guard.readings import READINGS
+from hob.guard.policy.argument_roles import READINGS
+from hob.guard.policy.call_analysis import read_call
+from hob.guard.policy.context import Context, Private, Sandbox
+from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.hard_rules import HardRules
+from hob.guard.policy.modes import Act, Autonomy, Mode
+from hob.guard.policy.policy import Policy, may_be_granted, strictness
 from hob.guard.settings import PolicySettings, ToolRules
 from tests.guard.calling import PLACES, READER, SPECS
 
@@ -104,9 +104,9 @@ OPEN = PolicySettings()
 
 
 def judged(call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings = OPEN) -> Verdict:
-    deed = read_call(*call, READER, context.sandbox)
-    assert deed is not None
-    return Policy(HARD, settings).decide(deed, context).verdict
+    analysis = read_call(*call, READER, context.sandbox)
+    assert analysis is not None
+    return Policy(HARD, settings).decide(analysis, context).verdict
 
 
 @given(calls(), contexts(), settings)
@@ -149,11 +149,11 @@ def test_settings_only_narrow(call: tuple[ToolCall, ToolSpec], context: Context,
 def test_no_setting_lifts_a_hard_rule(
     call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings
 ) -> None:
-    deed = read_call(*call, READER, context.sandbox)
-    assert deed is not None
-    hard = HARD(deed, context, settings)
+    analysis = read_call(*call, READER, context.sandbox)
+    assert analysis is not None
+    hard = HARD(analysis, context, settings)
     if hard is not None:
-        decided = Policy(HARD, settings).decide(deed, context)
+        decided = Policy(HARD, settings).decide(analysis, context)
         assert decided.verdict == hard
 
 
@@ -163,9 +163,9 @@ def test_what_the_owner_names_never_frees_what_persists_or_configures(
 ) -> None:
     everything = read_words([" ".join([*ADDRESSES, *URLS, *FILES])], base=PLACES.base, home=PLACES.home)
     given = replace(context, named=everything, trust=Trust.UNTRUSTED)
-    deed = read_call(*call, READER, given.sandbox)
-    assert deed is not None
-    if deed.acts & {Act.PERSIST, Act.CONFIGURE} or deed.secret_files:
+    analysis = read_call(*call, READER, given.sandbox)
+    assert analysis is not None
+    if analysis.acts & {Act.PERSIST, Act.CONFIGURE} or analysis.secret_files:
         assert not isinstance(judged(call, given), Allow)
 
 
@@ -173,9 +173,9 @@ def test_what_the_owner_names_never_frees_what_persists_or_configures(
 def test_words_that_name_nothing_free_nothing(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
     silent = replace(context, named=read_words([]))
     assert strictness(judged(call, silent)) >= strictness(judged(call, context))
-    deed = read_call(*call, READER, context.sandbox)
-    assert deed is not None
-    sends = deed.acts & {Act.SEND, Act.FINAL, Act.ONLINE, Act.PERSIST, Act.CONFIGURE}
+    analysis = read_call(*call, READER, context.sandbox)
+    assert analysis is not None
+    sends = analysis.acts & {Act.SEND, Act.FINAL, Act.ONLINE, Act.PERSIST, Act.CONFIGURE}
     if sends:
         assert not isinstance(judged(call, replace(silent, trust=Trust.UNTRUSTED)), Allow)
 
@@ -184,9 +184,9 @@ def test_words_that_name_nothing_free_nothing(call: tuple[ToolCall, ToolSpec], c
 def test_an_argument_nobody_knows_ends_every_exemption(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
     arguments: dict[str, Any] = {**json.loads(call[0].arguments), "unknown": "eve@evil.example"}
     odd = replace(call[0], arguments=json.dumps(arguments))
-    deed = read_call(odd, call[1], READER, context.sandbox)
-    assert deed is not None
-    if deed.acts & {Act.SEND, Act.FINAL, Act.FETCH}:
+    analysis = read_call(odd, call[1], READER, context.sandbox)
+    assert analysis is not None
+    if analysis.acts & {Act.SEND, Act.FINAL, Act.FETCH}:
         assert not isinstance(judged((odd, call[1]), replace(context, trust=Trust.UNTRUSTED)), Allow)
 
 
@@ -202,6 +202,6 @@ def test_no_arguments_make_the_reading_raise(text: str, context: Context) -> Non
     for tool in ("exec", "apply_patch", "mail_send", "mcp_thing"):
         spec = ToolSpec(tool, "", {})
         for arguments in (text, json.dumps({"command": text, "patch": text, "to": text, "path": text, "x": text})):
-            deed = read_call(ToolCall(CallId("c"), tool, arguments), spec, READER, context.sandbox)
-            if deed is not None:
-                Policy(HARD, OPEN).decide(deed, context)
+            analysis = read_call(ToolCall(CallId("c"), tool, arguments), spec, READER, context.sandbox)
+            if analysis is not None:
+                Policy(HARD, OPEN).decide(analysis, context)

@@ -21,14 +21,17 @@ from hob.core.steps import ModelFailed, ModelReplied, Step, ToolReceived
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolResult
 from hob.core.turns import Finish, Parked, QueueMode, SessionChange, Turn, WaitsFor
-from hob.store import InboxLimits, Store, StoreSettings, TurnRow, open_store
-from hob.store.rebuild import compare
+from hob.store.inbox import InboxLimits
+from hob.store.projections.rebuild import compare
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.store.turns import TurnRow
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.samples import ASKED, event_of, finish_of
 
 T = TypeVar("T")
-LIMITS = InboxLimits(lane=5)
+LIMITS = InboxLimits(session_queue=5)
 keys = st.sampled_from([SessionKey("a"), SessionKey("b")])
 texts = st.sampled_from(["", "hello", " Plan\nthe garden", "word " * 30])
 choices = st.fixed_dictionaries(
@@ -134,7 +137,7 @@ class RebuildMachine(RuleBasedStateMachine):
     def begin_a_turn(self, session: SessionKey, times: int) -> None:
         """One that asked a model, perhaps again after crashes."""
         inbound = message("hello")
-        limits = InboxLimits(lane=100)
+        limits = InboxLimits(session_queue=100)
         work = self.store.inbox.accept(inbound, session=session, limits=limits, event=event_of(inbound))
         turn = self.do(self.store.inbox.claim(self.do(work).session, [inbound.id]))
         for _ in range(times):

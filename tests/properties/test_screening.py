@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.screening.detectors import find
-from hob.core.screening.kinds import Kind
+from hob.core.screening.kinds import SensitiveKind
 from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts
 from hob.providers.screening.placeholders import Placeholders, Restorer, put_back
 from hob.providers.screening.prompt_guard import PromptGuard
 from hob.providers.screening.sanitizer import Sanitizer
-from hob.providers.screening.settings import Action, PromptGuardSettings, SanitizerSettings
+from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
-ALL = frozenset(Kind)
+ALL = frozenset(SensitiveKind)
 KEY = b"key"
 BODY = "Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 SAMPLES = [
@@ -70,7 +70,7 @@ def test_of_what_was_cleaned_nothing_is_found_again(text: str) -> None:
 @given(st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
 def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str) -> None:
     messages = tuple(UserMessage(text) if n % 2 == 0 else AssistantMessage(text) for n, text in enumerate(texts))
-    guard = PromptGuard(PromptGuardSettings(secrets=Action.REDACT, pii=Action.REDACT), KEY)
+    guard = PromptGuard(PromptGuardSettings(secrets=ScreeningAction.REDACT, pii=ScreeningAction.REDACT), KEY)
     screened = guard.screen(ModelRequest("m", system, messages))
     for message, cleaned in zip(messages, screened.request.messages, strict=True):
         assert put_back(cleaned.text, screened.restore) == message.text

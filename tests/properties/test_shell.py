@@ -7,7 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hob.guard.shell import Severity, analyse, judge_command, severity
+from hob.guard.shell.analysis import analyse
+from hob.guard.shell.findings import ShellSeverity, severity
+from hob.guard.shell.verdict import judge_command
 from tests.growth import grows_with_its_size
 from tests.guard.shell.catalogue import WORKSPACE, Hostile, benign, hostile, judge, verdict
 
@@ -161,7 +163,7 @@ def hidden_in_variables(draw: st.DrawFn) -> tuple[str, str]:
 @given(spelled() | nested() | hidden_in_variables())
 def test_no_spelling_makes_a_harmful_command_less(case: tuple[str, str]) -> None:
     plainly, otherwise = case
-    assert verdict(otherwise) >= verdict(plainly) > Severity.PLAIN
+    assert verdict(otherwise) >= verdict(plainly) > ShellSeverity.PLAIN
 
 
 @given(st.sampled_from(hostile()), st.sampled_from(["{}\n", "\n\n{}", "true; {}", "ls\n{}", "cd src; cd ..; {}"]))
@@ -169,7 +171,7 @@ def test_what_stands_around_a_hostile_command_does_not_make_it_less(command: Hos
     assert verdict(around.replace("{}", command.text)) >= verdict(command.text)
 
 
-@given(st.sampled_from([text for text in benign() if verdict(text) is Severity.PLAIN]), st.data())
+@given(st.sampled_from([text for text in benign() if verdict(text) is ShellSeverity.PLAIN]), st.data())
 def test_plain_commands_stay_plain_however_they_are_laid_out(text: str, data: st.DataObject) -> None:
     around = data.draw(
         st.sampled_from(
@@ -178,12 +180,12 @@ def test_plain_commands_stay_plain_however_they_are_laid_out(text: str, data: st
     )
     if "#" in around and "\n" in text:
         around = "{}"
-    assert verdict(around.format(text)) is Severity.PLAIN
+    assert verdict(around.format(text)) is ShellSeverity.PLAIN
 
 
 @given(st.sampled_from(benign()), st.sampled_from(["rm -rf /", ":(){ :|:& };:", "reboot", "mkfs.xfs /dev/sdb"]))
 def test_a_harmful_line_after_plain_ones_is_found(text: str, harm: str) -> None:
-    assert verdict(f"{text}\n{harm}\n") is Severity.REFUSE
+    assert verdict(f"{text}\n{harm}\n") is ShellSeverity.REFUSE
 
 
 WRITTEN = """

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.guard.shell import analyse
+from hob.guard.shell.analysis import analyse
 from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR
 
 BASH = shutil.which("bash")

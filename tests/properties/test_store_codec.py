@@ -9,7 +9,7 @@ from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
 from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import Entry, Image
-from hob.core.scopes import Scope
+from hob.core.scopes import TokenScope
 from hob.core.tools import ToolCall
 from hob.store.codec import INBOUND_VERSION, dump_extra, dump_inbound, load_entry, load_inbound, title_of
 
@@ -36,7 +36,7 @@ inbounds = st.builds(
     background=st.booleans(),
     group=st.booleans(),
     mentioned=st.booleans(),
-    scopes=st.none() | st.frozensets(st.sampled_from(Scope)),
+    scopes=st.none() | st.frozensets(st.sampled_from(TokenScope)),
 )
 entries = st.builds(
     Entry,

@@ -15,12 +15,14 @@ from hob.core.messages import Inbound
 from hob.core.states import TurnState
 from hob.core.steps import Noted
 from hob.core.turns import Turn
-from hob.store import InboxLimits, Store, StoreSettings, open_store
+from hob.store.inbox import InboxLimits
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.faulty_vfs import FaultyDisk
 from tests.samples import ASKED, event_of, finish_of
 
-ROOM = InboxLimits(lane=10**6, sender=10**6, total=10**6)
+ROOM = InboxLimits(session_queue=10**6, sender=10**6, total=10**6)
 
 
 class Life:
@@ -33,11 +35,11 @@ class Life:
         self.finished: set[InboundId] = set()
         self.sent: set[InboundId] = set()
 
-    async def run(self, store: Store, lane: int) -> None:
-        """Messages of one lane, one after the other, for ever."""
+    async def run(self, store: Store, session_queue: int) -> None:
+        """Messages of one session queue, one after the other, for ever."""
         while True:
             inbound = message("hello")
-            await self._one(store, inbound, SessionKey(f"s{lane}"))
+            await self._one(store, inbound, SessionKey(f"s{session_queue}"))
 
     async def _one(self, store: Store, inbound: Inbound, session: SessionKey) -> None:
         await store.inbox.accept(inbound, session=session, limits=ROOM, event=event_of(inbound))
@@ -57,11 +59,13 @@ class Life:
         self.sent.add(inbound.id)
 
 
-async def live_until_dark(home: Path, disk: FaultyDisk, life: Life, operations: int, lanes: int) -> None:
+async def live_until_dark(home: Path, disk: FaultyDisk, life: Life, operations: int, session_queues: int) -> None:
     try:
         async with open_store(home, StoreSettings(), SystemClock(), vfs=disk.name) as store:
             disk.cut_power_after(operations)
-            await asyncio.gather(*(life.run(store, lane) for lane in range(lanes)), return_exceptions=True)
+            await asyncio.gather(
+                *(life.run(store, session_queue) for session_queue in range(session_queues)), return_exceptions=True
+            )
             await store.abandon()
     except StoreError:
         assert not disk.powered
@@ -111,14 +115,14 @@ async def check_whole(store: Store) -> None:
 
 @given(
     cuts=st.lists(st.integers(1, 900), min_size=1, max_size=4),
-    lanes=st.integers(1, 4),
+    session_queues=st.integers(1, 4),
     seed=st.integers(0, 2**32),
 )
-def test_a_power_cut_at_any_point_loses_nothing_acknowledged(cuts: list[int], lanes: int, seed: int) -> None:
+def test_a_power_cut_at_any_point_loses_nothing_acknowledged(cuts: list[int], session_queues: int, seed: int) -> None:
     disk, life, choice = FaultyDisk(), Life(), Random(seed)
     with tempfile.TemporaryDirectory(prefix="hob-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         for cut in cuts:
-            asyncio.run(live_until_dark(Path(folder), disk, life, cut, lanes))
+            asyncio.run(live_until_dark(Path(folder), disk, life, cut, session_queues))
             disk.restore_power(choice)
         asyncio.run(check(Path(folder), disk, life))
     disk.close()

@@ -17,13 +17,15 @@ from hob.core.messages import OutboundKind
 from hob.core.states import FINAL_TURNS, OutboxState, TurnState
 from hob.core.steps import Noted, Said, Step
 from hob.core.turns import Parked, Turn, WaitsFor
-from hob.store import InboxLimits, Store, StoreSettings, open_store
+from hob.store.inbox import InboxLimits
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from tests.samples import event_of, finish_of
 
 T = TypeVar("T")
 SESSIONS = tuple(SessionKey(f"s{n}") for n in range(3))
-LIMITS = InboxLimits(lane=4)
+LIMITS = InboxLimits(session_queue=4)
 MOST = 3
 
 
@@ -82,10 +84,10 @@ class StoreMachine(RuleBasedStateMachine):
         try:
             accepted = self.do(work)
         except Busy:
-            assert len(self.waiting[session]) >= LIMITS.lane
+            assert len(self.waiting[session]) >= LIMITS.session_queue
             return
         assert not accepted.duplicate
-        assert len(self.waiting[session]) < LIMITS.lane
+        assert len(self.waiting[session]) < LIMITS.session_queue
         self.keys[str(key)] = inbound.id
         self.waiting[session].append(inbound.id)
 
@@ -211,9 +213,9 @@ class StoreMachine(RuleBasedStateMachine):
         for work in self.works.values():
             self._recover(work, crash=crash)
         open_works = [work for work in self.works.values() if work.state is TurnState.READY]
-        suspects = {work.turn.id for work in open_works if work.attempts and work.crash_position == len(work.steps)}
-        assert set(recovered.suspects) == suspects
-        assert set(recovered.ready) == {work.turn.id for work in open_works} - suspects
+        quarantine = {work.turn.id for work in open_works if work.attempts and work.crash_position == len(work.steps)}
+        assert set(recovered.quarantine) == quarantine
+        assert set(recovered.ready) == {work.turn.id for work in open_works} - quarantine
 
     def _recover(self, work: Work, *, crash: bool) -> None:
         if work.state in FINAL_TURNS:

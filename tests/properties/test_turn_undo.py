@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hob.core.clock import SystemClock
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import undo_of
-from hob.tools.changes import FileChanges
-from hob.tools.command_log import Begun, CommandLog
-from hob.tools.sandbox import Snapshots
-from hob.tools.turn_undo import TurnUndo
+from hob.tools.exec.command_log import Begun, CommandLog
+from hob.tools.undo.changes import FileChanges
+from hob.tools.undo.snapshots.snapshots import Snapshots
+from hob.tools.undo.turn_undo import TurnUndo
 from tests.tools.calling import text_of
 from tests.tools.keeping import FolderBlobs, file_tools
 

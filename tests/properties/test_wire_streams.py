@@ -23,12 +23,12 @@ from hob.core.models import (
     Thinking,
     UserMessage,
 )
-from hob.providers.anthropic.wire import AnthropicMessages
-from hob.providers.gemini.wire import GenerateContent
-from hob.providers.ollama.wire import OllamaChat
-from hob.providers.openai_chat.wire import ChatCompletions
-from hob.providers.openai_responses.wire import Responses
-from hob.providers.wire import Wire
+from hob.providers.http.wire import Wire
+from hob.providers.wires.anthropic.wire import AnthropicMessages
+from hob.providers.wires.gemini.wire import GenerateContent
+from hob.providers.wires.ollama.wire import OllamaChat
+from hob.providers.wires.openai_chat.wire import ChatCompletions
+from hob.providers.wires.openai_responses.wire import Responses
 from hob.testing.model_server import ODDITIES, Asked, Fault, ModelServer, Reply
 
 WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat(), Responses())

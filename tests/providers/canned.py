@@ -8,10 +8,10 @@ from typing import Any
 
 from hob.core.clock import SystemClock
 from hob.core.settings import Secret
-from hob.providers.client import Client
-from hob.providers.health import Lane
-from hob.providers.server import Server
-from hob.providers.walking import Failover
+from hob.providers.http.client import Client
+from hob.providers.http.server import Server
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.health import ModelRoute
 from hob.testing import ManualClock, ScriptedModel
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -97,6 +97,6 @@ async def saying(answer: Any, kind: str = "application/json", status: int = 200)
 def client_of(address: str, *keys: str) -> Client:
     """A client with these keys that asks again, as it would in use."""
     clock = ManualClock(jump=True)
-    failover = Failover(lambda ref: (Lane(ref, "x"),), lambda _: ScriptedModel(), clock)
+    failover = Failover(lambda ref: (ModelRoute(ref, "x"),), lambda _: ScriptedModel(), clock)
     servers = [Server(address, Secret.of(key)) for key in keys] or [Server(address)]
     return Client(servers, SystemClock(), failover.patiently)

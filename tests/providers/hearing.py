@@ -8,7 +8,7 @@ import pytest
 
 from hob.core.errors import ModelError
 from hob.core.models import Beat, ModelEvent, ModelReply
-from hob.providers.wire import Hears
+from hob.providers.http.wire import Hears
 
 
 def sse(*events: Mapping[str, Any]) -> bytes:

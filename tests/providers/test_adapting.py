@@ -12,9 +12,9 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelReply, ModelRequest, Thinking, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.adapting import Adapting, lacks_thinking, lacks_tools
+from hob.providers.http.adapting import Adapting, lacks_thinking, lacks_tools
 from hob.providers.opening import open_model
-from hob.providers.routing import Routing
+from hob.providers.routing.routing import ModelRouter
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, ScriptedModel
@@ -42,7 +42,7 @@ class Pictures:
 
 
 @asynccontextmanager
-async def opened(server: ModelServer, eyes: ModelServer | None = None) -> AsyncIterator[Routing]:
+async def opened(server: ModelServer, eyes: ModelServer | None = None) -> AsyncIterator[ModelRouter]:
     providers = {"home": ProviderSettings(wire="ollama", base_url=server.root, model="m")}
     if eyes is not None:
         providers["eyes"] = ProviderSettings(base_url=eyes.url, model="sees")
@@ -51,7 +51,7 @@ async def opened(server: ModelServer, eyes: ModelServer | None = None) -> AsyncI
         yield model
 
 
-async def ask(model: Routing, request: ModelRequest) -> ModelReply:
+async def ask(model: ModelRouter, request: ModelRequest) -> ModelReply:
     events = [event async for event in model.stream(request)]
     assert isinstance(events[-1], ModelReply)
     return events[-1]

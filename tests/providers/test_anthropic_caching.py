@@ -10,9 +10,9 @@ import pytest
 from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, ModelMessage, ModelReply, ModelRequest, ToolMessage, Usage, UserMessage
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.anthropic.wire import AnthropicMessages
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.wires.anthropic.wire import AnthropicMessages
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ModelServer, Reply
 

@@ -20,10 +20,10 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.anthropic.encoding import encode_request
-from hob.providers.anthropic.wire import AnthropicMessages
-from hob.providers.prefixes import digest_of
-from hob.providers.wire import Listed
+from hob.providers.http.prefixes import digest_of
+from hob.providers.http.wire import Listed
+from hob.providers.wires.anthropic.encoding import encode_request
+from hob.providers.wires.anthropic.wire import AnthropicMessages
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

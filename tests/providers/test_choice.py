@@ -7,8 +7,8 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
-from hob.providers.addresses import is_loopback, is_private, is_same_place, ollama_address, shown
-from hob.providers.choice import Choice, Ref
+from hob.providers.http.addresses import is_loopback, is_private, is_same_place, ollama_address, shown
+from hob.providers.routing.choice import Choice, Ref
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 ALL_KEYS = {

@@ -4,10 +4,10 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.settings import Secret
-from hob.providers.client import Client
-from hob.providers.health import Lane
-from hob.providers.server import Server
-from hob.providers.walking import Failover
+from hob.providers.http.client import Client
+from hob.providers.http.server import Server
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.health import ModelRoute
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 from hob.testing.model_server import Fault, ModelServer, Reply
@@ -16,7 +16,7 @@ from tests.providers.canned import saying_forever
 
 def client_of(server: ModelServer, keys: int) -> Client:
     clock = ManualClock(jump=True)
-    failover = Failover(lambda ref: (Lane(ref, "x"),), lambda _: ScriptedModel(), clock, draw=lambda: 0.0)
+    failover = Failover(lambda ref: (ModelRoute(ref, "x"),), lambda _: ScriptedModel(), clock, draw=lambda: 0.0)
     servers = [Server(server.url, Secret.of(f"key-{place}")) for place in range(keys)]
     return Client(servers, clock, failover.patiently)
 

@@ -6,16 +6,16 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ExtraCall, ModelReply, ModelRequest, Usage, UserMessage
-from hob.providers.anthropic.decoding import Decoder as Anthropic
 from hob.providers.cli.claude import ClaudeDecoder
-from hob.providers.cli.events import Failed
-from hob.providers.gemini.decoding import Decoder as Gemini
-from hob.providers.health import Lane
-from hob.providers.ollama.decoding import Decoder as Ollama
-from hob.providers.openai_chat.decoding import Decoder as Chat
-from hob.providers.openai_responses.decoding import Decoder as Responses
-from hob.providers.walking import Failover
-from hob.providers.wire import Hears
+from hob.providers.cli.events import CliFailed
+from hob.providers.http.wire import Hears
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.health import ModelRoute
+from hob.providers.wires.anthropic.decoding import Decoder as Anthropic
+from hob.providers.wires.gemini.decoding import Decoder as Gemini
+from hob.providers.wires.ollama.decoding import Decoder as Ollama
+from hob.providers.wires.openai_chat.decoding import Decoder as Chat
+from hob.providers.wires.openai_responses.decoding import Decoder as Responses
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 
@@ -66,7 +66,7 @@ def test_what_is_no_models_answer_costs_nothing(page: bytes) -> None:
 def test_claude_code_tells_what_its_failure_cost() -> None:
     line = {"type": "result", "is_error": True, "result": "API Error: 529 overloaded", "total_cost_usd": 0.02}
     (event,) = ClaudeDecoder().feed(line)
-    assert isinstance(event, Failed)
+    assert isinstance(event, CliFailed)
     assert event.cost == 20_000
 
 
@@ -75,7 +75,7 @@ async def told(*script: ModelError | str) -> tuple[list[ExtraCall], ModelReply |
     first, *others = script
     models = {"a/x": ScriptedModel(first), "b/y": ScriptedModel(*others)}
     failover = Failover(
-        lambda ref: (Lane(ref, ref),), lambda lane: models[lane.ref], ManualClock(jump=True), draw=lambda: 0.0
+        lambda ref: (ModelRoute(ref, ref),), lambda route: models[route.ref], ManualClock(jump=True), draw=lambda: 0.0
     )
     refs = tuple(models)[: len(script)]
     request = ModelRequest("", "", (UserMessage("hi"),), models=refs, patience=0)

@@ -4,33 +4,41 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.sentences import OF_STAND_IN
-from hob.providers.failover import _WHY, RAISED, Ask, Walk
-from hob.providers.health import Health, Lane
+from hob.providers.routing.failover import _WHY, RAISED, FailoverPlan, ModelAttempt
+from hob.providers.routing.health import ModelRoute, RouteHealth
 
-BIG, BIG_2 = Lane("acme/big", "acme", 0), Lane("acme/big", "acme", 1)
-SMALL, SMALL_2 = Lane("acme/small", "acme", 0), Lane("acme/small", "acme", 1)
-LOCAL = Lane("home/tiny", "home", 0)
+BIG, BIG_2 = ModelRoute("acme/big", "acme", 0), ModelRoute("acme/big", "acme", 1)
+SMALL, SMALL_2 = ModelRoute("acme/small", "acme", 0), ModelRoute("acme/small", "acme", 1)
+LOCAL = ModelRoute("home/tiny", "home", 0)
 CHAIN = (BIG, BIG_2, SMALL, SMALL_2, LOCAL)
 PASSING = (ModelFault.OVERLOAD, ModelFault.NETWORK, ModelFault.GARBAGE, ModelFault.CUT)
 
 
 def fail(
-    walk: Walk, lane: Lane, fault: ModelFault, *, wait: float | None = None, now: float = 0.0, shown: bool = False
-) -> Ask | None:
-    return walk.failed(lane, ModelError(fault, f"{fault} said", retry_after=wait), now, draw=0.0, shown=shown)
+    walk: FailoverPlan,
+    route: ModelRoute,
+    fault: ModelFault,
+    *,
+    wait: float | None = None,
+    now: float = 0.0,
+    shown: bool = False,
+) -> ModelAttempt | None:
+    return walk.failed(route, ModelError(fault, f"{fault} said", retry_after=wait), now, draw=0.0, shown=shown)
 
 
-def walk_of(*chain: Lane, patience: float = 8.0, max_attempts: int = 4, health: Health | None = None) -> Walk:
-    return Walk(chain, health or Health(), 0.0, patience=patience, max_attempts=max_attempts)
+def walk_of(
+    *chain: ModelRoute, patience: float = 8.0, max_attempts: int = 4, health: RouteHealth | None = None
+) -> FailoverPlan:
+    return FailoverPlan(chain, health or RouteHealth(), 0.0, patience=patience, max_attempts=max_attempts)
 
 
-def order(fault: ModelFault, chain: tuple[Lane, ...] = CHAIN, patience: float = 0.0) -> list[Lane]:
+def order(fault: ModelFault, chain: tuple[ModelRoute, ...] = CHAIN, patience: float = 0.0) -> list[ModelRoute]:
     walk = walk_of(*chain, patience=patience)
     asked = []
     ask = walk.first(0.0)
     while ask is not None:
-        asked.append(ask.lane)
-        ask = fail(walk, ask.lane, fault)
+        asked.append(ask.route)
+        ask = fail(walk, ask.route, fault)
     return asked
 
 
@@ -65,7 +73,7 @@ def test_a_silent_model_is_not_left_for_another_key_of_its_own() -> None:
 
 @pytest.mark.parametrize("fault", sorted(set(ModelFault) - RAISED))
 def test_every_model_is_asked_whatever_the_fault(fault: ModelFault) -> None:
-    assert {lane.ref for lane in order(fault)} == {lane.ref for lane in CHAIN}
+    assert {route.ref for route in order(fault)} == {route.ref for route in CHAIN}
 
 
 @pytest.mark.parametrize("fault", sorted(RAISED))
@@ -90,8 +98,13 @@ def test_nobody_is_asked_after_output() -> None:
 @pytest.mark.parametrize("fault", PASSING)
 def test_one_lane_is_asked_four_times_with_growing_waits(fault: ModelFault) -> None:
     walk = walk_of(BIG)
-    assert walk.first(0.0) == Ask(BIG)
-    assert [fail(walk, BIG, fault) for _ in range(4)] == [Ask(BIG, 0.5), Ask(BIG, 1.0), Ask(BIG, 2.0), None]
+    assert walk.first(0.0) == ModelAttempt(BIG)
+    assert [fail(walk, BIG, fault) for _ in range(4)] == [
+        ModelAttempt(BIG, 0.5),
+        ModelAttempt(BIG, 1.0),
+        ModelAttempt(BIG, 2.0),
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -117,15 +130,15 @@ def test_a_rate_limit_is_not_repeated_while_others_are_left() -> None:
 def test_no_wait_is_spent_on_a_server_that_wants_one_while_others_are_left() -> None:
     walk = walk_of(BIG, LOCAL)
     walk.first(0.0)
-    assert fail(walk, BIG, ModelFault.OVERLOAD, wait=3.0) == Ask(LOCAL)
+    assert fail(walk, BIG, ModelFault.OVERLOAD, wait=3.0) == ModelAttempt(LOCAL)
 
 
 def test_repeats_go_to_the_lane_that_may_answer_first() -> None:
     walk = walk_of(BIG, LOCAL)
     walk.first(0.0)
     fail(walk, BIG, ModelFault.RATE_LIMIT, wait=5.0)
-    assert fail(walk, LOCAL, ModelFault.RATE_LIMIT, wait=2.0, now=1.0) == Ask(LOCAL, 2.0)
-    assert fail(walk, LOCAL, ModelFault.RATE_LIMIT, wait=6.0, now=3.0) == Ask(BIG, 2.0)
+    assert fail(walk, LOCAL, ModelFault.RATE_LIMIT, wait=2.0, now=1.0) == ModelAttempt(LOCAL, 2.0)
+    assert fail(walk, LOCAL, ModelFault.RATE_LIMIT, wait=6.0, now=3.0) == ModelAttempt(BIG, 2.0)
 
 
 def test_a_wait_that_ends_after_the_patience_is_told_not_waited() -> None:
@@ -139,30 +152,30 @@ def test_a_lane_that_was_not_asked_is_asked_however_long_the_others_took() -> No
     walk = walk_of(BIG, LOCAL, patience=8.0)
     walk.first(0.0)
     again = fail(walk, BIG, ModelFault.NETWORK, now=100.0)
-    assert again == Ask(LOCAL)
+    assert again == ModelAttempt(LOCAL)
     assert walk.patience_of(again, 100.0) == 5.0
 
 
 def test_chance_shortens_a_wait_by_half_at_most() -> None:
     walk = walk_of(BIG)
     walk.first(0.0)
-    assert walk.failed(BIG, ModelError(ModelFault.CUT), 0.0, draw=1.0) == Ask(BIG, 0.25)
+    assert walk.failed(BIG, ModelError(ModelFault.CUT), 0.0, draw=1.0) == ModelAttempt(BIG, 0.25)
 
 
 def test_fewer_attempts_mean_fewer_repeats_never_fewer_lanes() -> None:
     walk = walk_of(BIG, LOCAL, max_attempts=1)
     walk.first(0.0)
-    assert fail(walk, BIG, ModelFault.OVERLOAD) == Ask(LOCAL)
+    assert fail(walk, BIG, ModelFault.OVERLOAD) == ModelAttempt(LOCAL)
     assert fail(walk, LOCAL, ModelFault.OVERLOAD) is None
 
 
 def test_what_rests_is_asked_last_and_the_first_to_wake_before_the_others() -> None:
-    health = Health()
+    health = RouteHealth()
     health.note_failure(BIG, ModelError(ModelFault.BILLING), 0.0)
     health.note_failure(SMALL_2, ModelError(ModelFault.RATE_LIMIT), 0.0)
     walk = walk_of(BIG, SMALL_2, LOCAL, health=health)
     asks = [walk.first(0.0), fail(walk, LOCAL, ModelFault.AUTH), fail(walk, SMALL_2, ModelFault.AUTH)]
-    assert asks == [Ask(LOCAL), Ask(SMALL_2), Ask(BIG)]
+    assert asks == [ModelAttempt(LOCAL), ModelAttempt(SMALL_2), ModelAttempt(BIG)]
 
 
 def test_the_error_of_one_model_names_it() -> None:
@@ -211,7 +224,7 @@ def test_a_wait_is_told_only_if_every_busy_server_names_one() -> None:
 
 
 def test_no_credit_until_a_named_time_is_a_rate_limit() -> None:
-    health = Health()
+    health = RouteHealth()
     walk = walk_of(BIG, health=health)
     walk.first(0.0)
     assert fail(walk, BIG, ModelFault.BILLING, wait=900.0) is None
@@ -224,14 +237,14 @@ def test_no_credit_until_a_named_time_is_a_rate_limit() -> None:
 def test_a_wait_that_is_none_is_not_believed(wait: float) -> None:
     walk = walk_of(BIG)
     walk.first(0.0)
-    assert fail(walk, BIG, ModelFault.OVERLOAD, wait=wait) == Ask(BIG, 0.5)
+    assert fail(walk, BIG, ModelFault.OVERLOAD, wait=wait) == ModelAttempt(BIG, 0.5)
 
 
 def test_a_reference_that_cannot_be_asked_counts_as_failed_and_takes_no_request() -> None:
-    nowhere = Lane("typo/model", "")
+    nowhere = ModelRoute("typo/model", "")
     unknown = ModelError(ModelFault.SETTINGS, "there is no provider typo")
-    walk = Walk((nowhere, LOCAL), Health(), 0.0, patience=0.0, failed={nowhere: unknown})
-    assert walk.first(0.0) == Ask(LOCAL)
+    walk = FailoverPlan((nowhere, LOCAL), RouteHealth(), 0.0, patience=0.0, failed={nowhere: unknown})
+    assert walk.first(0.0) == ModelAttempt(LOCAL)
     assert walk.passed_over(LOCAL) == ("typo/model", ModelFault.SETTINGS)
     fail(walk, LOCAL, ModelFault.AUTH)
     error = walk.verdict(0.0)
@@ -257,10 +270,10 @@ def test_another_key_of_the_same_model_is_no_other_model() -> None:
 
 
 def test_why_a_resting_model_was_passed_over_is_known_even_if_its_rest_has_ended_since() -> None:
-    health = Health()
+    health = RouteHealth()
     health.note_failure(BIG, ModelError(ModelFault.OVERLOAD), 0.0)
-    walk = Walk((BIG, LOCAL), health, 29.0, patience=8.0)
-    assert walk.first(29.0) == Ask(LOCAL)
+    walk = FailoverPlan((BIG, LOCAL), health, 29.0, patience=8.0)
+    assert walk.first(29.0) == ModelAttempt(LOCAL)
     health.note_answer(BIG)
     assert walk.passed_over(LOCAL) == ("acme/big", ModelFault.OVERLOAD)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.faults import read_failure, read_retry_after, read_stream_error
+from hob.providers.http.faults import read_failure, read_retry_after, read_stream_error
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 

@@ -18,9 +18,9 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.gemini.encoding import encode_request
-from hob.providers.gemini.wire import GenerateContent
-from hob.providers.wire import Listed
+from hob.providers.http.wire import Listed
+from hob.providers.wires.gemini.encoding import encode_request
+from hob.providers.wires.gemini.wire import GenerateContent
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 READ = ToolSpec(

@@ -3,19 +3,19 @@
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.health import LONGEST, RULES, Health, Lane
+from hob.providers.routing.health import LONGEST, RULES, ModelRoute, RouteHealth
 
 HOUR = 3600.0
-ONE = Lane("acme/big", "acme", 0)
-OTHER_KEY = Lane("acme/big", "acme", 1)
-OTHER_MODEL = Lane("acme/small", "acme", 0)
-NEITHER = Lane("acme/small", "acme", 1)
-ELSEWHERE = Lane("zeta/big", "zeta", 0)
+ONE = ModelRoute("acme/big", "acme", 0)
+OTHER_KEY = ModelRoute("acme/big", "acme", 1)
+OTHER_MODEL = ModelRoute("acme/small", "acme", 0)
+NEITHER = ModelRoute("acme/small", "acme", 1)
+ELSEWHERE = ModelRoute("zeta/big", "zeta", 0)
 ALL = (ONE, OTHER_KEY, OTHER_MODEL, NEITHER, ELSEWHERE)
 
 
-def health_after(*failures: tuple[ModelFault, float], wait: float | None = None) -> Health:
-    health = Health()
+def health_after(*failures: tuple[ModelFault, float], wait: float | None = None) -> RouteHealth:
+    health = RouteHealth()
     for fault, at in failures:
         health.note_failure(ONE, ModelError(fault, retry_after=wait), at)
     return health
@@ -39,9 +39,9 @@ def health_after(*failures: tuple[ModelFault, float], wait: float | None = None)
         (ModelFault.BUDGET, ()),
     ],
 )
-def test_what_a_fault_is_about_rests_and_nothing_else(fault: ModelFault, rests: tuple[Lane, ...]) -> None:
+def test_what_a_fault_is_about_rests_and_nothing_else(fault: ModelFault, rests: tuple[ModelRoute, ...]) -> None:
     health = health_after((fault, 0.0))
-    assert tuple(lane for lane in ALL if health.find_rest(lane, 1.0)) == rests
+    assert tuple(route for route in ALL if health.find_rest(route, 1.0)) == rests
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_a_fault_is_about_rests_and_nothing_else(fault: ModelFault, rests: 
     ],
 )
 def test_a_rest_grows_each_time_in_a_row(fault: ModelFault, seconds: list[float]) -> None:
-    health, now, seen = Health(), 0.0, []
+    health, now, seen = RouteHealth(), 0.0, []
     for _ in seconds:
         health.note_failure(ONE, ModelError(fault), now)
         seen.append(health.seconds_left(ONE, now))
@@ -88,7 +88,7 @@ def test_a_server_that_names_a_longer_time_is_believed_up_to_a_week() -> None:
 def test_an_answer_clears_the_model_the_key_and_the_provider() -> None:
     health = health_after((ModelFault.NETWORK, 0.0), (ModelFault.AUTH, 0.0), (ModelFault.NOT_FOUND, 0.0))
     health.note_answer(ONE)
-    assert not any(health.find_rest(lane, 0.0) for lane in ALL)
+    assert not any(health.find_rest(route, 0.0) for route in ALL)
 
 
 def test_an_answer_with_one_key_does_not_mend_the_other() -> None:
@@ -111,11 +111,11 @@ def test_settings_that_changed_make_a_fresh_start() -> None:
 
 
 def test_memory_stays_bounded_whatever_models_are_asked_for() -> None:
-    health = Health()
+    health = RouteHealth()
     for number in range(5000):
-        health.note_failure(Lane(f"acme/{number}", "acme"), ModelError(ModelFault.NOT_FOUND), float(number))
+        health.note_failure(ModelRoute(f"acme/{number}", "acme"), ModelError(ModelFault.NOT_FOUND), float(number))
     assert len(health._rests) <= 1000
-    assert health.find_rest(Lane("acme/4999", "acme"), 5000.0) is not None
+    assert health.find_rest(ModelRoute("acme/4999", "acme"), 5000.0) is not None
 
 
 def test_a_failure_that_names_no_time_does_not_shorten_a_rest() -> None:

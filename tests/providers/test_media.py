@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from hob.core.settings import Secret
-from hob.providers import Choice, Media, ModelSettings, ProviderSettings, open_media
-from hob.providers.media import EMBEDDING, KINDS, SPEECH, TRANSCRIPTION, VISION
+from hob.providers.media.media import EMBEDDING, KINDS, SPEECH, TRANSCRIPTION, VISION, Media, open_media
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing import ManualClock, ModelServer
 
 

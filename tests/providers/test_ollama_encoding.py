@@ -18,9 +18,9 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.ollama.encoding import encode_request
-from hob.providers.ollama.wire import OllamaChat
-from hob.providers.wire import Listed
+from hob.providers.http.wire import Listed
+from hob.providers.wires.ollama.encoding import encode_request
+from hob.providers.wires.ollama.wire import OllamaChat
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

@@ -16,9 +16,9 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall
-from hob.providers.catalogue import find_provider
-from hob.providers.openai_chat.decoding import Decoder, read_cost
-from hob.providers.openai_chat.wire import ChatCompletions
+from hob.providers.catalog.catalog import find_provider
+from hob.providers.wires.openai_chat.decoding import Decoder, read_cost
+from hob.providers.wires.openai_chat.wire import ChatCompletions
 
 CALL = ToolCall(CallId("toolu_01ABC"), "clock", "{}")
 TALK = (

@@ -11,10 +11,11 @@ from hob import __version__
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.settings import Secret
-from hob.providers import ModelSettings, open_model
-from hob.providers.openai_chat.wire import ChatCompletions
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.opening import open_model
+from hob.providers.settings import ModelSettings
+from hob.providers.wires.openai_chat.wire import ChatCompletions
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ODDITIES, Fault, ModelServer, Reply
 

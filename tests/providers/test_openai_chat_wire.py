@@ -25,9 +25,9 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.openai_chat.decoding import Decoder
-from hob.providers.openai_chat.encoding import encode_request
-from hob.providers.openai_chat.settings import Dialect
+from hob.providers.wires.openai_chat.decoding import Decoder
+from hob.providers.wires.openai_chat.encoding import encode_request
+from hob.providers.wires.openai_chat.settings import Dialect
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 

@@ -17,10 +17,10 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.openai_responses.encoding import encode_request
-from hob.providers.openai_responses.thinking import efforts_of
-from hob.providers.openai_responses.wire import Responses
-from hob.providers.wire import Listed
+from hob.providers.http.wire import Listed
+from hob.providers.wires.openai_responses.encoding import encode_request
+from hob.providers.wires.openai_responses.thinking import efforts_of
+from hob.providers.wires.openai_responses.wire import Responses
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

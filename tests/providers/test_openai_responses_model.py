@@ -9,9 +9,9 @@ import pytest
 from hob.core.ids import SessionKey
 from hob.core.models import AssistantMessage, ModelMessage, ModelReply, ModelRequest, Thinking, ToolMessage, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.openai_responses.wire import Responses
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.wires.openai_responses.wire import Responses
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ModelServer, Reply
 

@@ -7,11 +7,12 @@ import threading
 
 import pytest
 
-import hob.providers
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, ModelRequest, UserMessage
 from hob.core.settings import Secret
-from hob.providers import Choice, ModelSettings, open_model
+from hob.providers.opening import open_model
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import Fault, ModelServer, Reply
 
@@ -97,8 +98,3 @@ async def test_closing_the_model_closes_its_connections() -> None:
         async with asyncio.timeout(5):
             while server.connections:  # noqa: ASYNC110 - the server hears of it through the kernel
                 await asyncio.sleep(0)
-
-
-def test_the_package_exports_what_it_lists() -> None:
-    assert {name for name in hob.providers.__all__ if getattr(hob.providers, name) is None} == set()
-    assert sorted(hob.providers.__all__) == hob.providers.__all__

@@ -13,11 +13,11 @@ from genai_prices.data import providers
 
 from hob.core.models import ModelRequest, Price, Thinking, Usage, UserMessage
 from hob.core.settings import Secret
-from hob.providers.catalogue import PROVIDERS
-from hob.providers.choice import Choice
-from hob.providers.lanes import open_wire
-from hob.providers.price_table import PriceTable, stamp
-from hob.providers.prices import FREE, PriceList, open_prices
+from hob.providers.catalog.catalog import PROVIDERS
+from hob.providers.catalog.price_table import PriceTable, stamp
+from hob.providers.catalog.prices import FREE, PriceList, open_prices
+from hob.providers.routing.choice import Choice
+from hob.providers.routing.model_routes import open_wire
 from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings
 from hob.testing.clock import ManualClock
 
@@ -286,7 +286,7 @@ def test_many_names_take_no_memory(folder: Path) -> None:
 
 def test_the_daemon_never_imports_the_list_itself(tmp_path: Path) -> None:
     code = (
-        "import asyncio, sys; from pathlib import Path; from hob.providers.price_table import PriceTable;"
+        "import asyncio, sys; from pathlib import Path; from hob.providers.catalog.price_table import PriceTable;"
         "table = PriceTable(Path(sys.argv[1])); asyncio.run(table.prepare());"
         "assert table.find('openai', 'gpt-5-mini'); print(*sys.modules)"
     )

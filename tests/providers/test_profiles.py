@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from hob.core.models import ModelProfile
-from hob.providers.choice import Choice
-from hob.providers.price_table import PriceTable
-from hob.providers.profiles import ModelProfiles, billions_of
+from hob.providers.catalog.price_table import PriceTable
+from hob.providers.catalog.profiles import ModelProfiles, billions_of
+from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 KEYS = {"OPENAI_API_KEY": "key", "GROQ_API_KEY": "key", "ANTHROPIC_API_KEY": "key"}

@@ -19,12 +19,12 @@ from hob.core.models import (
     ToolMessage,
     UserMessage,
 )
-from hob.core.screening.kinds import Finding
+from hob.core.screening.kinds import SensitiveFinding
 from hob.core.sentences import Sentence, say
 from hob.core.tools import ToolCall
 from hob.providers.screening.placeholders import SHAPE, Restorer, put_back
 from hob.providers.screening.prompt_guard import PromptGuard, Screened, refusal, restore_reply, restored
-from hob.providers.screening.settings import Action, PromptGuardSettings
+from hob.providers.screening.settings import PromptGuardSettings, ScreeningAction
 
 KEY = b"a secret of the home"
 PASSWORD = "hunter2xyz"
@@ -53,7 +53,7 @@ def placeholder(screened: Screened, value: str) -> str:
 
 def test_a_secret_stays_at_home_and_its_owner_does_not_notice() -> None:
     screened = guard().screen(request(SECRET))
-    assert screened.action is Action.REDACT
+    assert screened.action is ScreeningAction.REDACT
     assert screened.kinds == ("password",)
     assert PASSWORD not in everything(screened)
     (mark,) = screened.restore
@@ -66,12 +66,12 @@ def test_what_holds_nothing_goes_as_it_is() -> None:
     asked = request(UserMessage("hi"), call('{"a": 1}'), ToolMessage(CallId("c1"), "ok"))
     screened = guard().screen(asked)
     assert screened.request is asked or screened.request == asked
-    assert (screened.action, screened.kinds, screened.restore, screened.remarks) == (Action.OFF, (), {}, ())
+    assert (screened.action, screened.kinds, screened.restore, screened.remarks) == (ScreeningAction.OFF, (), {}, ())
 
 
 def test_by_default_people_may_talk_of_themselves() -> None:
     screened = guard().screen(request(UserMessage("I am anna@firma.de, 0171 1234567")))
-    assert screened.action is Action.OFF
+    assert screened.action is ScreeningAction.OFF
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_arguments_stay_json_whatever_the_value_holds() -> None:
 
 
 def test_a_card_that_is_a_number_is_found_too() -> None:
-    screened = guard(pii=Action.REDACT).screen(request(UserMessage("pay"), call('{"card": 4111111111111111}')))
+    screened = guard(pii=ScreeningAction.REDACT).screen(request(UserMessage("pay"), call('{"card": 4111111111111111}')))
     assert "4111111111111111" not in everything(screened)
 
 
@@ -161,11 +161,11 @@ def test_the_prompts_prefix_stays_the_same_over_turns() -> None:
 
 
 def test_a_warning_names_the_kinds_once_when_they_are_new() -> None:
-    guarded = guard(pii=Action.WARN)
+    guarded = guard(pii=ScreeningAction.WARN)
     told = UserMessage("mail anna@firma.de")
     screened = guarded.screen(request(told))
     (remark,) = screened.remarks
-    assert screened.action is Action.WARN
+    assert screened.action is ScreeningAction.WARN
     assert screened.request.messages == (told,)
     assert "an e-mail address" in say(Sentence(remark.sentence), **dict(remark.values))
     assert guarded.screen(request(told, AssistantMessage("done"), UserMessage("thanks"))).remarks == ()
@@ -173,7 +173,7 @@ def test_a_warning_names_the_kinds_once_when_they_are_new() -> None:
 
 def test_blocking_names_kind_and_place_and_never_the_value() -> None:
     with pytest.raises(ModelError) as caught:
-        guard(pii=Action.BLOCK).screen(request(UserMessage("from DE89370400440532013000")))
+        guard(pii=ScreeningAction.BLOCK).screen(request(UserMessage("from DE89370400440532013000")))
     assert caught.value.fault is ModelFault.FILTERED
     assert "an IBAN in your message" in str(caught.value)
     assert "DE89" not in str(caught.value)
@@ -186,15 +186,17 @@ def test_a_denied_word_blocks_in_any_case() -> None:
 
 def test_local_leaves_the_request_whole_for_the_local_model() -> None:
     asked = request(SECRET, UserMessage("anna@firma.de"))
-    screened = guard(pii=Action.LOCAL).screen(asked)
-    assert screened.action is Action.LOCAL
+    screened = guard(pii=ScreeningAction.LOCAL).screen(asked)
+    assert screened.action is ScreeningAction.LOCAL
     assert screened.request is asked
     assert refusal(screened.kinds).fault is ModelFault.FILTERED
 
 
 def test_blocking_beats_every_other_action() -> None:
     with pytest.raises(ModelError, match="a password"):
-        guard(secrets=Action.BLOCK, pii=Action.LOCAL).screen(request(SECRET, UserMessage("anna@firma.de")))
+        guard(secrets=ScreeningAction.BLOCK, pii=ScreeningAction.LOCAL).screen(
+            request(SECRET, UserMessage("anna@firma.de"))
+        )
 
 
 def test_the_owners_own_patterns_are_found() -> None:
@@ -212,17 +214,17 @@ def test_a_pattern_that_could_be_slow_is_refused_with_its_name() -> None:
 
 def test_kinds_can_be_ignored_and_values_allowed() -> None:
     text = "mail anna@firma.de or call 0171 1234567"
-    assert guard(pii=Action.REDACT, ignore=["phone"]).screen(request(UserMessage(text))).kinds == ("email",)
-    allowed = guard(pii=Action.REDACT, allow=["Anna@firma.de", "0171/1234567"])
+    assert guard(pii=ScreeningAction.REDACT, ignore=["phone"]).screen(request(UserMessage(text))).kinds == ("email",)
+    allowed = guard(pii=ScreeningAction.REDACT, allow=["Anna@firma.de", "0171/1234567"])
     assert allowed.screen(request(UserMessage(text))).kinds == ()
 
 
 def test_a_guard_that_looks_for_nothing_says_so() -> None:
     assert guard().active
-    assert not guard(secrets=Action.OFF).active
-    assert guard(secrets=Action.OFF, deny_words=["x"]).active
-    assert guard(secrets=Action.OFF, patterns={"a": "abc"}).active
-    assert not guard(secrets=Action.OFF, custom=Action.OFF, patterns={"a": "abc"}).active
+    assert not guard(secrets=ScreeningAction.OFF).active
+    assert guard(secrets=ScreeningAction.OFF, deny_words=["x"]).active
+    assert guard(secrets=ScreeningAction.OFF, patterns={"a": "abc"}).active
+    assert not guard(secrets=ScreeningAction.OFF, custom=ScreeningAction.OFF, patterns={"a": "abc"}).active
 
 
 def test_what_was_looked_over_is_not_looked_over_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +232,7 @@ def test_what_was_looked_over_is_not_looked_over_again(monkeypatch: pytest.Monke
     looked: list[str] = []
     find = guarded._find
 
-    def look(text: str) -> tuple[Finding, ...]:
+    def look(text: str) -> tuple[SensitiveFinding, ...]:
         looked.append(text)
         return find(text)
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from hob.config.secrets import Surroundings, make_secret
+from hob.config.secrets import SecretSources, make_secret
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, ModelRequest, UserMessage
 from hob.core.settings import Secret
-from hob.guard.masking.known import KnownSecrets
-from hob.guard.masking.mask import MASKED
-from hob.providers.client import Client
-from hob.providers.openai_chat.wire import ChatCompletions
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
+from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.guard.screening.masking.mask import MASKED
+from hob.providers.http.client import Client
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.wires.openai_chat.wire import ChatCompletions
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ModelServer
 
@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def secret_in(file: Path) -> Secret:
-    return make_secret(f"file:{file}", "model.api_key", Surroundings({}, file.parent))
+    return make_secret(f"file:{file}", "model.api_key", SecretSources({}, file.parent))
 
 
 async def ask(model: HttpModel) -> str:

@@ -24,14 +24,14 @@ from hob.core.ports.model import Profiles
 from hob.core.ports.tools import Blobs
 from hob.core.settings import Secret
 from hob.providers.opening import open_model
-from hob.providers.routing import Routing
+from hob.providers.routing.routing import ModelRouter
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import (
-    Action,
     ClassifierRule,
     ClassifierSettings,
     PromptGuardSettings,
     SanitizerSettings,
+    ScreeningAction,
 )
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
@@ -54,7 +54,7 @@ async def opened(
     blobs: Blobs | None = None,
     profiles: Profiles | None = None,
     **fields: Any,
-) -> AsyncIterator[Routing]:
+) -> AsyncIterator[ModelRouter]:
     """`far/…` is somebody else's machine, `near/…` one's own, `away/…` is not there."""
     providers = {
         "far": ProviderSettings(base_url=server.url, api_key=Secret.of("k"), local=False, model="one"),
@@ -70,7 +70,7 @@ async def opened(
         yield model
 
 
-async def heard(model: Routing, request: ModelRequest) -> list[ModelEvent]:
+async def heard(model: ModelRouter, request: ModelRequest) -> list[ModelEvent]:
     return [event async for event in model.stream(request)]
 
 
@@ -136,11 +136,11 @@ async def test_a_model_of_ones_own_is_told_everything() -> None:
 
 
 async def test_what_must_stay_here_goes_to_the_local_model_or_to_nobody() -> None:
-    stays = PromptGuardSettings(secrets=Action.LOCAL, local_model="near/two")
+    stays = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="near/two")
     async with ModelServer() as server, opened(server, guard=stays) as model:
         await heard(model, request(KEY))
         assert asked_of(server) == ["two"]
-    nowhere = PromptGuardSettings(secrets=Action.LOCAL)
+    nowhere = PromptGuardSettings(secrets=ScreeningAction.LOCAL)
     async with ModelServer() as server, opened(server, guard=nowhere) as model:
         with pytest.raises(ModelError, match=r"set prompt_guard\.local_model") as caught:
             await heard(model, request(KEY))
@@ -164,7 +164,7 @@ class Blind:
 
 @pytest.mark.parametrize(("text", "asked"), [(f"what is {KEY} for?", ["two"]), ("what is it?", ["eyes", "two"])])
 async def test_what_must_stay_here_shows_its_pictures_to_nobody_elsewhere(text: str, asked: list[str]) -> None:
-    stays = PromptGuardSettings(secrets=Action.LOCAL, local_model="near/two")
+    stays = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="near/two")
     picture = UserMessage(text, (Image(BlobId("b"), "image/png"),))
     # asked of the far one first, so that it is screened
     wanted = ModelRequest("", "", (picture,), models=("far/one", "near/two"))
@@ -178,7 +178,7 @@ async def test_what_must_stay_here_shows_its_pictures_to_nobody_elsewhere(text: 
 
 
 async def test_a_local_model_that_is_none_gets_nothing() -> None:
-    wrong = PromptGuardSettings(secrets=Action.LOCAL, local_model="far/one")
+    wrong = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="far/one")
     async with ModelServer() as server, opened(server, guard=wrong) as model:
         with pytest.raises(ModelError, match="does not run on your own machines"):
             await heard(model, request(KEY))
@@ -199,12 +199,12 @@ async def test_who_failed_rests_and_is_named() -> None:
         assert model.resting() == ()
         await heard(model, request())
         (resting,) = model.resting()
-        assert (resting.lane.ref, resting.fault) == ("far/one", ModelFault.BILLING)
+        assert (resting.route.ref, resting.fault) == ("far/one", ModelFault.BILLING)
 
 
 async def test_a_bare_name_that_its_server_does_not_list_is_doubted() -> None:
     async with ModelServer() as server, opened(server) as model:
-        listed = (await model.lanes.list_models("far"))[0].name
+        listed = (await model.routes.list_models("far"))[0].name
         assert await model.check_ref(listed) is None
         assert await model.check_ref("far/anything") is None
         doubted = await model.check_ref(f"{listed}x")

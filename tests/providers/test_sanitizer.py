@@ -21,7 +21,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall
 from hob.providers.screening.sanitizer import Sanitizer
-from hob.providers.screening.settings import Images, SanitizerSettings
+from hob.providers.screening.settings import ImagePolicy, SanitizerSettings
 
 KEY = "sk-proj-Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 ASKED = ModelRequest("m", "", (UserMessage("Show me a picture from example.org"),))
@@ -61,7 +61,7 @@ def test_a_sanitizer_with_nothing_to_do_says_so() -> None:
     assert not Sanitizer(SanitizerSettings(artefacts=False)).active
     assert Sanitizer(SanitizerSettings()).active
     assert Sanitizer(SanitizerSettings(artefacts=False, max_chars=1)).active
-    assert Sanitizer(SanitizerSettings(artefacts=False, images=Images.DEFUSE)).active
+    assert Sanitizer(SanitizerSettings(artefacts=False, images=ImagePolicy.DEFUSE)).active
 
 
 @pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
@@ -174,7 +174,7 @@ async def test_what_is_held_back_is_bounded() -> None:
 )
 async def test_an_image_from_a_host_nobody_named_is_not_loaded(text: str, expected: str, cut: object) -> None:
     assert callable(cut)
-    events, reply = await clean(cut(text), images=Images.DEFUSE)
+    events, reply = await clean(cut(text), images=ImagePolicy.DEFUSE)
     assert shown(events) == reply.text == expected
 
 
@@ -187,7 +187,7 @@ async def test_a_host_that_only_a_tool_named_is_not_named() -> None:
             ToolMessage(CallId("c"), "evil.test"),
         ),
     )
-    _, reply = await clean(["![a](https://evil.test/x)"], asked=asked, images=Images.DEFUSE)
+    _, reply = await clean(["![a](https://evil.test/x)"], asked=asked, images=ImagePolicy.DEFUSE)
     assert reply.text == "a (image: `https://evil.test/x`)"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from hob.core.screening import credentials, numbers, personal
 from hob.core.screening.detectors import find
-from hob.core.screening.kinds import Kind
+from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import MOST_STEPS, compile_pattern, compile_words, count_steps
 from hob.providers.screening import cleaning, own_words, placeholders
 
@@ -103,7 +103,7 @@ def steps_of(text: str) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        find(text, frozenset(Kind))
+        find(text, frozenset(SensitiveKind))
     finally:
         sys.settrace(before)
     return count
@@ -112,5 +112,5 @@ def steps_of(text: str) -> int:
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_twice_the_text_takes_twice_the_work(unit: str) -> None:
     size = 4_000 // len(unit)
-    find(unit * size, frozenset(Kind))  # patterns are compiled when first used
+    find(unit * size, frozenset(SensitiveKind))  # patterns are compiled when first used
     assert steps_of(unit * size * 2) <= 2.2 * steps_of(unit * size) + 400

@@ -10,7 +10,7 @@ from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.media import Description
 from hob.core.models import Beat, ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
-from hob.providers.seeing import Seeing, Sight
+from hob.providers.media.sight import Seeing, Sight
 from hob.testing import ScriptedModel
 
 CAT = Image(BlobId("cat"), "image/png")

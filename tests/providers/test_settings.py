@@ -2,8 +2,8 @@
 
 import pytest
 
-from hob.providers.addresses import endpoint, is_loopback
-from hob.providers.headers import secrets_of
+from hob.providers.http.addresses import endpoint, is_loopback
+from hob.providers.http.headers import secrets_of
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 

@@ -11,10 +11,10 @@ from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, ModelReply, ModelRequest, ToolMessage, UserMessage
 from hob.core.settings import Secret
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.openai_chat.settings import Dialect
-from hob.providers.openai_chat.wire import ChatCompletions
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.wires.openai_chat.settings import Dialect
+from hob.providers.wires.openai_chat.wire import ChatCompletions
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ModelServer, Reply
 from tests.providers.canned import listening, read_request, serving

@@ -4,9 +4,9 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, Usage
-from hob.providers.health import Lane
-from hob.providers.vision import HeldPictures, VisionDescriber
-from hob.providers.walking import Failover
+from hob.providers.media.vision import HeldPictures, VisionDescriber
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.health import ModelRoute
 from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel
 
@@ -17,7 +17,9 @@ SEEN = ModelReply("A cat.", usage=Usage(100, 10))
 def describer(*script: Line) -> VisionDescriber:
     model = ScriptedModel(*script)
     clock = ManualClock(jump=True)
-    failover = Failover(lambda ref: (Lane(ref, "acme"),), lambda _: model, clock, max_attempts=2, draw=lambda: 0.0)
+    failover = Failover(
+        lambda ref: (ModelRoute(ref, "acme"),), lambda _: model, clock, max_attempts=2, draw=lambda: 0.0
+    )
     return VisionDescriber(failover, "acme/eyes", HeldPictures())
 
 

@@ -8,8 +8,8 @@ from hob.core.errors import ModelError, ModelFault, StoreDamaged
 from hob.core.ids import SessionKey
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
 from hob.core.sentences import OF_STAND_IN, Sentence, say
-from hob.providers.health import Health, Lane
-from hob.providers.walking import Failover, LaneHealth
+from hob.providers.routing.failover_model import Failover, RouteHealthPort
+from hob.providers.routing.health import ModelRoute, RouteHealth
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, Line, ScriptedModel, Silence
 
@@ -25,12 +25,12 @@ class Servers:
         self.models = {name: ScriptedModel(*script) for name, script in scripts.items()}
         self.model = Failover(self.lanes_of, self.open, self.clock, draw=lambda: 0.0)
 
-    def lanes_of(self, ref: str) -> tuple[Lane, ...]:
+    def lanes_of(self, ref: str) -> tuple[ModelRoute, ...]:
         keys = [name for name in self.models if name.partition("#")[0] == ref]
-        return tuple(Lane(ref, ref.partition("/")[0], place) for place in range(len(keys)))
+        return tuple(ModelRoute(ref, ref.partition("/")[0], place) for place in range(len(keys)))
 
-    def open(self, lane: Lane) -> ScriptedModel:
-        return self.models.get(f"{lane.ref}#{lane.key}") or self.models[lane.ref]
+    def open(self, route: ModelRoute) -> ScriptedModel:
+        return self.models.get(f"{route.ref}#{route.key}") or self.models[route.ref]
 
     async def ask(self, *models: str, patience: float = 8.0, session: str | None = None) -> list[ModelEvent]:
         request = ModelRequest(
@@ -255,12 +255,12 @@ async def test_a_reference_of_which_nothing_is_known_does_not_stop_the_others() 
 async def test_a_lane_that_cannot_be_opened_is_passed_by() -> None:
     inner = ScriptedModel("yes")
 
-    def open_lane(lane: Lane) -> ScriptedModel:
-        if lane.ref == "a/x":
+    def open_lane(route: ModelRoute) -> ScriptedModel:
+        if route.ref == "a/x":
             raise ModelError(ModelFault.SETTINGS, "its key cannot be read")
         return inner
 
-    model = Failover(lambda ref: (Lane(ref, ref),), open_lane, ManualClock())
+    model = Failover(lambda ref: (ModelRoute(ref, ref),), open_lane, ManualClock())
     events = [event async for event in model.stream(ModelRequest("", "", (), models=("a/x", "b/y")))]
     assert reply_of(events).ref == "b/y"
 
@@ -295,13 +295,13 @@ async def test_health_is_told_lane_by_lane_with_the_time_on_the_wall() -> None:
     servers = Servers({"a/x": (AUTH,), "b/y": ("yes",)})
     await servers.ask()
     bad, good = servers.model.health_view(("a/x", "b/y", "typo/z"))
-    assert (bad.fault, good) == (ModelFault.AUTH, LaneHealth(Lane("b/y", "b")))
+    assert (bad.fault, good) == (ModelFault.AUTH, RouteHealthPort(ModelRoute("b/y", "b")))
     assert bad.until is not None
     assert (bad.until - servers.clock.now()).total_seconds() == 300.0
 
 
 async def test_health_can_be_shared() -> None:
-    health, clock = Health(), ManualClock()
+    health, clock = RouteHealth(), ManualClock()
     servers = Servers({"a/x": (AUTH,), "b/y": ("one", "two")}, clock)
     first, second = (Failover(servers.lanes_of, servers.open, clock, health=health) for _ in range(2))
     request = ModelRequest("", "", (), models=("a/x", "b/y"))

@@ -8,11 +8,11 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelReply, ModelRequest, TextDelta, Thinking, UserMessage
 from hob.core.settings import Secret
-from hob.providers.ollama.wire import OllamaChat
-from hob.providers.openai_responses.wire import Responses
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
-from hob.providers.wire import Wire
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.http.wire import Wire
+from hob.providers.wires.ollama.wire import OllamaChat
+from hob.providers.wires.openai_responses.wire import Responses
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ODDITIES, Fault, ModelServer, Reply
 

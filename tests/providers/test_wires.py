@@ -20,11 +20,11 @@ from hob.core.models import (
 )
 from hob.core.settings import Secret
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.anthropic.wire import AnthropicMessages
-from hob.providers.gemini.wire import GenerateContent
-from hob.providers.server import Server
-from hob.providers.transport import HttpModel
-from hob.providers.wire import Wire
+from hob.providers.http.server import Server
+from hob.providers.http.transport import HttpModel
+from hob.providers.http.wire import Wire
+from hob.providers.wires.anthropic.wire import AnthropicMessages
+from hob.providers.wires.gemini.wire import GenerateContent
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ODDITIES, Fault, ModelServer, Reply
 

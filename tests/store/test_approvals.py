@@ -8,7 +8,9 @@ import pytest
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
 from hob.core.messages import Address
 from hob.core.states import ApprovalState
-from hob.store import Approval, Bound, IllegalMove, Store
+from hob.store.approvals import Approval, Bound
+from hob.store.database.state_moves import IllegalMove
+from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import make_turn, put_message

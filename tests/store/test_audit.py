@@ -9,8 +9,9 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.ids import TraceId
-from hob.store import AuditEntry, Store, StoreSettings, open_store
-from hob.store.audit import HEAD_FILE, read_head
+from hob.store.audit.audit import HEAD_FILE, AuditEntry, read_head
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 
 CLOCK = SystemClock()

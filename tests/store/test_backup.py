@@ -17,8 +17,10 @@ from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
 from hob.core.turns import Summary
-from hob.store import Store, StoreSettings, open_store, restore
-from hob.store.database import NAME
+from hob.store.backup.backup import restore
+from hob.store.database.database import NAME
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.turns import SESSION, make_turn, put_message
 from tests.samples import event_of, finish_of

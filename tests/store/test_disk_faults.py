@@ -16,7 +16,9 @@ from hob.core.errors import StoreError, StoreFull
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.steps import Noted
-from hob.store import InboxLimits, Store, StoreSettings, open_store
+from hob.store.inbox import InboxLimits
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.faulty_vfs import FaultyDisk
 from hob.testing.turns import SESSION, make_turn
@@ -24,7 +26,7 @@ from tests.samples import event_of, finish_of
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()
-ROOM = InboxLimits(lane=10**6, sender=10**6, total=10**6)
+ROOM = InboxLimits(session_queue=10**6, sender=10**6, total=10**6)
 
 
 @pytest.fixture

@@ -16,8 +16,10 @@ from hob.core.states import OutboxState, TurnState
 from hob.core.steps import ToolReceived
 from hob.core.tools import ToolResult
 from hob.core.turns import Summary
-from hob.store import Store, StoreSettings, open_store, restore
-from hob.store.erasure import TOMBSTONES, read_tombstones, write_tombstones
+from hob.store.backup.backup import restore
+from hob.store.erasure.erasure import TOMBSTONES, read_tombstones, write_tombstones
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, make_turn, put_message
@@ -238,12 +240,12 @@ async def test_other_sessions_keep_the_same_words(tmp_path: Path) -> None:
 
 
 async def test_what_is_in_progress_is_not_erased(tmp_path: Path) -> None:
-    waiting, owed = message("waiting"), message("owed")
+    waiting, pending = message("waiting"), message("owed")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
-        turn = await make_turn(store, owed)
+        turn = await make_turn(store, pending)
         await store.journal.finish(finish_of(turn, "not sent yet"))
         await put_message(store, waiting)
-        for inbound in (waiting, owed):
+        for inbound in (waiting, pending):
             with pytest.raises(InvalidRequest):
                 await store.erasure.erase_trace(inbound.trace, "asked to")
         with pytest.raises(InvalidRequest):

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from hob.core.errors import InvalidRequest
-from hob.store import open_foreign
+from hob.store.backup.foreign import open_foreign
 
 
 def made(path: Path, *, open_log: bool = False) -> apsw.Connection:

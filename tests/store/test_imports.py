@@ -12,7 +12,10 @@ from hob.core.ids import CallId, SessionKey
 from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry, Role
 from hob.core.tools import ToolCall
-from hob.store import PastEntry, Store, StoreSettings, check_projections, open_store, rebuild_projections
+from hob.store.imports import PastEntry
+from hob.store.projections.rebuild import check_projections, rebuild_projections
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import SESSION, put_message

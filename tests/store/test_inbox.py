@@ -14,7 +14,9 @@ from hob.core.messages import Address, Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.states import TaskState, TurnState
 from hob.core.timeline import EventKind
-from hob.store import InboxLimits, Store, StoreSettings, open_store
+from hob.store.inbox import InboxLimits
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -71,14 +73,14 @@ async def test_a_key_belongs_to_its_channel_and_account(store: Store) -> None:
 
 async def test_a_duplicate_is_no_reason_to_be_busy(store: Store) -> None:
     inbound = message("hello", key="same")
-    await accept(store, inbound, InboxLimits(lane=1))
-    assert (await accept(store, message("hello", key="same"), InboxLimits(lane=1))).duplicate
+    await accept(store, inbound, InboxLimits(session_queue=1))
+    assert (await accept(store, message("hello", key="same"), InboxLimits(session_queue=1))).duplicate
 
 
 @pytest.mark.parametrize(
     ("limits", "scope"),
     [
-        (InboxLimits(lane=3), BusyScope.LANE),
+        (InboxLimits(session_queue=3), BusyScope.LANE),
         (InboxLimits(sender=3), BusyScope.SENDER),
         (InboxLimits(total=3), BusyScope.TOTAL),
     ],
@@ -100,9 +102,9 @@ async def test_a_refused_message_is_accepted_when_there_is_room(store: Store) ->
     first, second = message("first"), message("second", key="second")
     await accept(store, first)
     with pytest.raises(Busy):
-        await accept(store, second, InboxLimits(lane=1))
+        await accept(store, second, InboxLimits(session_queue=1))
     await store.inbox.claim(SESSION, [first.id])
-    assert not (await accept(store, second, InboxLimits(lane=1))).duplicate
+    assert not (await accept(store, second, InboxLimits(session_queue=1))).duplicate
 
 
 async def test_self_made_messages_are_counted_by_the_hour() -> None:

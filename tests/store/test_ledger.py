@@ -12,7 +12,7 @@ from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.ledger import Division
-from hob.store.rebuild import compare
+from hob.store.projections.rebuild import compare
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store

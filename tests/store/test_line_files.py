@@ -9,7 +9,8 @@ from pathlib import Path
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey, TurnId
 from hob.core.undo import Kept, Undone, UndoNote
-from hob.store import Store, StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 
 HERE, THERE = SessionKey("local:here"), SessionKey("local:there")
 

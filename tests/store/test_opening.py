@@ -12,8 +12,10 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.labels import SenderClass
-from hob.store import Store, StoreSettings, migration, open_store
-from hob.store.database import NAME
+from hob.store.database import migration
+from hob.store.database.database import NAME
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, put_message

@@ -12,7 +12,10 @@ from hob.core.ids import OutboxId
 from hob.core.messages import Address, Outbound
 from hob.core.states import OutboxState
 from hob.core.timeline import EventKind
-from hob.store import IllegalMove, OutboxRow, Store, StoreSettings, open_store
+from hob.store.database.state_moves import IllegalMove
+from hob.store.outbox import OutboxRow
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -44,10 +47,10 @@ async def find(store: Store, id: str) -> OutboxRow:
 
 async def test_what_is_owed_comes_back_whole(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
-    owed = replace(chunk_of(turn, "hi", 2), previews=False)
-    await store.outbox.owe([owed])
+    pending = replace(chunk_of(turn, "hi", 2), previews=False)
+    await store.outbox.owe([pending])
     (row,) = await store.outbox.next("memory", "", EVER)
-    assert (row.outbound, row.state, row.attempts) == (owed, OutboxState.READY, 0)
+    assert (row.outbound, row.state, row.attempts) == (pending, OutboxState.READY, 0)
 
 
 async def test_owing_the_same_twice_owes_it_once(store: Store) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.labels import SenderClass
 from hob.core.people import OWNER_ID, PairingRequest, SenderAddress
-from hob.store import Store, StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.clock import ManualClock
 
 PHONE = SenderAddress.of("telegram", "4711")

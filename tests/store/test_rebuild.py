@@ -15,18 +15,12 @@ from hob.core.states import TaskState, TurnState
 from hob.core.steps import ModelFailed, ModelReplied
 from hob.core.timeline import EventKind
 from hob.core.turns import Parked, QueueMode, WaitsFor
-from hob.store import (
-    Compared,
-    InboxLimits,
-    Store,
-    StoreSettings,
-    check_projections,
-    migration,
-    open_store,
-    rebuild_projections,
-    restore,
-)
-from hob.store.rebuild import compare
+from hob.store.backup.backup import restore
+from hob.store.database import migration
+from hob.store.inbox import InboxLimits
+from hob.store.projections.rebuild import Compared, check_projections, compare, rebuild_projections
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store

@@ -13,7 +13,9 @@ from hob.core.states import TurnState
 from hob.core.steps import ModelReplied, ToolReceived
 from hob.core.timeline import EventKind
 from hob.core.tools import ToolResult
-from hob.store import Store, StoreSettings, open_store, restore
+from hob.store.backup.backup import restore
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, make_turn

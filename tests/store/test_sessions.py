@@ -13,7 +13,11 @@ from hob.core.ids import ApprovalId, BlobId, CallId, SessionKey, TurnId, digest
 from hob.core.models import Thinking
 from hob.core.states import ApprovalState, TaskState
 from hob.core.turns import QueueMode, Session
-from hob.store import Approval, IllegalMove, PolicyDecision, Store, StoreSettings, open_store
+from hob.store.approvals import Approval
+from hob.store.database.state_moves import IllegalMove
+from hob.store.decisions import PolicyDecision
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store

@@ -13,7 +13,7 @@ from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.store import Store
+from hob.store.store import Store
 from hob.store.timeline import Followed
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock

@@ -11,7 +11,7 @@ from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
 from hob.core.models import Entry, Image
 from hob.core.tools import ToolCall
 from hob.core.turns import Finish, Summary
-from hob.store import Store
+from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import SESSION, make_turn

@@ -14,7 +14,10 @@ from hob.core.states import TURN_MOVES, TaskState, TurnState
 from hob.core.steps import ModelFailed, Noted, Said, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult
 from hob.core.turns import Parked, WaitsFor
-from hob.store import IllegalMove, Recovered, Store, StoreSettings, open_store
+from hob.store.database.state_moves import IllegalMove
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.store.turns import Recovered
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import SESSION, make_turn, put_message
@@ -50,7 +53,7 @@ async def test_an_unclean_end_makes_running_turns_suspects(tmp_path: Path) -> No
     turns = await crashed(tmp_path, 2)
     async with run(tmp_path, crash=False) as store:
         assert store.unclean
-        assert await store.turns.recover(say) == Recovered(suspects=tuple(turns))
+        assert await store.turns.recover(say) == Recovered(quarantine=tuple(turns))
         assert (await store.turns.start(turns[0])).attempt == 1
 
 
@@ -66,12 +69,12 @@ async def test_three_unclean_ends_at_one_step_set_it_aside_and_tell_the_sender(t
     (turn,) = await crashed(tmp_path)
     for _ in range(2):
         async with run(tmp_path, crash=True) as store:
-            assert (await store.turns.recover(say)).suspects == (turn,)
+            assert (await store.turns.recover(say)).quarantine == (turn,)
             await store.turns.start(turn)
     async with run(tmp_path, crash=False) as store:
         assert await store.turns.recover(say) == Recovered(set_aside=(turn,))
-        (owed,) = await store.outbox.next("memory", "", 1e12)
-        assert (owed.outbound.text, owed.outbound.kind) == (say(turn), OutboundKind.ERROR)
+        (pending,) = await store.outbox.next("memory", "", 1e12)
+        assert (pending.outbound.text, pending.outbound.kind) == (say(turn), OutboundKind.ERROR)
         (task,) = await store.tasks.find()
         assert task.state is TaskState.FAILED
         result = await store.inbox.find_result(InboundId(task.id))
@@ -83,7 +86,7 @@ async def test_a_step_forward_makes_attempts_count_anew(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     for _ in range(6):
         async with run(tmp_path, crash=True) as store:
-            assert (await store.turns.recover(say)).suspects == (turn,)
+            assert (await store.turns.recover(say)).quarantine == (turn,)
             assert (await store.turns.start(turn)).attempt == 1
             await store.journal.append(turn, [Noted("on")])
 
@@ -104,7 +107,7 @@ async def test_a_clean_end_makes_attempts_count_anew(tmp_path: Path) -> None:
 async def test_a_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     async with run(tmp_path, crash=False) as store:
-        assert await store.turns.recover(say) == Recovered(suspects=(turn,))
+        assert await store.turns.recover(say) == Recovered(quarantine=(turn,))
     async with run(tmp_path, crash=False) as store:
         assert await store.turns.recover(say) == Recovered(ready=(turn,))
         assert (await store.turns.start(turn)).attempt == 0
@@ -122,10 +125,10 @@ async def test_an_innocent_that_waits_behind_the_guilty_keeps_its_attempts(tmp_p
     guilty, innocent = await crashed(tmp_path, 2)
     for _ in range(2):
         async with run(tmp_path, crash=True) as store:
-            assert (await store.turns.recover(say)).suspects == (guilty, innocent)
+            assert (await store.turns.recover(say)).quarantine == (guilty, innocent)
             await store.turns.start(guilty)
     async with run(tmp_path, crash=False) as store:
-        assert await store.turns.recover(say) == Recovered(suspects=(innocent,), set_aside=(guilty,))
+        assert await store.turns.recover(say) == Recovered(quarantine=(innocent,), set_aside=(guilty,))
         assert (await store.turns.start(innocent)).attempt == 1
 
 

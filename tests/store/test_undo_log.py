@@ -5,7 +5,9 @@ from pathlib import Path
 from hob.core.clock import SystemClock
 from hob.core.ids import TurnId
 from hob.core.undo import Undone, UndoNote, undo_of
-from hob.store import Store, StoreSettings, open_store, restore
+from hob.store.backup.backup import restore
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import make_turn

@@ -9,7 +9,7 @@ import pytest
 
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.ids import SessionKey
-from hob.store import Store
+from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import put_message

@@ -9,14 +9,16 @@ from pathlib import Path
 from hob.core.clock import SystemClock
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall
-from hob.tools.changes import FileChanges
-from hob.tools.command_log import CommandLog
-from hob.tools.commands import Commands
-from hob.tools.declaring import Tools
-from hob.tools.files import FileTools
-from hob.tools.paths import Root, Roots
-from hob.tools.sandbox import Limits, Processes, Snapshots
-from hob.tools.turn_undo import TurnUndo
+from hob.tools.exec.command_log import CommandLog
+from hob.tools.exec.commands import CommandTools
+from hob.tools.filesystem.files import FileTools
+from hob.tools.filesystem.paths import Root, Roots
+from hob.tools.registry.declaration import Tools
+from hob.tools.sandbox.job import Limits
+from hob.tools.sandbox.processes import Processes
+from hob.tools.undo.changes import FileChanges
+from hob.tools.undo.snapshots.snapshots import Snapshots
+from hob.tools.undo.turn_undo import TurnUndo
 from tests.tools.keeping import FolderBlobs
 from tests.tools.sandbox.conftest import make_place
 
@@ -56,7 +58,7 @@ async def open_bench(name: str, top: Path, **more: object) -> AsyncIterator[Benc
 
     processes = Processes(place.backend, clock, Limits())
     async with asyncio.TaskGroup() as watching:
-        commands = Commands(roots, processes, blobs, log, clock, watching, shown=show, **more)  # type: ignore[arg-type]
+        commands = CommandTools(roots, processes, blobs, log, clock, watching, shown=show, **more)  # type: ignore[arg-type]
         undo = TurnUndo(log, files.undo, changes, blobs)
         try:
             yield Bench(place.work, commands.toolset, files, log, undo, blobs, shown)

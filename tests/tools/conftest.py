@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.tools.files import FileTools
+from hob.tools.filesystem.files import FileTools
 from tests.tools.keeping import file_tools
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, digest
-from hob.guard.places import SECRET_NAME
-from hob.tools.changes import FileChanges
-from hob.tools.files import FileTools
-from hob.tools.paths import Root, Roots
+from hob.guard.policy.places import SECRET_NAME
+from hob.tools.filesystem.files import FileTools
+from hob.tools.filesystem.paths import Root, Roots
+from hob.tools.undo.changes import FileChanges
 
 
 class FolderBlobs:

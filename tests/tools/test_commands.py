@@ -8,7 +8,7 @@ import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import BlobId
-from hob.guard.masking.known import KnownSecrets
+from hob.guard.screening.masking.known_secrets import KnownSecrets
 from tests.tools.calling import a_call, context, made, text_of
 from tests.tools.commanding import Bench, open_bench
 from tests.tools.sandbox.test_running import alive, mark

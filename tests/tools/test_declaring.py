@@ -14,8 +14,8 @@ from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall
 from hob.testing.toolset_check import check_toolset
-from hob.tools import Output, Tools, tool
-from hob.tools.schemas import Bounds, shape_of
+from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.registry.schemas import Bounds, shape_of
 from tests.tools.calling import context, made
 
 
@@ -44,9 +44,9 @@ async def travel(
 
 
 @tool()
-async def named(word: str, call: ToolCall, context: CallContext) -> Output:
+async def named(word: str, call: ToolCall, context: CallContext) -> ToolOutput:
     """Say who called."""
-    return Output(f"{word} {call.id} {context.turn.id}", HOB_LABEL)
+    return ToolOutput(f"{word} {call.id} {context.turn.id}", HOB_LABEL)
 
 
 def test_the_schema_says_what_the_signature_says() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from hob.core.errors import ToolFailed
-from hob.tools.edits import edit
+from hob.tools.editing.replacement import edit
 
 CODE = "def one():\n    if x:\n        return 1\n\n\ndef two():\n    return 2\n"
 

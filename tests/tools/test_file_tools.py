@@ -8,7 +8,7 @@ from pathlib import Path
 from hob.core.ports.tools import Toolset
 from hob.core.tools import Effect, Restart, Tier
 from hob.testing.toolset_check import check_toolset
-from hob.tools.files import FileTools
+from hob.tools.filesystem.files import FileTools
 from tests.tools.keeping import file_tools
 
 EXAMPLES = {

@@ -10,7 +10,7 @@ from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.toolset_check import check_toolset
-from hob.tools import Group, Groups
+from hob.tools.registry.groups import Group, Groups
 from tests.tools.calling import a_call, context, made
 
 

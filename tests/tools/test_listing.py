@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
-from hob.tools.files import FileTools
-from hob.tools.grepping import Wanted, find_ripgrep, grep
+from hob.tools.filesystem.files import FileTools
+from hob.tools.filesystem.grep import Wanted, find_ripgrep, grep
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools, roots_of
 

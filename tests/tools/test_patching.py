@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import ToolFailed
-from hob.tools.diffs import diff, unified, visible
-from hob.tools.patches import Action, FilePatch, parse
-from hob.tools.patching import apply
+from hob.tools.editing.diffs import diff, unified, visible
+from hob.tools.editing.patch_apply import apply
+from hob.tools.editing.patch_format import FilePatch, PatchAction, parse
 
 TEXT = "".join(f"line {n}\n" for n in range(1, 21))
 
@@ -34,9 +34,9 @@ def test_the_envelope_adds_deletes_updates_and_moves() -> None:
         "*** End Patch\n"
     )
     add, delete, move = parse(patch)
-    assert (add.path, add.action, apply("", add.hunks, "")[0]) == ("new/a b.py", Action.CREATE, "one\n\ntwo\n")
-    assert delete == FilePatch("old.py", Action.DELETE)
-    assert (move.path, move.action, move.goal) == ("f.py", Action.UPDATE, "g.py")
+    assert (add.path, add.action, apply("", add.hunks, "")[0]) == ("new/a b.py", PatchAction.CREATE, "one\n\ntwo\n")
+    assert delete == FilePatch("old.py", PatchAction.DELETE)
+    assert (move.path, move.action, move.goal) == ("f.py", PatchAction.UPDATE, "g.py")
     (hunk,) = move.hunks
     assert (hunk.old, hunk.new, hunk.anchors, hunk.at_end) == (
         ("x", "y"),

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
-from hob.tools import beneath
-from hob.tools.paths import Root, Roots
+from hob.tools.filesystem import directories as beneath
+from hob.tools.filesystem.paths import Root, Roots
 
 
 @pytest.fixture(params=["by the kernel", "by hand"], autouse=True)

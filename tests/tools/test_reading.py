@@ -13,8 +13,8 @@ from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import BlobId
 from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
-from hob.tools.files import FileTools
-from hob.tools.pages import PAGE
+from hob.tools.filesystem.files import FileTools
+from hob.tools.filesystem.pages import PAGE
 from tests.tools.calling import made, text_of
 from tests.tools.keeping import FolderBlobs, roots_of
 

@@ -14,15 +14,15 @@ from hob.core.ports.tools import CallContext, Toolset
 from hob.core.turns import Turn
 from hob.testing.clock import ManualClock
 from hob.testing.toolset_check import check_toolset
-from hob.tools.memories import FileMemories
-from hob.tools.remembering import OWNERS, Remembering
-from hob.tools.working_memory import FileWorkingMemory
+from hob.tools.memory.memories import FileMemories
+from hob.tools.memory.remember import OWNERS, MemoryTools
+from hob.tools.memory.working_memory import FileWorkingMemory
 from tests.tools.calling import a_call
 
 
-def remembering(top: Path) -> Remembering:
+def remembering(top: Path) -> MemoryTools:
     memories = FileMemories(top / "memories.jsonl", ManualClock())
-    return Remembering(memories, memories, FileWorkingMemory(top / "working", ManualClock()))
+    return MemoryTools(memories, memories, FileWorkingMemory(top / "working", ManualClock()))
 
 
 def wrote(cls: SenderClass = SenderClass.OWNER, *, group: bool = False) -> Inbound:
@@ -36,7 +36,7 @@ def of(*inbounds: Inbound, session: str = "local:main", trust: Trust = Trust.TRU
     return CallContext(turn, trust)
 
 
-async def text(tools: Remembering, context: CallContext, name: str, **arguments: object) -> str:
+async def text(tools: MemoryTools, context: CallContext, name: str, **arguments: object) -> str:
     return (await tools.toolset.call(a_call(name, **arguments), context)).text
 
 

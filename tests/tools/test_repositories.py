@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hob.tools.command_log import CommandLog
-from hob.tools.repositories import runs_something
-from hob.tools.sandbox.undo.entries import Change, Entry, Kind, Stamp, What
+from hob.tools.exec.command_log import CommandLog
+from hob.tools.exec.repositories import runs_something
+from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry, Stamp, What
 from tests.tools.calling import text_of
 from tests.tools.commanding import Bench, open_bench
 
@@ -224,6 +224,6 @@ async def test_what_a_killed_hob_did_not_see_is_taken_back_by_the_next(bench: Be
     ],
 )
 def test_which_settings_run_something(tmp_path: Path, text: str, runs: bool) -> None:
-    after = Entry(Kind.FILE, 0o644, Stamp(1, len(text), 1, 1), "after")
-    change = Change("lib/.git/config", What.ADDED, None, after)
+    after = SnapshotEntry(EntryKind.FILE, 0o644, Stamp(1, len(text), 1, 1), "after")
+    change = SnapshotChange("lib/.git/config", What.ADDED, None, after)
     assert runs_something(tmp_path, change, lambda _: text.encode()) is runs

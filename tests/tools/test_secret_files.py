@@ -6,8 +6,8 @@ import pytest
 
 from hob.core.errors import ToolRefused
 from hob.core.ids import TurnId
-from hob.guard.places import SECRET_NAME
-from hob.tools.grepping import find_ripgrep
+from hob.guard.policy.places import SECRET_NAME
+from hob.tools.filesystem.grep import find_ripgrep
 from tests.guard.shell.catalogue import judge
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools

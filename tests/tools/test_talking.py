@@ -9,7 +9,7 @@ from hob.core.notices import Progress
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Restart
 from hob.testing.turns import Notebook
-from hob.tools.talking import Talking
+from hob.tools.messages.conversation import ConversationTools
 from tests.tools.calling import a_call
 from tests.tools.test_remembering import of, wrote
 
@@ -19,7 +19,7 @@ ALONE = of(replace(wrote(), background=True))
 
 async def call(context: CallContext, name: str, **arguments: object) -> list[object]:
     seen = Notebook()
-    await Talking(seen).toolset.call(a_call(name, **arguments), context)
+    await ConversationTools(seen).toolset.call(a_call(name, **arguments), context)
     return list(seen.seen)
 
 
@@ -30,7 +30,7 @@ async def test_a_question_is_left_to_the_driver_with_its_options_numbered() -> N
 
 
 async def test_a_question_may_be_asked_again_after_a_crash() -> None:
-    specs = {spec.name: spec for spec in Talking(Notebook()).toolset.specs()}
+    specs = {spec.name: spec for spec in ConversationTools(Notebook()).toolset.specs()}
     assert specs["ask_user"].restart is Restart.AGAIN
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ToolFailed
-from hob.tools.kinds import DOCX, ODT, kind_of, picture_size
-from hob.tools.text import Text, decode, encode, lines_of
+from hob.tools.documents.media_types import DOCX, ODT, kind_of, picture_size
+from hob.tools.documents.text import DecodedText, decode, encode, lines_of
 
 
 @pytest.mark.parametrize(
@@ -48,20 +48,20 @@ def test_what_is_read_is_written_back_byte_for_byte(data: bytes) -> None:
 
 @given(st.text(st.sampled_from("a\r\nß\u2028")))
 def test_a_text_with_plain_line_ends_gets_the_files_own_back(text: str) -> None:
-    stored = Text(text)
+    stored = DecodedText(text)
     assert stored.with_newlines(stored.plain) == text or (stored.newline == "\r" and "\n" not in text)
     assert "".join(lines_of(text)) == text
 
 
 def test_lines_that_stay_keep_their_ends_in_a_mixed_file() -> None:
-    assert Text("a\r\nb\nc\r\n").with_newlines("a\nb\nx\nc\n") == "a\r\nb\nx\r\nc\r\n"
+    assert DecodedText("a\r\nb\nc\r\n").with_newlines("a\nb\nx\nc\n") == "a\r\nb\nx\r\nc\r\n"
 
 
 def test_the_line_end_most_lines_have_is_the_files() -> None:
-    assert Text("a\r\nb\r\nc\n").newline == "\r\n"
-    assert Text("a\rb").newline == "\r"
-    assert Text("a\rb\n").newline == "\n"
-    assert Text("a\r\nb").with_newlines("x\ny\n") == "x\r\ny\r\n"
+    assert DecodedText("a\r\nb\r\nc\n").newline == "\r\n"
+    assert DecodedText("a\rb").newline == "\r"
+    assert DecodedText("a\rb\n").newline == "\n"
+    assert DecodedText("a\r\nb").with_newlines("x\ny\n") == "x\r\ny\r\n"
 
 
 def test_a_character_the_encoding_has_not_makes_it_utf_8_and_is_told() -> None:
@@ -69,7 +69,7 @@ def test_a_character_the_encoding_has_not_makes_it_utf_8_and_is_told() -> None:
     assert like is not None
     assert encode("Grüße →", like) == ("Grüße →".encode(), "it is UTF-8 now: cp1252 has not all these characters")
     with pytest.raises(ToolFailed, match="half a character"):
-        encode("\ud83d", Text(""))
+        encode("\ud83d", DecodedText(""))
 
 
 def test_kinds_are_told_by_their_beginning() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hob.core.errors import StoreFull
 from hob.core.ids import CallId, TurnId
 from hob.core.undo import Kept, undo_of
-from hob.tools.changes import Change, Changes, ChangesInMemory, FileChanges, Version
-from hob.tools.files import FileTools
-from hob.tools.noting import part_name
+from hob.tools.editing.noted_changes import part_name
+from hob.tools.filesystem.files import FileTools
+from hob.tools.undo.changes import ChangesInMemory, FileChange, FileChanges, FileChangesPort, Version
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools
 
@@ -147,7 +147,7 @@ async def test_what_was_noted_and_never_made_is_no_matter(files: FileTools, ws: 
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     (change,) = await files.undo._changes.of(TURN)
-    never = Change("x", TURN, CallId("c"), change.path, change.after, Version("f" * 64, 0o644))
+    never = FileChange("x", TURN, CallId("c"), change.path, change.after, Version("f" * 64, 0o644))
     await files.undo._changes.add(never)
     await files.undo.restore(TURN)
     assert (ws / "a").read_text() == "one\n"
@@ -166,17 +166,17 @@ async def test_half_written_files_are_taken_away(files: FileTools, ws: Path) -> 
     assert grown(ws) == {"a": b"two\n"}
 
 
-def a_change(n: int, turn: str) -> Change:
+def a_change(n: int, turn: str) -> FileChange:
     version = Version("a" * 64, 0o644, None)
-    return Change(f"{n}", TurnId(turn), CallId("c"), f"/ä/{n}", None if n % 2 else version, version, ("/ä",))
+    return FileChange(f"{n}", TurnId(turn), CallId("c"), f"/ä/{n}", None if n % 2 else version, version, ("/ä",))
 
 
 @pytest.fixture(params=["in memory", "in a file"])
-def changes(request: pytest.FixtureRequest, tmp_path: Path) -> Changes:
+def changes(request: pytest.FixtureRequest, tmp_path: Path) -> FileChangesPort:
     return ChangesInMemory() if request.param == "in memory" else FileChanges(tmp_path / "changes.jsonl")
 
 
-async def test_changes_come_back_as_they_were_kept(changes: Changes) -> None:
+async def test_changes_come_back_as_they_were_kept(changes: FileChangesPort) -> None:
     kept = [a_change(n, f"t_{n % 3}") for n in range(7)]
     assert await changes.of(TurnId("t_0")) == ()
     for each in kept:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hob.core.ids import digest
-from hob.workspace import AcceptedFiles, BootstrapFiles
+from hob.workspace.acceptance import AcceptedFiles
+from hob.workspace.bootstrap import BootstrapFiles
 
 
 @pytest.fixture

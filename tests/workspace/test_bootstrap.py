@@ -8,9 +8,9 @@ import pytest
 
 from hob.core.ids import digest
 from hob.core.labels import Trust
-from hob.workspace import AcceptedFiles, BootstrapFiles, seed
-from hob.workspace.bootstrap import MOST_BYTES
-from hob.workspace.seeding import TEMPLATES
+from hob.workspace.acceptance import AcceptedFiles
+from hob.workspace.bootstrap import MOST_BYTES, BootstrapFiles
+from hob.workspace.seeding import TEMPLATES, seed
 
 
 def write(path: Path, data: str | bytes) -> None:

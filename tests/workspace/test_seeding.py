@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hob.workspace import make_work_repository, seed
 from hob.workspace.repositories import begin_repository
-from hob.workspace.seeding import TEMPLATES
+from hob.workspace.seeding import TEMPLATES, make_work_repository, seed
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

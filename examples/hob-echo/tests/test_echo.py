@@ -2,7 +2,7 @@
 
 from hob.core.clock import SystemClock
 from hob.core.models import ModelReply, ModelRequest, UserMessage
-from hob.providers import ProviderSettings
+from hob.providers.settings import ProviderSettings
 from hob_echo import open_model
 
 

@@ -54,7 +54,7 @@ class Prompts(Protocol):
         ...
 
 
-class Compacts(Protocol):
+class CompactionPort(Protocol):
     """Shortens a session after a turn has ended."""
 
     def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
@@ -85,7 +85,7 @@ class Approvals(Protocol):
         ...
 
 
-class Past(Protocol):
+class SessionHistory(Protocol):
     """What was said in a session, also what its prompt only names."""
 
     async def load_view(self, session: SessionKey, at_most: int) -> View:
@@ -97,7 +97,7 @@ class Past(Protocol):
         ...
 
 
-class Jotted(Protocol):
+class WorkingNote(Protocol):
     """A session's note to itself: the text, whether it may be obeyed, and when it was written (Unix seconds)."""
 
     @property
@@ -113,7 +113,7 @@ class Jotted(Protocol):
 class WorkingNotes(Protocol):
     """What sessions are at, in their own words."""
 
-    async def load(self, session: SessionKey) -> Jotted | None:
+    async def load(self, session: SessionKey) -> WorkingNote | None:
         """The session's note; None where it has none. Never raises."""
         ...
 

@@ -10,26 +10,34 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from hob.agent import AgentSettings
-from hob.app.identity import open_files
-from hob.app.operating.log_file import told_end
-from hob.app.routing import ChatRouting
-from hob.app.sections import choose_models
-from hob.app.telling import Telling
-from hob.bus import BusContext, BusSettings, ChannelDirectory, Hub, Lanes, Signal
-from hob.config import Config, process_environment
+from hob.agent.settings import AgentSettings
+from hob.app.chat_routing import ChatRouting
+from hob.app.identity_files import open_files
+from hob.app.logs.log_file import told_end
+from hob.app.notifications.owner_notifier import OwnerNotifier
+from hob.app.settings_sections import choose_models
+from hob.bus.directory import ChannelDirectory
+from hob.bus.notices import Hub
+from hob.bus.session_queues import SessionQueues
+from hob.bus.settings import BusSettings
+from hob.bus.signals import Signal
+from hob.bus.turn_runner import BusContext
+from hob.config.environment import process_environment
+from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import InboundId
 from hob.core.messages import Address
+from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.tokens import Keyring, TokenFile, ensure_token
-from hob.guard.admission.registrar import Registrar
+from hob.guard.admission.pairing_service import PairingService
 from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.masking.known import KnownSecrets, values_at_hand, values_in
-from hob.guard.masking.logs import masked_logs
-from hob.providers import Choice
-from hob.store import Store, StoreSettings, open_store
-from hob.workspace import BootstrapFiles, WorkspaceSettings
+from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
+from hob.guard.screening.masking.logs import masked_logs
+from hob.providers.routing.choice import Choice
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.workspace.bootstrap import BootstrapFiles
+from hob.workspace.settings import WorkspaceSettings
 
 CACHE = "cache"
 """The folder in the home for what can be made anew at any time."""
@@ -59,11 +67,11 @@ class Kernel:
     signals: Signals
     hub: Hub
     channels: ChannelDirectory
-    registrar: Registrar
-    telling: Telling
+    pairing_service: PairingService
+    notifier: OwnerNotifier
     files: BootstrapFiles
     choice: Choice
-    lanes: Lanes
+    session_queues: SessionQueues
     one_shot: bool
 
     @property
@@ -91,12 +99,12 @@ async def open_kernel(home: Path, config: Config, clock: Clock, *, one_shot: boo
         salt = owners().encode()
         keyring = Keyring(owners, TokenFile(home, clock), clock, chosen=settings.auth_token is not None)
         signals, hub, channels = Signals(), Hub(), ChannelDirectory()
-        registrar = Registrar(store.people, clock)
-        await registrar.load()
-        telling = Telling(store, registrar.people, channels, clock, signals.outbox)
+        pairing_service = PairingService(store.people, clock)
+        await pairing_service.load()
+        notifier = OwnerNotifier(store, pairing_service.people, channels, clock, signals.outbox)
         if not one_shot:  # no channel of its own leads to the owner
-            await telling.load()
-        people = registrar.people if config[AdmissionSettings].person_sessions else None
+            await notifier.load()
+        people = pairing_service.people if config[AdmissionSettings].person_sessions else None
         bus, language = config[BusSettings], config[AgentSettings].language
         mine: set[InboundId] | None = set() if one_shot else None
         around = BusContext(
@@ -113,11 +121,11 @@ async def open_kernel(home: Path, config: Config, clock: Clock, *, one_shot: boo
             signals=signals,
             hub=hub,
             channels=channels,
-            registrar=registrar,
-            telling=telling,
+            pairing_service=pairing_service,
+            notifier=notifier,
             files=open_files(config.home, config[WorkspaceSettings], may_seed=not one_shot),
             choice=choose_models(config),
-            lanes=Lanes(around),
+            session_queues=SessionQueues(around),
             one_shot=one_shot,
         )
 

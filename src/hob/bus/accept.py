@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
 
-from hob.bus.commanding import command_event, run_command
-from hob.bus.performing import BusContext
+from hob.bus.session_commands import command_event, run_command
+from hob.bus.turn_runner import BusContext
 from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import ONE_TURN, InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.labels import HOB_LABEL, Origin
@@ -18,7 +18,7 @@ from hob.core.ports.turns import Commands
 from hob.core.sentences import OF_BUSY, Sentence, say, span
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tracing import own
-from hob.store import InboxLimits
+from hob.store.inbox import InboxLimits
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class Acceptor:
         self._questions = questions
         settings = around.settings
         self._limits = InboxLimits(
-            lane=settings.lane_waiting,
+            session_queue=settings.lane_waiting,
             sender=settings.sender_waiting,
             total=settings.total_waiting,
             self_made_per_hour=settings.self_made_per_hour,

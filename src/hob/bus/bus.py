@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from hob.bus.accept import Acceptor
-from hob.bus.courier import Courier
-from hob.bus.lanes import Lanes
+from hob.bus.delivery import OutboxDelivery
 from hob.bus.notices import Hub
+from hob.bus.session_queues import SessionQueues
 from hob.bus.workers import QueueWorkers
 from hob.core.clock import Clock
 from hob.core.messages import Address
@@ -24,8 +24,8 @@ class Bus:
     """Delivery, open."""
 
     accept: Acceptor
-    lanes: Lanes
-    courier: Courier
+    session_queues: SessionQueues
+    delivery: OutboxDelivery
     hub: Hub
     clock: Clock
 
@@ -36,15 +36,15 @@ class Bus:
         """
         self.accept.stop()
         until = self.clock.monotonic() + seconds
-        await self.lanes.drain(seconds)
+        await self.session_queues.drain(seconds)
         left = max(0.0, until - self.clock.monotonic())
-        await self.courier.drain(min(left, LAST_SENDS_SECONDS))
+        await self.delivery.drain(min(left, LAST_SENDS_SECONDS))
         self.hub.close()  # whoever still waits for an outcome learns that it comes later
 
 
 @asynccontextmanager
 async def run_bus(
-    lanes: Lanes,
+    session_queues: SessionQueues,
     accept: Acceptor,
     *,
     turns: Turns,
@@ -58,19 +58,19 @@ async def run_bus(
     home. `said` is told where something is sent to. A defect of the bus itself ends the block with that error, after
     running turns were put back. Raises StoreErrors when the store fails while starting.
     """
-    around = lanes.context
+    around = session_queues.context
     with _one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
             store, settings, clock = around.store, around.settings, around.clock
-            courier = Courier(store, channels, settings=settings, clock=clock, group=group, said=said)
-            bus = Bus(accept, lanes, courier, around.hub, clock)
+            delivery = OutboxDelivery(store, channels, settings=settings, clock=clock, group=group, said=said)
+            bus = Bus(accept, session_queues, delivery, around.hub, clock)
             if around.mine is None:
-                await lanes.recover()
+                await session_queues.recover()
             with (
-                around.outbox.heard_by(courier.owed),
-                QueueWorkers(lanes, turns, commands, group).working(),
+                around.outbox.heard_by(delivery.pending),
+                QueueWorkers(session_queues, turns, commands, group).working(),
             ):
-                courier.start()  # after the recovery, which may have left it something to deliver
+                delivery.start()  # after the recovery, which may have left it something to deliver
                 try:
                     yield bus
                 finally:

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from hob.bus.commanding import settle_command
-from hob.bus.hand import Hand
-from hob.bus.lane import Lane
 from hob.bus.mailbox import next_batch, settled_down, waiting_plain
-from hob.bus.performing import BusContext, attempt, end_as_cancelled, note_end, publish_end, take_up
+from hob.bus.running_turn import RunningTurn
+from hob.bus.session_commands import settle_command
+from hob.bus.session_queue import SessionQueue
+from hob.bus.turn_runner import BusContext, attempt, end_as_cancelled, note_end, publish_end, take_up
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreDamaged, StoreError
 from hob.core.ids import TurnId
@@ -20,7 +20,7 @@ from hob.core.ports.turns import Commands, Turns
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.turns import Finished, Parked, QueueMode, Turn
-from hob.store import Waiting
+from hob.store.inbox import Waiting
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +40,8 @@ class Performers:
 class QueueWorker:
     """Works while there is work for it in the session."""
 
-    def __init__(self, lane: Lane, around: BusContext, by: Performers) -> None:
-        self.lane = lane
+    def __init__(self, session_queue: SessionQueue, around: BusContext, by: Performers) -> None:
+        self.session_queue = session_queue
         self.around = around
         self._by = by
         self._has_slot = False
@@ -49,19 +49,19 @@ class QueueWorker:
     async def run(self) -> None:
         """Work until nothing is left, the session is paused, or Hob shuts down."""
         try:
-            while not self.around.draining and (self.lane.ready or self.lane.more):
-                version = self.lane.version
-                self.lane.more = False
-                session = await self.persist(lambda: self.around.store.sessions.get(self.lane.key))
+            while not self.around.draining and (self.session_queue.ready or self.session_queue.more):
+                version = self.session_queue.version
+                self.session_queue.more = False
+                session = await self.persist(lambda: self.around.store.sessions.get(self.session_queue.key))
                 if session.paused:
                     self._say_paused()
-                    if self.lane.version == version:
+                    if self.session_queue.version == version:
                         return
                     continue
-                self.lane.fresh.clear()
-                if self.lane.ready:
-                    self.lane.more = True
-                    await self._resume(self.lane.ready[0], session.mode)
+                self.session_queue.fresh.clear()
+                if self.session_queue.ready:
+                    self.session_queue.more = True
+                    await self._resume(self.session_queue.ready[0], session.mode)
                 else:
                     await self._take_next(session.mode, version)
         finally:
@@ -69,18 +69,18 @@ class QueueWorker:
 
     def _say_paused(self) -> None:
         text = say(Sentence.PAUSED, self.around.language)
-        for trace in self.lane.fresh:
-            self.around.hub.publish(Progress(trace, self.lane.key, "paused", "session", text))
-        self.lane.fresh.clear()
+        for trace in self.session_queue.fresh:
+            self.around.hub.publish(Progress(trace, self.session_queue.key, "paused", "session", text))
+        self.session_queue.fresh.clear()
 
     async def offer(self, inbound: Inbound) -> None:
         """A message came in while a turn runs: let it join, or let it interrupt, or leave it waiting."""
-        hand = self.lane.hand
+        hand = self.session_queue.hand
         try:
-            session = await self.around.store.sessions.get(self.lane.key)
+            session = await self.around.store.sessions.get(self.session_queue.key)
         except StoreError:
             return  # it waits in the inbox
-        if hand is None or hand is not self.lane.hand or session.paused:
+        if hand is None or hand is not self.session_queue.hand or session.paused:
             return
         mode = session.mode or self.around.routing.mode_of(inbound.origin.channel)
         if mode is QueueMode.STEER:
@@ -105,20 +105,20 @@ class QueueWorker:
 
     async def _take_next(self, mode: QueueMode | None, version: int) -> None:
         around = self.around
-        rows = await self.persist(lambda: around.load_waiting(self.lane.key))
+        rows = await self.persist(lambda: around.load_waiting(self.session_queue.key))
         if not rows:
             return
-        self.lane.mode = mode or around.routing.mode_of(rows[0].inbound.origin.channel)
+        self.session_queue.mode = mode or around.routing.mode_of(rows[0].inbound.origin.channel)
         batch = self._batch(rows)
         if batch[0].command:
-            self.lane.more = True
+            self.session_queue.more = True
             await settle_command(around, self._by.commands, batch[0], self.persist)
             return
-        quiet = self.lane.quiet_until - around.clock.monotonic()
+        quiet = self.session_queue.quiet_until - around.clock.monotonic()
         if quiet > 0 and not settled_down(rows, batch, around.settings.debounce_of):
-            self.lane.more = True
-            self.lane.changed.clear()
-            await self.rest(quiet, self.lane.changed)
+            self.session_queue.more = True
+            self.session_queue.changed.clear()
+            await self.rest(quiet, self.session_queue.changed)
             return
         await self._take_slot()
         hand = await self.persist(lambda: self._claim(rows, version))
@@ -126,36 +126,36 @@ class QueueWorker:
             await self._perform(hand)
         self._give_slot()
 
-    async def _claim(self, rows: Sequence[Waiting], version: int) -> Hand | None:
+    async def _claim(self, rows: Sequence[Waiting], version: int) -> RunningTurn | None:
         """Begin a turn with the head of the queue, or None if that is no longer what it was."""
         inbox = self.around.store.inbox
-        async with self.lane.lock:
-            seen = self.lane.version
+        async with self.session_queue.lock:
+            seen = self.session_queue.version
             if seen != version:
-                rows = await self.around.load_waiting(self.lane.key)
+                rows = await self.around.load_waiting(self.session_queue.key)
             batch = self._batch(rows) if rows else ()
             if not batch or batch[0].command:
-                self.lane.more = True
+                self.session_queue.more = True
                 return None
-            self.lane.more = self.lane.more or len(rows) > len(batch)
+            self.session_queue.more = self.session_queue.more or len(rows) > len(batch)
             try:
-                turn = await inbox.claim(self.lane.key, [row.inbound.id for row in batch])
+                turn = await inbox.claim(self.session_queue.key, [row.inbound.id for row in batch])
             except InvalidRequest:  # settled in between, e.g. erased: look again
-                self.lane.more = True
+                self.session_queue.more = True
                 return None
-            self.lane.quiet_from = None
-            return await self._take_in_hand(turn, rows[len(batch) :] if self.lane.version == seen else None)
+            self.session_queue.quiet_from = None
+            return await self._take_in_hand(turn, rows[len(batch) :] if self.session_queue.version == seen else None)
 
     def _batch(self, rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
-        return next_batch(rows, self.lane.mode, self.around.settings.debounce_of)
+        return next_batch(rows, self.session_queue.mode, self.around.settings.debounce_of)
 
     async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
         around = self.around
-        self.lane.resting = True
-        await around.suspects.wait(turn)
-        self.lane.resting = False
+        self.session_queue.resting = True
+        await around.quarantine.wait(turn)
+        self.session_queue.resting = False
         await self._take_slot()
-        alarm = self._by.group.create_task(self._clear(turn)) if turn in around.suspects else None
+        alarm = self._by.group.create_task(self._clear(turn)) if turn in around.quarantine else None
         try:
             hand = await self.persist(lambda: self._start(turn, mode))
             if hand is not None:
@@ -163,17 +163,17 @@ class QueueWorker:
         finally:
             if alarm is not None:
                 alarm.cancel()
-            around.suspects.leave(turn)
+            around.quarantine.leave(turn)
         self._give_slot()
 
     async def _clear(self, turn: TurnId) -> None:
         """A suspect that has done no harm for so long does not hold up the others any longer."""
         await self.around.clock.sleep(self.around.settings.suspect_seconds)
-        self.around.suspects.leave(turn)
+        self.around.quarantine.leave(turn)
 
-    async def _start(self, turn: TurnId, mode: QueueMode | None) -> Hand | None:
-        async with self.lane.lock:
-            if not self.lane.ready or self.lane.ready[0] != turn:
+    async def _start(self, turn: TurnId, mode: QueueMode | None) -> RunningTurn | None:
+        async with self.session_queue.lock:
+            if not self.session_queue.ready or self.session_queue.ready[0] != turn:
                 return None  # cancelled in between
             try:
                 started = await take_up(self.around, turn)
@@ -181,20 +181,20 @@ class QueueWorker:
                 raise
             except HobError as error:
                 log.error("the turn %s is not ready: %s", turn, error)
-                self.lane.ready.popleft()
+                self.session_queue.ready.popleft()
                 return None
-            self.lane.ready.popleft()
+            self.session_queue.ready.popleft()
             for first in started.inbounds[:1]:  # all may be erased
-                self.lane.mode = mode or self.around.routing.mode_of(first.origin.channel)
+                self.session_queue.mode = mode or self.around.routing.mode_of(first.origin.channel)
             return await self._take_in_hand(started)
 
-    async def _take_in_hand(self, turn: Turn, left: Sequence[Waiting] | None = None) -> Hand:
+    async def _take_in_hand(self, turn: Turn, left: Sequence[Waiting] | None = None) -> RunningTurn:
         """The turn runs from now on; what is `left` behind it (None: look) may join it."""
-        self.lane.hand = hand = Hand(turn)
-        self.around.hands[turn.id] = hand
-        if self.lane.mode is QueueMode.STEER:
+        self.session_queue.hand = hand = RunningTurn(turn)
+        self.around.tool_runtime[turn.id] = hand
+        if self.session_queue.mode is QueueMode.STEER:
             try:
-                left = await self.around.load_waiting(self.lane.key) if left is None else left
+                left = await self.around.load_waiting(self.session_queue.key) if left is None else left
             except StoreError:
                 left = ()  # it waits in the inbox
             for row in waiting_plain(left):
@@ -203,20 +203,20 @@ class QueueWorker:
 
     # Running it
 
-    async def _perform(self, hand: Hand) -> None:
+    async def _perform(self, hand: RunningTurn) -> None:
         try:
             await self._see_through(hand)
         except asyncio.CancelledError:
             await self._let_go(hand)
             raise
         finally:
-            del self.around.hands[hand.turn.id]
-            self.lane.hand = None
-            self.lane.origins.update(inbound.origin for inbound in (*hand.turn.inbounds, *hand.turn.joined))
-            self.around.outbox(self.lane.origins)
-            self.lane.origins.clear()
+            del self.around.tool_runtime[hand.turn.id]
+            self.session_queue.hand = None
+            self.session_queue.origins.update(inbound.origin for inbound in (*hand.turn.inbounds, *hand.turn.joined))
+            self.around.outbox(self.session_queue.origins)
+            self.session_queue.origins.clear()
 
-    async def _see_through(self, hand: Hand) -> None:
+    async def _see_through(self, hand: RunningTurn) -> None:
         failures, began = 0, self.around.clock.monotonic()
         while True:
             result = await attempt(self.around, self._by.turns, self._by.group, hand)
@@ -244,7 +244,7 @@ class QueueWorker:
                     if not await self._stumble(hand, failures):
                         return
 
-    async def _stumble(self, hand: Hand, failures: int) -> bool:
+    async def _stumble(self, hand: RunningTurn, failures: int) -> bool:
         """Count a defect as an unclean end (promise 2); whether the turn is to run again, after a pause."""
         around, turns = self.around, self.around.store.turns
         turn = hand.turn
@@ -260,11 +260,11 @@ class QueueWorker:
         hand.turn = await self.persist(lambda: turns.start(turn.id))
         return True
 
-    async def _state_of(self, hand: Hand) -> TurnState | None:
+    async def _state_of(self, hand: RunningTurn) -> TurnState | None:
         row = await self.persist(lambda: self.around.store.turns.find(hand.turn.id))
         return None if row is None else row.state
 
-    async def _park(self, hand: Hand, parked: Parked) -> None:
+    async def _park(self, hand: RunningTurn, parked: Parked) -> None:
         around, turn = self.around, hand.turn.id
         await self.persist(lambda: around.store.turns.park(turn, parked))
         woken = hand.woken and await self.persist(lambda: around.store.turns.wake(turn))
@@ -272,19 +272,19 @@ class QueueWorker:
         if reason is not None:
             await self.persist(lambda: self._end_parked(hand, reason))
         elif woken:
-            self.lane.ready.append(turn)
+            self.session_queue.ready.append(turn)
         elif parked.until is not None:
             around.parked.set()
         elif parked.question:  # shown once it stands in the store, so that an answer finds it
             publish_end(around, hand, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
 
-    async def _end_parked(self, hand: Hand, reason: str) -> None:
+    async def _end_parked(self, hand: RunningTurn, reason: str) -> None:
         """End a turn that was stopped while it was being parked."""
         await self.around.store.turns.wake(hand.turn.id)
         hand.turn = await take_up(self.around, hand.turn.id)
         await end_as_cancelled(self.around, hand, reason)
 
-    async def _let_go(self, hand: Hand) -> None:
+    async def _let_go(self, hand: RunningTurn) -> None:
         """Leave the turn to be resumed at the next start. If even that cannot be written, the start finds it."""
         try:
             await self.around.store.turns.release(hand.turn.id)
@@ -299,31 +299,37 @@ class QueueWorker:
             around.hub.close()  # nothing ends any more: who waits for an outcome is told why
             raise error
         if failures == 1:
-            log.error("the session %s waits for the store: %s", self.lane.key, error)
-            if self.lane.hand is not None:
+            log.error("the session %s waits for the store: %s", self.session_queue.key, error)
+            if self.session_queue.hand is not None:
                 text = say(Sentence.STORE_WAITS, around.language)
-                around.hub.publish(Progress(self.lane.hand.turn.trace, self.lane.key, "paused", "store", text))
+                around.hub.publish(
+                    Progress(self.session_queue.hand.turn.trace, self.session_queue.key, "paused", "store", text)
+                )
         pause = backoff(failures, around.settings.failure_seconds, around.settings.failure_most_seconds)
-        poked = self.lane.hand.poked if self.lane.hand is not None and not self.lane.hand.poked.is_set() else None
+        poked = (
+            self.session_queue.hand.poked
+            if self.session_queue.hand is not None and not self.session_queue.hand.poked.is_set()
+            else None
+        )
         await self.rest(pause, poked)
 
     async def rest(self, seconds: float, event: asyncio.Event | None = None) -> None:
         """Pause without a slot, until the event if there is one."""
         had_slot = self._has_slot
         self._give_slot()
-        self.lane.resting = True
+        self.session_queue.resting = True
         if event is None:
             await self.around.clock.sleep(seconds)
         else:
             await wait_for_event(event, self.around.clock, seconds)
-        self.lane.resting = False
+        self.session_queue.resting = False
         if had_slot:
             await self._take_slot()
 
     async def _take_slot(self) -> None:
-        self.lane.resting = True
+        self.session_queue.resting = True
         await self._by.slots.acquire()
-        self.lane.resting = False
+        self.session_queue.resting = False
         self._has_slot = True
 
     def _give_slot(self) -> None:

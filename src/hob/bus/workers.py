@@ -6,8 +6,8 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hob.bus.lane import Lane
-from hob.bus.lanes import Lanes
+from hob.bus.session_queue import SessionQueue
+from hob.bus.session_queues import SessionQueues
 from hob.bus.waiting import backoff, wait_for_event
 from hob.bus.worker import Performers, QueueWorker
 from hob.core.errors import StoreDamaged, StoreError
@@ -23,18 +23,20 @@ log = logging.getLogger(__name__)
 class QueueWorkers:
     """Run what is in the queues while `working` is open."""
 
-    def __init__(self, lanes: Lanes, turns: Turns, commands: Commands, group: asyncio.TaskGroup) -> None:
-        self._lanes = lanes
-        self._around = lanes.context
-        slots = asyncio.Semaphore(lanes.context.settings.slots)
+    def __init__(
+        self, session_queues: SessionQueues, turns: Turns, commands: Commands, group: asyncio.TaskGroup
+    ) -> None:
+        self._lanes = session_queues
+        self._around = session_queues.context
+        slots = asyncio.Semaphore(session_queues.context.settings.slots)
         self._by = Performers(turns, commands, group, slots)
 
     @contextmanager
     def working(self) -> Iterator[None]:
         """Begin with what is there, and with what comes."""
         with self._lanes.begun.heard_by(self._begin), self._lanes.offered.heard_by(self._offer):
-            for lane in self._lanes.idle():
-                self._begin(lane)
+            for session_queue in self._lanes.idle():
+                self._begin(session_queue)
             timer = self._spawn(self._watch_time()) if self._around.mine is None else None
             try:
                 yield
@@ -42,23 +44,23 @@ class QueueWorkers:
                 if timer is not None:
                     timer.cancel()
 
-    def _begin(self, lane: Lane) -> None:
-        lane.task = self._spawn(self._keep(lane))
+    def _begin(self, session_queue: SessionQueue) -> None:
+        session_queue.task = self._spawn(self._keep(session_queue))
 
-    def _offer(self, offered: tuple[Lane, Inbound]) -> None:
-        lane, inbound = offered
-        self._spawn(QueueWorker(lane, self._around, self._by).offer(inbound))
+    def _offer(self, offered: tuple[SessionQueue, Inbound]) -> None:
+        session_queue, inbound = offered
+        self._spawn(QueueWorker(session_queue, self._around, self._by).offer(inbound))
 
-    async def _keep(self, lane: Lane) -> None:
+    async def _keep(self, session_queue: SessionQueue) -> None:
         settings, failures = self._around.settings, 0
-        worker = QueueWorker(lane, self._around, self._by)
+        worker = QueueWorker(session_queue, self._around, self._by)
         try:
             while not await _ran(worker):
                 failures += 1
-                lane.more = True
+                session_queue.more = True
                 await worker.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
         finally:
-            self._lanes.close(lane)
+            self._lanes.close(session_queue)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         try:
@@ -93,8 +95,8 @@ async def _ran(worker: QueueWorker) -> bool:
     try:
         await worker.run()
     except StoreDamaged as error:
-        log.error("the session %s stands still: %s", worker.lane.key, error)
+        log.error("the session %s stands still: %s", worker.session_queue.key, error)
     except Exception:  # the job wall: one session's defect neither ends the others nor stops this one for good
-        log.exception("the session %s broke; it is tried again in a moment", worker.lane.key)
+        log.exception("the session %s broke; it is tried again in a moment", worker.session_queue.key)
         return False
     return True

@@ -12,9 +12,9 @@ from hob.config.environment import expand_path
 from hob.config.fields import fields_of, holds_secret, is_section, without_none
 from hob.config.positions import KeyPath, dotted
 from hob.config.problems import find_nearest
-from hob.config.secrets import Surroundings, make_secret, scheme_of
+from hob.config.secrets import SecretSources, make_secret, scheme_of
 from hob.config.substitution import Text
-from hob.core.settings import Rules, Secret
+from hob.core.settings import Secret, SettingRules
 
 UNKNOWN = "unknown key"
 INVALID: Any = object()
@@ -73,14 +73,14 @@ def _read_toml(text: str) -> Any:
 class Coercion:
     """Coerces values of one layer. What is wrong is reported, never raised, so that all of it is found."""
 
-    def __init__(self, report: Report, around: Surroundings) -> None:
+    def __init__(self, report: Report, around: SecretSources) -> None:
         self._tell = report
         self._around = around
         self._told = 0
         self.plain_secrets: list[KeyPath] = []
         """Paths of secrets that the layer holds as they are, neither referred to nor substituted."""
 
-    def value(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+    def value(self, path: KeyPath, kind: Any, rules: SettingRules, raw: Any) -> Any:
         """The value as the type wants it, or INVALID."""
         kind, _ = without_none(kind)
         if isinstance(raw, Text):
@@ -95,7 +95,7 @@ class Coercion:
             return self._dict(path, kind, rules, raw)
         return self._scalar(path, kind, rules, raw)
 
-    def leaves(self, path: KeyPath, section: type, table: dict[str, Any]) -> dict[KeyPath, Any]:
+    def pending_approvals(self, path: KeyPath, section: type, table: dict[str, Any]) -> dict[KeyPath, Any]:
         """The values of a section's table, nested sections opened, INVALID among them; unknown keys are reported."""
         declared = fields_of(section)
         found: dict[KeyPath, Any] = {}
@@ -105,7 +105,7 @@ class Coercion:
                 self._report(inner, UNKNOWN, _beside(path, key, declared))
             elif is_section(kind := declared[key].kind):
                 if isinstance(raw, dict):
-                    found.update(self.leaves(inner, kind, raw))
+                    found.update(self.pending_approvals(inner, kind, raw))
                 else:
                     found[inner] = self._refuse(inner, kind, raw)
             else:
@@ -150,8 +150,8 @@ class Coercion:
         if not isinstance(raw, dict):
             return self._refuse(path, section, raw)
         told = self._told
-        leaves = self.leaves(path, section, raw)
-        return self.build(path, section, leaves) if self._told == told else INVALID
+        pending_approvals = self.pending_approvals(path, section, raw)
+        return self.build(path, section, pending_approvals) if self._told == told else INVALID
 
     def _refuse(self, path: KeyPath, kind: Any, raw: Any) -> Any:
         expected = "a list" if get_origin(kind) is list else "a table"
@@ -162,21 +162,21 @@ class Coercion:
         self._told += 1
         self._tell(path, reason, hint)
 
-    def _list(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+    def _list(self, path: KeyPath, kind: Any, rules: SettingRules, raw: Any) -> Any:
         if not isinstance(raw, list):
             return self._refuse(path, kind, raw)
         of = get_args(kind)[0]
         values = [self.value((*path, index), of, rules, each) for index, each in enumerate(raw)]
         return INVALID if any(each is INVALID for each in values) else values
 
-    def _dict(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+    def _dict(self, path: KeyPath, kind: Any, rules: SettingRules, raw: Any) -> Any:
         if not isinstance(raw, dict):
             return self._refuse(path, kind, raw)
         of = get_args(kind)[1]
         values = {key: self.value((*path, key), of, rules, each) for key, each in raw.items()}
         return INVALID if any(each is INVALID for each in values.values()) else values
 
-    def _scalar(self, path: KeyPath, kind: Any, rules: Rules, raw: Any) -> Any:
+    def _scalar(self, path: KeyPath, kind: Any, rules: SettingRules, raw: Any) -> Any:
         try:
             if kind is Secret:
                 return self._secret(path, raw)
@@ -207,7 +207,7 @@ class _Unknown(ValueError):
         super().__init__()
 
 
-def _convert(kind: Any, raw: Any, around: Surroundings) -> Any:
+def _convert(kind: Any, raw: Any, around: SecretSources) -> Any:
     if get_origin(kind) is Literal:
         found = [each for each in get_args(kind) if str(each) == str(raw)]
         return found[0] if found else _refuse(raw, get_args(kind))
@@ -243,7 +243,7 @@ def _check_text(text: str) -> None:
         raise ValueError("is not UTF-8 text") from None
 
 
-def _check_rules(value: Any, rules: Rules) -> None:
+def _check_rules(value: Any, rules: SettingRules) -> None:
     """What the setting asks of its value; of a table or list it is asked of each entry."""
     if isinstance(value, (dict, list)):
         for entry in value.values() if isinstance(value, dict) else value:

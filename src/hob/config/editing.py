@@ -11,9 +11,9 @@ from typing import Any
 from hob.config.coercion import native
 from hob.config.fields import walk
 from hob.config.file import ConfigFile, parse, read_file
-from hob.config.layers import Reader, find_key, split_key
+from hob.config.layers import LayerReader, find_key, split_key
 from hob.config.positions import dotted
-from hob.config.problems import ConfigInvalid, Place, Problem, UnknownKey
+from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, UnknownKey
 
 HEADER = "# Settings of Hob. `hob config show --origin` lists every key; a wrong one is named when Hob starts.\n"
 
@@ -43,7 +43,7 @@ def set_values(
     for key, text in texts.items():
         keys, setting = find_key(sections, key)
         if any(len(each) > len(keys) and each[: len(keys)] == keys for each, _ in walk(sections)):
-            raise UnknownKey([Problem("this is a section; name a key in it", key)])
+            raise UnknownKey([ConfigProblem("this is a section; name a key in it", key)])
         if text is not None or (file is not None and _holds(file.table, keys)):
             keyed.append(keys)
             values.append((keys, None if text is None else native(setting.kind, text)))
@@ -65,7 +65,9 @@ def _put_in(table: Table, keys: tuple[str, ...], value: Any, make: Callable[[], 
             table[part] = make()
         table = table[part]
         if not isinstance(table, dict):
-            raise ConfigInvalid([Problem(f"{part} is not a table in the file", dotted(keys), Place(str(path)))])
+            raise ConfigInvalid(
+                [ConfigProblem(f"{part} is not a table in the file", dotted(keys), FilePlace(str(path)))]
+            )
     table[keys[-1]] = value
 
 
@@ -108,7 +110,7 @@ def _edit(
     new_text = _rewrite(path, old.text if old else HEADER, change, expected)
     if new_text is None:
         reason = "the file's layout cannot be kept while changing this key; please edit the file by hand"
-        raise ConfigInvalid([Problem(reason, ", ".join(map(dotted, keyed)), Place(str(path)))])
+        raise ConfigInvalid([ConfigProblem(reason, ", ".join(map(dotted, keyed)), FilePlace(str(path)))])
     if any(_holds(expected, keys) for keys in keyed):
         new = ConfigFile(path, new_text, parse(path, new_text), 0o600)
         _refuse_worse(keyed, old, new, sections, environ)
@@ -159,8 +161,8 @@ def _refuse_worse(
         raise ConfigInvalid(worse)
 
 
-def _problems(file: ConfigFile, sections: Mapping[str, type], environ: Mapping[str, str]) -> list[Problem]:
-    reader = Reader(sections, file.path.parent, environ)
+def _problems(file: ConfigFile, sections: Mapping[str, type], environ: Mapping[str, str]) -> list[ConfigProblem]:
+    reader = LayerReader(sections, file.path.parent, environ)
     reader.build(reader.read_table(file))
     return reader.problems
 
@@ -210,13 +212,17 @@ def _write(path: Path, text: str, seen: tuple[int, int, int] | None) -> None:
             os.fsync(file.fileno())
         if _signature(path) != seen:
             draft.unlink()
-            raise ConfigInvalid([Problem("somebody else changed the file just now; try again", place=Place(str(path)))])
+            raise ConfigInvalid(
+                [ConfigProblem("somebody else changed the file just now; try again", place=FilePlace(str(path)))]
+            )
         draft.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
         with suppress(OSError):
             draft.unlink()
-        raise ConfigInvalid([Problem(f"cannot be written: {error.strerror}", place=Place(str(path)))]) from error
+        raise ConfigInvalid(
+            [ConfigProblem(f"cannot be written: {error.strerror}", place=FilePlace(str(path)))]
+        ) from error
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,9 +8,9 @@ from inspect import cleandoc
 from typing import Any, NamedTuple, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from hob.config.environment import PREFIX
-from hob.core.settings import Rules, Secret
+from hob.core.settings import Secret, SettingRules
 
-NO_RULES = Rules("")
+NO_RULES = SettingRules("")
 
 
 class Setting(NamedTuple):
@@ -18,7 +18,7 @@ class Setting(NamedTuple):
 
     name: str
     kind: Any
-    rules: Rules
+    rules: SettingRules
     default: Any
     """The default, or MISSING when there is none."""
 
@@ -52,7 +52,7 @@ def table_setting(name: str, section: type) -> Setting:
     """Such a section as the one setting that it is."""
     (whole,) = section.__orig_bases__  # type: ignore[attr-defined]  # of a class made of a generic one
     doc = cleandoc(section.__doc__ or "").partition("\n")[0]
-    return Setting(name, dict[str, get_args(whole)[1]], Rules(doc), {})  # type: ignore[misc]  # known at run time only
+    return Setting(name, dict[str, get_args(whole)[1]], SettingRules(doc), {})  # type: ignore[misc]  # known at run time only
 
 
 def without_none(kind: Any) -> tuple[Any, bool]:

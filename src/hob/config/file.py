@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.config.positions import KeyPath, find_positions
-from hob.config.problems import ConfigInvalid, Place, Problem
+from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace
 
 FILE_NAME = "config.toml"
 _BOM = b"\xef\xbb\xbf"
@@ -29,14 +29,14 @@ class ConfigFile:
         """Whether anyone but the owner may read it."""
         return bool(self.mode & (stat.S_IRGRP | stat.S_IROTH))
 
-    def place(self, path: KeyPath) -> Place:
+    def place(self, path: KeyPath) -> FilePlace:
         """Where this key stands, or the nearest table above it that does. The scan is made when first asked."""
         if self._positions is None:
             self._positions = find_positions(self.text)
         for length in range(len(path), 0, -1):
             if path[:length] in self._positions:
-                return Place(str(self.path), *self._positions[path[:length]])
-        return Place(str(self.path))
+                return FilePlace(str(self.path), *self._positions[path[:length]])
+        return FilePlace(str(self.path))
 
 
 def read_file(path: Path) -> ConfigFile | None:
@@ -99,4 +99,4 @@ def _position(before: str) -> tuple[int, int]:
 
 
 def _invalid(path: Path, reason: str, line: int = 0, column: int = 0) -> ConfigInvalid:
-    return ConfigInvalid([Problem(reason, place=Place(str(path), line, column))])
+    return ConfigInvalid([ConfigProblem(reason, place=FilePlace(str(path), line, column))])

@@ -9,20 +9,20 @@ from hob.config.environment import HOME_VARIABLE, PREFIX
 from hob.config.fields import NO_RULES, Setting, find_setting, is_table, table_setting, variables, walk
 from hob.config.file import ConfigFile
 from hob.config.positions import KeyPath, dotted, parse_key
-from hob.config.problems import Layer, Place, Problem, Source, UnknownKey, find_nearest
-from hob.config.secrets import Surroundings
+from hob.config.problems import ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
+from hob.config.secrets import SecretSources
 from hob.config.substitution import Text, substitute
 
 NOT_SETTINGS = frozenset({HOME_VARIABLE})
 """Variables with the prefix that name no setting."""
 
 
-class Found(NamedTuple):
+class LayerValue(NamedTuple):
     """A value that a layer gives. In the file the place is looked up only when somebody asks."""
 
     layer: Layer
     value: Any
-    place: Place | None = None
+    place: FilePlace | None = None
 
     def source(self, path: KeyPath, file: ConfigFile | None) -> Source:
         """Where it came from; `path` may lead to an entry inside the value."""
@@ -31,17 +31,17 @@ class Found(NamedTuple):
         return Source(self.layer, self.place)
 
 
-Values = dict[KeyPath, Found]
+Values = dict[KeyPath, LayerValue]
 
 
-class Reader:
+class LayerReader:
     """Reads layers against the declared sections. `problems` fills as it goes."""
 
     def __init__(self, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> None:
         self.sections = sections
-        self.problems: list[Problem] = []
-        self.warnings: list[Problem] = []
-        self.notes: list[Problem] = []
+        self.problems: list[ConfigProblem] = []
+        self.warnings: list[ConfigProblem] = []
+        self.notes: list[ConfigProblem] = []
         self._home = home
         self._environ = environ
 
@@ -51,9 +51,9 @@ class Reader:
         def report(path: KeyPath, reason: str, hint: str = "") -> None:
             if reason == UNKNOWN:
                 hint = key_of_name(self.sections, path[-1]) or hint or nearest_key(self.sections, path)
-            self.problems.append(Problem(reason, dotted(path), file.place(path), hint))
+            self.problems.append(ConfigProblem(reason, dotted(path), file.place(path), hint))
 
-        coercion = Coercion(report, Surroundings(self._environ, self._home))
+        coercion = Coercion(report, SecretSources(self._environ, self._home))
         values: Values = {}
         for name, raw in substitute(file.table, self._environ, report).items():
             if name not in self.sections:
@@ -61,12 +61,12 @@ class Reader:
                 report((name,), reason, find_nearest(name, self.sections))
             elif is_table(section := self.sections[name]):
                 entries = coercion.value((name,), table_setting(name, section).kind, NO_RULES, raw)
-                values[(name,)] = Found(Layer.FILE, entries)
+                values[(name,)] = LayerValue(Layer.FILE, entries)
             elif not isinstance(raw, dict):
                 coercion.value((name,), section, NO_RULES, raw)
             else:
-                leaves = coercion.leaves((name,), section, raw)
-                values.update({path: Found(Layer.FILE, value) for path, value in leaves.items()})
+                pending_approvals = coercion.pending_approvals((name,), section, raw)
+                values.update({path: LayerValue(Layer.FILE, value) for path, value in pending_approvals.items()})
         self._judge_secrets(file, coercion.plain_secrets)
         return values
 
@@ -84,7 +84,7 @@ class Reader:
                 self._refuse_variable(name, known)
             elif text.strip():
                 path = known[name]
-                values[path] = self._read_text(settings[path], path, text, Layer.ENVIRONMENT, Place(name))
+                values[path] = self._read_text(settings[path], path, text, Layer.ENVIRONMENT, FilePlace(name))
         return values
 
     def read_texts(self, texts: Mapping[str, str], layer: Layer) -> Values:
@@ -94,20 +94,20 @@ class Reader:
         for key, text in texts.items():
             path = split_key(key)
             if path not in settings:
-                self.problems.append(Problem(UNKNOWN, key, Place(layer), nearest_key(self.sections, path)))
+                self.problems.append(ConfigProblem(UNKNOWN, key, FilePlace(layer), nearest_key(self.sections, path)))
             elif layer is Layer.STORED and not settings[path].rules.stored:
-                self.problems.append(Problem("this key cannot be changed at run time", key, Place(layer)))
+                self.problems.append(ConfigProblem("this key cannot be changed at run time", key, FilePlace(layer)))
             else:
-                values[path] = self._read_text(settings[path], path, text, layer, Place(layer))
+                values[path] = self._read_text(settings[path], path, text, layer, FilePlace(layer))
         return values
 
     def build(self, values: Values) -> dict[str, Any]:
         """The filled sections, by name."""
 
         def report(path: KeyPath, reason: str, hint: str) -> None:
-            self.problems.append(Problem(reason, dotted(path), hint=hint))
+            self.problems.append(ConfigProblem(reason, dotted(path), hint=hint))
 
-        coercion = Coercion(report, Surroundings(self._environ, self._home))
+        coercion = Coercion(report, SecretSources(self._environ, self._home))
         given = {path: found.value for path, found in values.items()}
         filled: dict[str, Any] = {}
         for name, section in self.sections.items():
@@ -117,27 +117,27 @@ class Reader:
                 filled[name] = coercion.build((name,), section, given)
         return filled
 
-    def _read_text(self, setting: Setting, path: KeyPath, text: str, layer: Layer, place: Place) -> Found:
+    def _read_text(self, setting: Setting, path: KeyPath, text: str, layer: Layer, place: FilePlace) -> LayerValue:
         def report(inner: KeyPath, reason: str, hint: str) -> None:
-            self.problems.append(Problem(reason, dotted(inner), place, hint))
+            self.problems.append(ConfigProblem(reason, dotted(inner), place, hint))
 
         base = self._home if layer is Layer.STORED else Path.cwd()
-        coercion = Coercion(report, Surroundings(self._environ, base))
+        coercion = Coercion(report, SecretSources(self._environ, base))
         value = coercion.value(path, setting.kind, setting.rules, Text(text))
-        return Found(layer, value, place if layer is Layer.ENVIRONMENT else None)
+        return LayerValue(layer, value, place if layer is Layer.ENVIRONMENT else None)
 
     def _refuse_variable(self, name: str, known: Mapping[str, object]) -> None:
-        problem = Problem("this variable sets nothing", place=Place(name), hint=find_nearest(name, known))
+        problem = ConfigProblem("this variable sets nothing", place=FilePlace(name), hint=find_nearest(name, known))
         belongs = any(name.startswith(f"{PREFIX}{section.upper()}_") for section in self.sections)
         (self.problems if belongs else self.warnings).append(problem)
 
     def _judge_secrets(self, file: ConfigFile, plain: list[KeyPath]) -> None:
         for path in plain:
             reason = "the secret stands openly in the file; env:, file:, keyring: or command: can refer to it instead"
-            self.notes.append(Problem(reason, dotted(path), file.place(path)))
+            self.notes.append(ConfigProblem(reason, dotted(path), file.place(path)))
         if plain and file.readable_by_others:
             reason = f"the file holds a secret and others may read it; run: chmod 600 {_quoted(file.path)}"
-            self.warnings.append(Problem(reason, place=Place(str(file.path))))
+            self.warnings.append(ConfigProblem(reason, place=FilePlace(str(file.path))))
 
 
 def split_key(key: str) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ def find_key(sections: Mapping[str, type], key: str) -> tuple[tuple[str, ...], S
     path = split_key(key)
     setting = find_setting(sections, path)
     if setting is None:
-        raise UnknownKey([Problem(UNKNOWN, key, hint=nearest_key(sections, path))])
+        raise UnknownKey([ConfigProblem(UNKNOWN, key, hint=nearest_key(sections, path))])
     return path, setting
 
 

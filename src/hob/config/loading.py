@@ -9,9 +9,9 @@ from typing import Any, TypeVar, cast
 from hob.config.coercion import INVALID
 from hob.config.fields import fields_of, holds_secret, is_section, walk
 from hob.config.file import FILE_NAME, ConfigFile, read_file
-from hob.config.layers import Reader, Values, find_key, split_key
+from hob.config.layers import LayerReader, Values, find_key, split_key
 from hob.config.positions import KeyPath, dotted
-from hob.config.problems import ConfigInvalid, Layer, Place, Problem, Source, UnknownKey, find_nearest
+from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
 from hob.core.settings import Secret
 
 S = TypeVar("S")
@@ -27,9 +27,9 @@ class Config:
     home: Path
     path: Path
     """Where the file is, or would be."""
-    warnings: tuple[Problem, ...]
+    warnings: tuple[ConfigProblem, ...]
     """What should be told at every start."""
-    notes: tuple[Problem, ...]
+    notes: tuple[ConfigProblem, ...]
     """What only `hob config check` should tell."""
     _instances: Mapping[str, Any] = field(repr=False)
     _layers: "_Layers" = field(repr=False)
@@ -56,7 +56,9 @@ class Config:
                 value = value[part]
             else:
                 near = find_nearest(part, value)
-                raise UnknownKey([Problem("unknown key", key, hint=dotted((*path[:depth], near)) if near else "")])
+                raise UnknownKey(
+                    [ConfigProblem("unknown key", key, hint=dotted((*path[:depth], near)) if near else "")]
+                )
         return value
 
     def origin(self, key: str) -> Source:
@@ -88,7 +90,7 @@ class Config:
         An override that does not fit (any more) is a warning and counts for nothing: it was valid when it was stored,
         and a newer Hob must still start.
         """
-        reader = Reader(self.sections, self.home, self._layers.environ)
+        reader = LayerReader(self.sections, self.home, self._layers.environ)
         read = reader.read_texts(stored, Layer.STORED)
         layers = replace(self._layers, stored={path: each for path, each in read.items() if each.value is not INVALID})
         instances = reader.build(layers.merged())
@@ -106,7 +108,7 @@ class Config:
         """
         layers = self._layers
         new = load_config(self.sections, home=self.home, environ=layers.environ)
-        reader = Reader(self.sections, self.home, layers.environ)
+        reader = LayerReader(self.sections, self.home, layers.environ)
         merged = replace(new._layers, stored=layers.stored, flags=layers.flags)  # noqa: SLF001 - of this very class
         return replace(new, _instances=reader.build(merged.merged()), _layers=merged)
 
@@ -123,7 +125,7 @@ class _Layers:
 
     file: ConfigFile | None
     environ: Mapping[str, str]
-    warnings: tuple[Problem, ...]
+    warnings: tuple[ConfigProblem, ...]
     below: Values
     stored: Values
     flags: Values
@@ -145,7 +147,7 @@ def load_config(
     `stored` and `flags` map dotted keys to texts; stored overrides are treated as `Config.with_stored` says.
     """
     path = home / FILE_NAME
-    reader = Reader(sections, home, environ)
+    reader = LayerReader(sections, home, environ)
     file: ConfigFile | None = None
     below: Values = {}
     try:
@@ -163,17 +165,17 @@ def load_config(
     return config.with_stored(stored) if stored else config
 
 
-def _placed(problems: list[Problem], layers: _Layers, path: Path) -> Iterator[Problem]:
+def _placed(problems: list[ConfigProblem], layers: _Layers, path: Path) -> Iterator[ConfigProblem]:
     """What is wrong between keys, or missing, gets the place of the nearest table."""
     for problem in problems:
         if problem.place or not problem.key:
             yield problem
         else:
             key = split_key(problem.key)
-            yield replace(problem, place=layers.file.place(key) if layers.file else Place(str(path)))
+            yield replace(problem, place=layers.file.place(key) if layers.file else FilePlace(str(path)))
 
 
-def _by_line(problem: Problem) -> tuple[bool, int, int]:
+def _by_line(problem: ConfigProblem) -> tuple[bool, int, int]:
     line, column = (problem.place.line, problem.place.column) if problem.place else (0, 0)
     return not line, line, column
 

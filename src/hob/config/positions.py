@@ -19,7 +19,7 @@ _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 
 def find_positions(text: str) -> dict[KeyPath, tuple[int, int]]:
     """Line and column (from 1, in characters) of every key and array element of a valid document."""
-    scanner = Scanner(text)
+    scanner = PositionScanner(text)
     with suppress(RecursionError):  # nested so deeply that tomllib only just managed; the keys before are known
         scanner.document()
     starts = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
@@ -32,7 +32,7 @@ def find_positions(text: str) -> dict[KeyPath, tuple[int, int]]:
 
 def parse_key(text: str) -> tuple[str, ...]:
     """The parts of a dotted key as TOML writes it: `prices."gpt-4.1".input`. Raises ValueError."""
-    scanner = Scanner(text)
+    scanner = PositionScanner(text)
     try:
         parts = tuple(part for part, _ in scanner.key())
     except (IndexError, KeyError, ValueError) as error:
@@ -58,7 +58,7 @@ def _quoted(part: str) -> str:
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
 
 
-class Scanner:
+class PositionScanner:
     """Reads one document from front to back. `found` maps paths to offsets."""
 
     def __init__(self, text: str) -> None:

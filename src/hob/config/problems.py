@@ -8,7 +8,7 @@ from hob.core.errors import NotConfigured
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """Where a value stands: a file, perhaps with line and column (both from 1), or the name of a variable."""
 
     name: str
@@ -34,19 +34,19 @@ class Source:
     """Where the value in force came from."""
 
     layer: Layer
-    place: Place | None = None
+    place: FilePlace | None = None
 
     def __str__(self) -> str:
         return f"{self.layer} {self.place}" if self.place else str(self.layer)
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ConfigProblem:
     """One thing that is wrong: where, at which key, why, and the known key or word that is nearest."""
 
     reason: str
     key: str = ""
-    place: Place | None = None
+    place: FilePlace | None = None
     hint: str = ""
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Problem:
 class ConfigInvalid(NotConfigured):
     """The settings are wrong; nothing was started. `problems` holds all that was found, one per line of the text."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 

@@ -21,14 +21,14 @@ COMMAND_SECONDS = 10.0
 MAX_BYTES = 65_536
 
 
-class Surroundings(NamedTuple):
+class SecretSources(NamedTuple):
     """What references are read against: the environment, and the folder where relative paths begin."""
 
     environ: Mapping[str, str]
     base: Path
 
 
-def make_secret(text: str, key: str, around: Surroundings) -> Secret:
+def make_secret(text: str, key: str, around: SecretSources) -> Secret:
     """The secret that the text is or refers to; nothing is read yet. Raises ValueError for a malformed reference.
 
     Only what the author wrote decides whether it is a reference, never a substituted variable's content.
@@ -62,7 +62,7 @@ def _read_for(key: str, read: Read) -> str:
     return value
 
 
-def _of_variable(name: str, around: Surroundings) -> tuple[Read, str]:
+def _of_variable(name: str, around: SecretSources) -> tuple[Read, str]:
     if not is_name(name):
         raise ValueError("after `env:` stands no variable's name")
 
@@ -74,7 +74,7 @@ def _of_variable(name: str, around: Surroundings) -> tuple[Read, str]:
     return read, f"env:{name}"
 
 
-def _of_file(name: str, around: Surroundings) -> tuple[Read, str]:
+def _of_file(name: str, around: SecretSources) -> tuple[Read, str]:
     path = expand_path(name, around.environ, around.base)
 
     def read() -> str:
@@ -87,7 +87,7 @@ def _of_file(name: str, around: Surroundings) -> tuple[Read, str]:
     return read, f"file:{path}"
 
 
-def _of_keyring(name: str, around: Surroundings) -> tuple[Read, str]:
+def _of_keyring(name: str, around: SecretSources) -> tuple[Read, str]:
     service, _, user = name.rpartition("/")
     if not service or not user:
         raise ValueError("write `keyring:SERVICE/USER`")
@@ -109,7 +109,7 @@ def _of_keyring(name: str, around: Surroundings) -> tuple[Read, str]:
     return read, f"keyring:{name}"
 
 
-def _of_command(line: str, around: Surroundings) -> tuple[Read, str]:
+def _of_command(line: str, around: SecretSources) -> tuple[Read, str]:
     import shlex  # with subprocess 15 ms that only users of commands should pay
 
     try:
@@ -121,7 +121,7 @@ def _of_command(line: str, around: Surroundings) -> tuple[Read, str]:
     return partial(_run, words, around), f"command:{words[0]}" + (" …" if len(words) > 1 else "")
 
 
-def _run(words: list[str], around: Surroundings) -> str:
+def _run(words: list[str], around: SecretSources) -> str:
     """The first line the program writes (what follows is a password store's notes). No shell; its own session."""
     import subprocess
 
@@ -170,7 +170,7 @@ def _decode(data: bytes, what: str) -> str:
         raise NotConfigured(f"{what} is not UTF-8 text") from None
 
 
-_SCHEMES: Mapping[str, Callable[[str, Surroundings], tuple[Read, str]]] = {
+_SCHEMES: Mapping[str, Callable[[str, SecretSources], tuple[Read, str]]] = {
     "env": _of_variable,
     "file": _of_file,
     "keyring": _of_keyring,

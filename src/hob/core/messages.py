@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnId
 from hob.core.labels import Label, Origin, SenderClass, Trust
-from hob.core.scopes import Scope
+from hob.core.scopes import TokenScope
 
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 FETCHED_CHANNELS = frozenset({"api", "local"})
@@ -21,8 +21,8 @@ WEBHOOK_OUT_CHANNEL = "webhook_out"
 TOKEN_SENDER = "token:"  # noqa: S105 - it opens nothing
 """How a sender's id begins there who is not the owner in everything: a token that was given out. Its class is known."""
 
-_CHAT = frozenset({Scope.CHAT})
-_EVERYTHING = frozenset(Scope)
+_CHAT = frozenset({TokenScope.CHAT})
+_EVERYTHING = frozenset(TokenScope)
 
 
 class MediaType(StrEnum):
@@ -108,14 +108,14 @@ class Inbound:
     background: bool = False
     group: bool = False
     mentioned: bool = False
-    scopes: frozenset[Scope] | None = None
+    scopes: frozenset[TokenScope] | None = None
 
-    def may(self, scope: Scope) -> bool:
+    def may(self, scope: TokenScope) -> bool:
         """Whether the token it came with is good for this; what came without one is limited by its sender alone."""
         scopes = self.scopes
         if scopes is None:  # a token that nobody said more of is good for chat
             scopes = _CHAT if self.sender.id.startswith(TOKEN_SENDER) else _EVERYTHING
-        return scope in scopes or Scope.ADMIN in scopes
+        return scope in scopes or TokenScope.ADMIN in scopes
 
 
 class OutboundKind(StrEnum):

@@ -60,7 +60,7 @@ class Spent:
 NOTHING_SPENT = Spent(0, 0, Usage(), 0)
 
 
-class Scope(TypedDict, total=False):
+class CallScope(TypedDict, total=False):
     """Which calls are meant: from `since` on (Unix seconds), of one session, turn, sender class, task.
 
     `model` is a name as `hob.core.model_names` matches it. What is held back for a call counts for each model that may

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Scope(StrEnum):
+class TokenScope(StrEnum):
     """One thing it is good for. `admin` holds all the others."""
 
     CHAT = "chat"

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SettingRules:
     """What a setting's value must satisfy, and what people are told about it."""
 
     doc: str
@@ -80,7 +80,7 @@ def setting(
     stored: bool = False,
 ) -> T:
     """A field of a section class: its default, its one-sentence manual and its bounds."""
-    rules = Rules(doc, at_least, at_most, tuple(one_of), problem, stored)
+    rules = SettingRules(doc, at_least, at_most, tuple(one_of), problem, stored)
     metadata = {"rules": rules}
     if isinstance(default, (dict, list)):
         made: Any = field(default_factory=default.copy, metadata=metadata)

@@ -1,4 +1,4 @@
-"""A turn as the lane hands it to the agent, and what the agent gives back."""
+"""A turn as the session queue hands it to the agent, and what the agent gives back."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -41,7 +41,7 @@ class WaitsFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """The turn waits without holding its lane; `until` (Unix seconds) where time alone wakes it.
+    """The turn waits without holding its session queue; `until` (Unix seconds) where time alone wakes it.
 
     `line` says so in Hob's own words, to the model too; `question` is what people are to answer, and may be a model's
     words; `outbounds` are owed to those whom it has to be sent to.

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from hob.bus import Hub
+from hob.bus.notices import Hub
 from hob.core.clock import Clock
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.media import Embeddings
 from hob.core.ports.accept import Accept
-from hob.gateway.approvals import Leaves
-from hob.gateway.exposition import Metric
+from hob.gateway.approvals import PendingApprovals
+from hob.gateway.auth.tokens import Keyring
+from hob.gateway.http.prometheus import Metric
 from hob.gateway.live.connected import Connected
-from hob.gateway.openai.joining import Joining
+from hob.gateway.openai.joined_requests import Joining
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.tokens import Keyring
-from hob.gateway.webhooks.reception import Reception
-from hob.store import Store
+from hob.gateway.webhooks.receiver import WebhookReceiver
+from hob.store.store import Store
 
 
 class Conversations(Protocol):
@@ -105,7 +105,7 @@ class Operations(Protocol):
         """
         ...
 
-    async def try_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+    async def probe_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
         """Ask a model for a word and for a call, within the limits of spending; as it would be with a draft."""
         ...
 
@@ -154,14 +154,14 @@ class Api:
     clock: Clock
     keyring: Keyring
     people: Registry
-    leaves: Callable[[], Leaves]
+    pending_approvals: Callable[[], PendingApprovals]
     """Made when it is first needed."""
     models: Models
     mask: Callable[[str], str] = str
     """Takes known secrets out of what leaves."""
     refused: Callable[[str], None] = lambda who: None
     """Told where a call without the right token came from."""
-    reception: Reception = field(default_factory=Reception)
+    reception: WebhookReceiver = field(default_factory=WebhookReceiver)
     """Of the webhooks that come in."""
     connected: Connected = field(default_factory=Connected)
     """The WebSockets that are open."""

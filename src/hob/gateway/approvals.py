@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from hob.store import Approval, Grant, Store
+from hob.store.approvals import Approval, Grant
+from hob.store.store import Store
 
 
-class Leaves(Protocol):
+class PendingApprovals(Protocol):
     """What the owner is asked, for the owner to look at and answer."""
 
     async def open(self) -> Sequence[Approval]:
@@ -37,9 +38,13 @@ class Leaves(Protocol):
         ...
 
 
-async def approvals_view(store: Store, leaves: Leaves) -> Mapping[str, Any]:
+async def approvals_view(store: Store, pending_approvals: PendingApprovals) -> Mapping[str, Any]:
     """The questions that stand."""
-    return {"approvals": [await approval_view(store, each, leaves.scopes(each)) for each in await leaves.open()]}
+    return {
+        "approvals": [
+            await approval_view(store, each, pending_approvals.scopes(each)) for each in await pending_approvals.open()
+        ]
+    }
 
 
 async def approval_view(store: Store, approval: Approval, scopes: Sequence[str]) -> Mapping[str, Any]:
@@ -65,14 +70,14 @@ async def approval_view(store: Store, approval: Approval, scopes: Sequence[str])
 
 
 async def settled_view(
-    store: Store, leaves: Leaves, id: str, *, allowed: bool, scope: str, by: str
+    store: Store, pending_approvals: PendingApprovals, id: str, *, allowed: bool, scope: str, by: str
 ) -> Mapping[str, Any]:
     """Answer; the question as it stands now, with a `line` for people. Raises NotFound, NotAllowed, InvalidRequest."""
-    approval, line = await leaves.settle(id, allowed=allowed, scope=scope, by=by)
-    return {**await approval_view(store, approval, leaves.scopes(approval)), "line": line}
+    approval, line = await pending_approvals.settle(id, allowed=allowed, scope=scope, by=by)
+    return {**await approval_view(store, approval, pending_approvals.scopes(approval)), "line": line}
 
 
-async def grants_view(leaves: Leaves) -> Mapping[str, Any]:
+async def grants_view(pending_approvals: PendingApprovals) -> Mapping[str, Any]:
     """The leaves that hold for more than once; `session` is null where one holds everywhere."""
     return {
         "grants": [
@@ -85,6 +90,6 @@ async def grants_view(leaves: Leaves) -> Mapping[str, Any]:
                 "given": grant.given,
                 "by": grant.by,
             }
-            for grant in await leaves.grants()
+            for grant in await pending_approvals.grants()
         ]
     }

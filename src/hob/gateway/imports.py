@@ -8,8 +8,9 @@ from hob.core.ids import CallId, SessionKey
 from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
-from hob.gateway.fields import field
-from hob.store import PastEntry, Store
+from hob.gateway.http.fields import field
+from hob.store.imports import PastEntry
+from hob.store.store import Store
 
 MOST_BYTES = 32_000_000
 

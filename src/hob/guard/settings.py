@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from hob.core.settings import setting
-from hob.guard.lists import PROFILES
-from hob.guard.modes import Autonomy, Mode
+from hob.guard.policy.modes import Autonomy, Mode
+from hob.guard.policy.tool_lists import PROFILES
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError
 from hob.core.ports.model import Profiles
 from hob.core.ports.tools import Blobs
-from hob.providers.choice import Choice
-from hob.providers.lanes import Lanes
-from hob.providers.media import VISION, Media
-from hob.providers.routing import Routing
+from hob.providers.media.media import VISION, Media
+from hob.providers.media.sight import Sight
+from hob.providers.routing.choice import Choice
+from hob.providers.routing.failover_model import Failover
+from hob.providers.routing.model_routes import ModelRoutes
+from hob.providers.routing.routing import ModelRouter
 from hob.providers.screening.screening import Screening
-from hob.providers.seeing import Sight
 from hob.providers.settings import ModelSettings
-from hob.providers.walking import Failover
 
 
 @asynccontextmanager
@@ -36,7 +36,7 @@ async def open_model(
     silence: float = 90.0,
     draw: Callable[[], float] = random.random,
     changed: Sequence[Callable[[ModelSettings], None]] = (),
-) -> AsyncIterator[Routing]:
+) -> AsyncIterator[ModelRouter]:
     """All models that are connected, as one. Opens nothing before the first request.
 
     Where nothing is connected every request fails and says what would help. `choice` is what was already made of
@@ -54,10 +54,12 @@ async def open_model(
             stack.push_async_callback(media.aclose)
             return cache(partial(_open_sight, media, blobs, choice))
 
-        lanes = Lanes(choice, settings, clock, blobs, profiles, folder, sight_by(settings))
-        stack.push_async_callback(lanes.aclose)
-        failover = Failover(lanes.of, lanes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence)
-        yield Routing(choice, lanes, failover, settings, screening, sight_by, changed)
+        routes = ModelRoutes(choice, settings, clock, blobs, profiles, folder, sight_by(settings))
+        stack.push_async_callback(routes.aclose)
+        failover = Failover(
+            routes.of, routes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence
+        )
+        yield ModelRouter(choice, routes, failover, settings, screening, sight_by, changed)
 
 
 def _open_sight(media: Media, blobs: Blobs, choice: Choice) -> Sight:
@@ -71,7 +73,7 @@ def load_libraries(choice: Choice) -> None:
     """Load now what the first request would load, a tenth of a second of CPU: a daemon has time before anybody asks."""
     usual = choice.default()
     if usual is not None and (connected := choice.connect(usual.provider)).base_url:
-        import_module("hob.providers.transport")
-        from hob.providers.lanes import open_wire
+        import_module("hob.providers.http.transport")
+        from hob.providers.routing.model_routes import open_wire
 
         open_wire(connected)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from hob.core.models import Thinking
 from hob.core.settings import Secret, setting
-from hob.providers.catalogue import WIRES
-from hob.providers.headers import find_wrong_header
+from hob.providers.catalog.catalog import WIRES
+from hob.providers.http.headers import find_wrong_header
 
 TASKS = ("summary",)
 """What a model of its own may be chosen for."""

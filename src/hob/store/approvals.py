@@ -11,12 +11,12 @@ from hob.core.clock import Clock
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.messages import Address
 from hob.core.states import APPROVAL_MOVES, ApprovalState
-from hob.store.audit import AuditEntry, AuditLog
-from hob.store.content import Keep
-from hob.store.moves import check_move
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row
-from hob.store.writer import Job, Writer
+from hob.store.audit.audit import AuditEntry, AuditLog
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.state_moves import check_move
+from hob.store.database.writer import Job, Writer
+from hob.store.erasure.content import ContentWriter
 
 _INSERT = (
     "INSERT INTO approvals (id, turn, call, tool, hash, session, state, reason, asked, expires, shown, rule, requester,"
@@ -115,7 +115,7 @@ def _dumped(bound: Bound | None) -> str:
     return json.dumps([bound.directory, bound.files] if bound is not None else ["", []], ensure_ascii=False)
 
 
-class Approvals:
+class StoredApprovals:
     """The questions and their answers. Each answer is used at most once.
 
     Where a step is `told`, the audit log has it in the same transaction.
@@ -144,7 +144,7 @@ class Approvals:
             if row is not None:
                 standing = ApprovalId(row[0])
                 return None
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             connection.execute(
                 _INSERT,
                 (
@@ -282,5 +282,5 @@ def _grant(connection: apsw.Connection, asked: Approval, session: str | None, at
         "INSERT INTO grants (id, session, tool, hash, requester, bound, given, given_by)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     )
-    bound = Keep(connection)(_dumped(asked.bound))
+    bound = ContentWriter(connection)(_dumped(asked.bound))
     connection.execute(sql, (asked.id, session, asked.tool, asked.hash, asked.requester, bound, at, by))

@@ -12,10 +12,10 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, StoreError, StoreFull
 from hob.core.ids import BlobId, digest
-from hob.store.disk import sync_directory
-from hob.store.readers import Readers
-from hob.store.rows import find_row
-from hob.store.writer import Writer
+from hob.store.database.disk import sync_directory
+from hob.store.database.readers import Readers
+from hob.store.database.rows import find_row
+from hob.store.database.writer import Writer
 
 # What was erased and is put again is newer than its tombstone, whatever the wall clock says: else the tombstone would
 # erase it once more.

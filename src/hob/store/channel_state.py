@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import apsw
 
-from hob.store.readers import Readers
-from hob.store.rows import all_rows
-from hob.store.writer import Writer
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows
+from hob.store.database.writer import Writer
 
 _PUT = (
     "INSERT INTO channel_state (channel, account, key, value) VALUES (?, ?, ?, ?)"

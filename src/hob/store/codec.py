@@ -10,7 +10,7 @@ from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
 from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import UNKNOWN_TIME, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import Entry, Image
-from hob.core.scopes import Scope
+from hob.core.scopes import TokenScope
 from hob.core.tools import ToolCall
 
 INBOUND_VERSION = 1
@@ -85,7 +85,7 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
         background=data.get("background", False),
         group=data.get("group", False),
         mentioned=data.get("mentioned", False),
-        scopes=None if scopes is None else frozenset(map(Scope, scopes)),
+        scopes=None if scopes is None else frozenset(map(TokenScope, scopes)),
     )
 
 

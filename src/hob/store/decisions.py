@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.ids import CallId, TurnId
-from hob.store.audit import AuditEntry, AuditLog
-from hob.store.readers import Readers
-from hob.store.rows import all_rows
+from hob.store.audit.audit import AuditEntry, AuditLog
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows
 
 _INSERT = (
     "INSERT INTO policy_decisions (turn, call, tool, hash, verdict, rule, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -28,7 +28,7 @@ class PolicyDecision:
     at: float = 0.0
 
 
-class Decisions:
+class PolicyDecisions:
     """The verdicts, in the order of their commits."""
 
     def __init__(self, audit: AuditLog, readers: Readers, clock: Clock) -> None:

@@ -17,11 +17,11 @@ from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trac
 from hob.core.models import Entry
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.codec import title_of
-from hob.store.content import Keep
-from hob.store.rows import all_rows, find_row
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
 from hob.store.transcript import insert_entry
-from hob.store.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _hash(past: PastEntry) -> bytes:
 
 
 def _append(connection: apsw.Connection, session: SessionKey, title: str, entries: Sequence[Entry], now: float) -> None:
-    keep = Keep(connection)
+    keep = ContentWriter(connection)
     times = [min(entry.at, now) for entry in entries]  # a conversation was not last used tomorrow
     begun, last = min(times), max(times)
     row = find_row(connection, "SELECT entries FROM sessions WHERE key = ?", (session,))

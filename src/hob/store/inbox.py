@@ -16,17 +16,17 @@ from hob.core.states import InboxState, TaskState, TurnState
 from hob.core.timeline import TimelineEvent
 from hob.core.turns import Turn
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
-from hob.store.content import Keep
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.keys import ARRIVAL_COMMAND, find_first, key_hash
 from hob.store.ledger import turn_spending
 from hob.store.outbox import write_outbounds
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row, marks
 from hob.store.sessions import chosen_session, touch_session
 from hob.store.tasks import add_task, follow_turn, give_to_turn
 from hob.store.timeline import write_events
 from hob.store.turns import add_turn, end_turn, with_end
-from hob.store.writer import Writer
 
 T = TypeVar("T")
 MESSAGE, LANE_COMMAND = 0, 1
@@ -67,9 +67,9 @@ _REMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class InboxLimits:
-    """How much may wait: in one lane, from one sender, in all; and self-made messages in any hour."""
+    """How much may wait: in one session queue, from one sender, in all; and self-made messages in any hour."""
 
-    lane: int = 20
+    session_queue: int = 20
     sender: int = 40
     total: int = 1000
     self_made_per_hour: int = 60
@@ -139,7 +139,7 @@ def check_limits(
     row = find_row(connection, _COUNTS, (session, _sender_key(inbound)))
     in_lane, of_sender, in_all = row or (0, 0, 0)
     for scope, count, limit in (
-        (BusyScope.LANE, in_lane, limits.lane),
+        (BusyScope.LANE, in_lane, limits.session_queue),
         (BusyScope.SENDER, of_sender, limits.sender),
         (BusyScope.TOTAL, in_all, limits.total),
     ):
@@ -213,7 +213,7 @@ class Inbox:
                 return first
             goal = chosen_session(connection, inbound, session)
             check_limits(connection, inbound, goal, limits, at)
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             kind = LANE_COMMAND if command else MESSAGE
             self._put(connection, keep, inbound, goal, seal, body, event, kind, None, at, not_before)
             return Accepted(inbound.id, inbound.trace, goal)
@@ -243,7 +243,7 @@ class Inbox:
             if first is not None:
                 return first
             goal = chosen_session(connection, inbound, session)
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             turn = Turn(new_turn_id(), goal, inbound.trace, event.span, (inbound,))
             add_turn(connection, turn, TurnState.RUNNING, self._run, at)
             self._put(connection, keep, inbound, goal, seal, body, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
@@ -276,7 +276,7 @@ class Inbox:
             if row is None:
                 return None
             goal = SessionKey(row[0])
-            self._put(connection, Keep(connection), inbound, goal, seal, body, event, MESSAGE, None, at, 0.0)
+            self._put(connection, ContentWriter(connection), inbound, goal, seal, body, event, MESSAGE, None, at, 0.0)
             claim_rows(connection, [inbound.id], turn, at, steered=True)
             return Accepted(inbound.id, inbound.trace, goal)
 
@@ -289,7 +289,8 @@ class Inbox:
             raise InvalidRequest(f"A name or an id in the message is not valid text: {error.reason}.") from error
 
     def _put(
-        self, connection: apsw.Connection, keep: Keep, inbound: Inbound, session: SessionKey, seal: bytes, body: str,
+        self, connection: apsw.Connection, keep: ContentWriter, inbound: Inbound, session: SessionKey, seal: bytes,
+        body: str,
         event: TimelineEvent, command: int, turn: TurnId | None, at: float, not_before: float,
     ) -> None:  # fmt: skip
         text = keep(inbound.text)
@@ -358,14 +359,14 @@ class Inbox:
             row = find_row(connection, "SELECT state, span_id FROM inbox WHERE id = ?", (inbound.id,))
             if row is None or row[0] != InboxState.WAITING:
                 return
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             turn = Turn(new_turn_id(), waiting.session, inbound.trace, row[1], (inbound,))
             self._settle(connection, keep, turn, TurnState.DONE, answer, outbounds, events, at)
 
         await self._writer.write(job)
 
     def _settle(
-        self, connection: apsw.Connection, keep: Keep, turn: Turn, state: TurnState, reply: str,
+        self, connection: apsw.Connection, keep: ContentWriter, turn: Turn, state: TurnState, reply: str,
         outbounds: Sequence[Outbound], events: Sequence[TimelineEvent], at: float, reason: str = "",
     ) -> None:  # fmt: skip
         """End a waiting message at once, in a turn that was never run."""
@@ -390,7 +391,7 @@ class Inbox:
         at = self._now()
 
         def job(connection: apsw.Connection) -> tuple[InboundId, ...]:
-            keep, ids = Keep(connection), []
+            keep, ids = ContentWriter(connection), []
             spans: dict[str, SpanId] = dict(all_rows(connection, _WAITING_SPANS, (session,)))
             for inbound in (row.inbound for row in waiting_rows(connection, session)):
                 if only is not None and inbound.id not in only:
@@ -400,8 +401,8 @@ class Inbox:
                 notice = Outbound(
                     OutboxId(f"{turn.id}.end"), inbound.origin, text, OutboundKind.NOTICE, turn.id, inbound.trace
                 )
-                owed = (notice,) if text else ()
-                self._settle(connection, keep, turn, TurnState.CANCELLED, text, owed, (), at, reason)
+                pending = (notice,) if text else ()
+                self._settle(connection, keep, turn, TurnState.CANCELLED, text, pending, (), at, reason)
             return tuple(ids)
 
         return await self._writer.write(job)
@@ -438,7 +439,7 @@ def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
             created, cancelled, True,
         )  # fmt: skip
     first = find_row(connection, "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1", (turn,))
-    owed = find_row(connection, "SELECT 1 FROM outbox WHERE turn = ? AND state IN ('ready', 'sending')", (turn,))
+    pending = find_row(connection, "SELECT 1 FROM outbox WHERE turn = ? AND state IN ('ready', 'sending')", (turn,))
     spent = turn_spending(connection, turn)
     return Result(
         id=InboundId(id),
@@ -454,7 +455,7 @@ def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
         merged_into=None if first is None or first[0] == id else InboundId(first[0]),
         created=created,
         ended=ended,
-        picked_up=owed is None and ended is not None,
+        picked_up=pending is None and ended is not None,
         notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
         question=question or "",
         approvals=_standing(connection, turn) if question else (),

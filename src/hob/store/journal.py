@@ -24,18 +24,18 @@ from hob.core.steps import (
 )
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finish
-from hob.store.content import Keep
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.database.state_moves import IllegalMove, check_move
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.inbox import claim_rows, waiting_rows
-from hob.store.model_calls import Call, class_open_calls, reserve, settle, settle_rest, tell_calls
-from hob.store.moves import IllegalMove, check_move
+from hob.store.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
 from hob.store.outbox import write_outbounds
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row, marks
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.transcript import write_entries
 from hob.store.turns import end_turn, with_end
-from hob.store.writer import Writer
 
 _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ADVANCE = "UPDATE turns SET position = position + ? WHERE id = ? RETURNING position, session, state"
@@ -46,8 +46,8 @@ _LOAD = (
 
 
 def write_steps(
-    connection: apsw.Connection, keep: Keep, turn: TurnId, steps: Sequence[Step], at: float
-) -> tuple[SessionKey, Sequence[Call]]:
+    connection: apsw.Connection, keep: ContentWriter, turn: TurnId, steps: Sequence[Step], at: float
+) -> tuple[SessionKey, Sequence[ModelCallRow]]:
     """Append steps to the journal and do their bookkeeping; the turn's session and the model calls that ended.
 
     Raises NotFound, IllegalMove.
@@ -58,7 +58,7 @@ def write_steps(
     position, session, state = rows[0]
     if TurnState(state) in FINAL_TURNS:
         raise IllegalMove(f"The turn {turn} is {state}; its journal is closed.")
-    calls: list[Call] = []
+    calls: list[ModelCallRow] = []
     for n, step in enumerate(steps, position - len(steps)):
         command = command_hash(step.call) if isinstance(step, ToolIntended) else None
         connection.execute(_INSERT, (turn, n, kind_of(step), VERSION, command, at, keep(dump_step(step))))
@@ -90,7 +90,7 @@ class StoredJournal:
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             session, calls = write_steps(connection, keep, turn, steps, at)
             write_events(connection, keep, tell_calls(connection, turn, calls, events, at), session)
 
@@ -113,7 +113,7 @@ class StoredJournal:
                 claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
                 class_open_calls(connection, turn)
                 steps = [Steered(inbound.id, inbound.text, inbound.label, inbound.quoted) for inbound in joined]
-                keep = Keep(connection)
+                keep = ContentWriter(connection)
                 session, _ = write_steps(connection, keep, turn, steps, at)
                 write_events(connection, keep, _joined(connection, joined, turn, at), session)
             return tuple(joined)
@@ -135,7 +135,7 @@ class StoredJournal:
             check_move(TURN_MOVES, old, finish.state, f"The turn {turn}")
             if finish.state not in FINAL_TURNS:
                 raise IllegalMove(f"A turn does not finish as {finish.state}.")
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
             if finish.steps:
                 _, calls = write_steps(connection, keep, turn, finish.steps, at)

@@ -6,7 +6,7 @@ import apsw
 
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.ports.accept import Accepted
-from hob.store.rows import find_row
+from hob.store.database.rows import find_row
 
 ARRIVAL_COMMAND = 2
 """The kind of a message that was a command and was answered when it came."""

@@ -6,14 +6,14 @@ from typing import Any, Literal, Unpack
 import apsw
 
 from hob.core.model_names import fits
-from hob.core.models import NOTHING_SPENT, Scope, Spent, Usage
+from hob.core.models import NOTHING_SPENT, CallScope, Spent, Usage
 from hob.core.timeline import TimelineEvent
-from hob.store.content import Keep
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.model_calls import HOUR, record
-from hob.store.readers import Readers
-from hob.store.rows import all_rows
 from hob.store.timeline import write_events
-from hob.store.writer import Writer
 
 _TOKENS = "input_tokens, output_tokens, cache_read, cache_write, reasoning"
 # A call of unknown cost is counted as such, never as free. What is reserved counts at its worst.
@@ -77,11 +77,11 @@ class StoredLedger:
 
         def job(connection: apsw.Connection) -> None:
             record(connection, event)
-            write_events(connection, Keep(connection), (event,))
+            write_events(connection, ContentWriter(connection), (event,))
 
         await self._writer.write(job)
 
-    async def spent(self, **scope: Unpack[Scope]) -> Spent:
+    async def spent(self, **scope: Unpack[CallScope]) -> Spent:
         """What these calls have cost, with what is held back for those still open."""
         since, turn, model = scope.get("since", 0.0), scope.get("turn"), scope.get("model")
         if turn is not None:

@@ -16,9 +16,9 @@ import apsw
 from hob.core.errors import StoreFull
 from hob.core.ids import TurnId
 from hob.core.undo import UndoNote
-from hob.store.disk import sync_directory
-from hob.store.erasure import OLD_FILES
-from hob.store.faults import translate
+from hob.store.database.disk import sync_directory
+from hob.store.database.faults import translate
+from hob.store.erasure.erasure import OLD_FILES
 from hob.store.open_groups import OPEN_GROUP
 from hob.store.undo_log import begin_undo, end_undo, load_outcome
 

@@ -16,8 +16,8 @@ from hob.core.labels import SenderClass, least_known
 from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.store.content import Keep
-from hob.store.rows import all_rows, find_row
+from hob.store.database.rows import all_rows, find_row
+from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
 
 HOUR = 3600
@@ -50,7 +50,7 @@ _FREE_FAULTS = _FAULTS - MAY_COST
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCallRow:
     """How one call of a model ended, as the timeline is to tell it. `at` is when it was asked, None if it never was."""
 
     model: str
@@ -95,7 +95,7 @@ def class_open_calls(connection: apsw.Connection, turn: TurnId) -> None:
     connection.execute(sql, (_sender_of(connection, turn), turn))
 
 
-def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> Call:
+def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> ModelCallRow:
     """The newest open call's real cost takes the place of its reservation.
 
     Where nobody knows what it cost (the answer was cut, the server does not count) the reservation stays as its cost:
@@ -104,15 +104,15 @@ def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | Model
     row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
     status, model = ("ok", step.ref or step.model) if isinstance(step, ModelReplied) else (step.fault, "")
     if row is None:
-        return Call(model, status, step.usage, step.cost, None, "")
+        return ModelCallRow(model, status, step.usage, step.cost, None, "")
     id, session, sender, at, asked, reserved = row
     cost = step.cost
     if cost is None and step.usage is None and status not in _FREE_FAULTS:
         cost = reserved
     if was_turned_away(status, step.usage, cost):
         connection.execute("DELETE FROM usage WHERE id = ?", (id,))
-        return Call(model or asked, status, None, cost, at, sender)
-    call = Call(model or asked, status, step.usage, cost, at, sender)
+        return ModelCallRow(model or asked, status, None, cost, at, sender)
+    call = ModelCallRow(model or asked, status, step.usage, cost, at, sender)
     _settle(connection, id, session, call)
     return call
 
@@ -121,9 +121,9 @@ def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
     """Calls of an ended turn of which nobody saw the end (cancelled, crashed) cost what was held back for them."""
     calls = []
     for id, session, sender, at, asked, reserved in all_rows(connection, _OPEN_CALLS, (turn,)):
-        calls.append(Call(asked, "unknown_outcome", None, reserved, at, sender))
+        calls.append(ModelCallRow(asked, "unknown_outcome", None, reserved, at, sender))
         _settle(connection, id, session, calls[-1])
-    write_events(connection, Keep(connection), tell_calls(connection, turn, calls, (), 0.0))
+    write_events(connection, ContentWriter(connection), tell_calls(connection, turn, calls, (), 0.0))
 
 
 def record(connection: apsw.Connection, event: TimelineEvent) -> None:
@@ -137,7 +137,7 @@ def record(connection: apsw.Connection, event: TimelineEvent) -> None:
 
 
 def tell_calls(
-    connection: apsw.Connection, turn: TurnId, calls: Sequence[Call], events: Sequence[TimelineEvent], at: float
+    connection: apsw.Connection, turn: TurnId, calls: Sequence[ModelCallRow], events: Sequence[TimelineEvent], at: float
 ) -> Sequence[TimelineEvent]:
     """The events, those of the turn's ended calls with their sender class, and one more for each call that has none.
 
@@ -166,7 +166,7 @@ def tell_calls(
     )  # fmt: skip
 
 
-def _with_call(event: TimelineEvent, call: Call) -> TimelineEvent:
+def _with_call(event: TimelineEvent, call: ModelCallRow) -> TimelineEvent:
     return replace(event, classification=call.sender, cost=call.cost if event.cost is None else event.cost)
 
 
@@ -179,7 +179,7 @@ def _sender_of(connection: apsw.Connection, turn: TurnId) -> str:
     return least_known(SenderClass(row[0]) for row in all_rows(connection, _SENDERS, (turn,))).value
 
 
-def _settle(connection: apsw.Connection, id: int, session: str, call: Call) -> None:
+def _settle(connection: apsw.Connection, id: int, session: str, call: ModelCallRow) -> None:
     usage = call.usage or Usage()
     connection.execute(_SETTLE, (call.model, *tokens_of(usage), call.cost, id))
     _add(connection, call.at or 0.0, (session, call.model, call.sender, CHAT), usage, call.cost)

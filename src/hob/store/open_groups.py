@@ -3,8 +3,8 @@
 import apsw
 
 from hob.core.ids import SessionKey
-from hob.store.rows import all_rows
-from hob.store.writer import Writer
+from hob.store.database.rows import all_rows
+from hob.store.database.writer import Writer
 
 OPEN_GROUP = "INSERT OR IGNORE INTO open_groups (session, name) VALUES (?, ?)"
 

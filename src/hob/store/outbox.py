@@ -13,12 +13,12 @@ from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.timeline import TimelineEvent
 from hob.store.codec import title_of
-from hob.store.content import Keep
-from hob.store.moves import check_move
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row, marks
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.database.state_moves import check_move
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
-from hob.store.writer import Writer
 
 _INSERT = (
     "INSERT INTO outbox (id, turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, next_at,"
@@ -96,7 +96,11 @@ class OutboxAge:
 
 
 def write_outbounds(
-    connection: apsw.Connection, keep: Keep, outbounds: Sequence[Outbound], at: float, turn: TurnId | None = None
+    connection: apsw.Connection,
+    keep: ContentWriter,
+    outbounds: Sequence[Outbound],
+    at: float,
+    turn: TurnId | None = None,
 ) -> None:
     """Owe these; those without a turn get this one. A row that is there already stays as it is."""
     for outbound in outbounds:
@@ -142,7 +146,7 @@ class Outbox:
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             write_outbounds(connection, keep, outbounds, at)
             write_events(connection, keep, events)
 
@@ -173,7 +177,7 @@ class Outbox:
 
         def job(connection: apsw.Connection) -> None:
             _move(connection, id, OutboxState.SENT, reason="", receipt=receipt, ended=at)
-            write_events(connection, Keep(connection), () if event is None else (event,))
+            write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
         await self._writer.write(job)
 
@@ -188,7 +192,7 @@ class Outbox:
                 _move(connection, id, OutboxState.DEAD, reason=reason, ended=at, attempts=1)
             else:
                 _move(connection, id, OutboxState.READY, reason=reason, next_at=next_at, attempts=1)
-            write_events(connection, Keep(connection), () if event is None else (event,))
+            write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
         await self._writer.write(job)
 
@@ -206,7 +210,7 @@ class Outbox:
 
         def job(connection: apsw.Connection) -> None:
             _move(connection, id, OutboxState.PARKED, reason=reason)
-            write_events(connection, Keep(connection), () if event is None else (event,))
+            write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
         await self._writer.write(job)
 

@@ -10,10 +10,10 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.labels import SenderClass
 from hob.core.people import PairingRequest, Person, SenderAddress
-from hob.store.audit import AuditEntry, AuditLog
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row
-from hob.store.writer import Writer
+from hob.store.audit.audit import AuditEntry, AuditLog
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
 
 _REQUESTS = "SELECT code, channel, address, account, name, asked, expires, denied FROM pairing_requests"
 _LINK = "INSERT INTO person_addresses (channel, account, address, person, linked) VALUES (?, ?, ?, ?, ?)"

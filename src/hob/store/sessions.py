@@ -13,13 +13,13 @@ from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import QueueMode, Session, SessionChange
-from hob.store.audit import AuditEntry, AuditLog
+from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.codec import title_of
-from hob.store.content import Keep
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
-from hob.store.writer import Writer
 
 _INSERT = "INSERT INTO sessions (key, chat, title, created, updated) VALUES (?, ?, ?, ?, ?)"
 _SELECT = (
@@ -41,7 +41,7 @@ def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: Ses
 
 
 def touch_session(
-    connection: apsw.Connection, keep: Keep, key: SessionKey, chat: str, text: str, at: float, trace: TraceId
+    connection: apsw.Connection, keep: ContentWriter, key: SessionKey, chat: str, text: str, at: float, trace: TraceId
 ) -> None:
     """The session is in use; one without a title gets it from the text, which came with this trace."""
     found = all_rows(connection, "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL", (at, key))
@@ -52,7 +52,7 @@ def touch_session(
         write_events(connection, keep, (_event(key, "title", at, text=title, trace=trace),))
 
 
-def next_entries(connection: apsw.Connection, keep: Keep, key: SessionKey, count: int, at: float) -> int:
+def next_entries(connection: apsw.Connection, keep: ContentWriter, key: SessionKey, count: int, at: float) -> int:
     """Reserve this many places in the session's transcript; the first of them."""
     sql = "UPDATE sessions SET entries = entries + ?, updated = ? WHERE key = ? RETURNING entries"
     rows = all_rows(connection, sql, (count, at, key))
@@ -65,7 +65,7 @@ def next_entries(connection: apsw.Connection, keep: Keep, key: SessionKey, count
 
 def _create(
     connection: apsw.Connection,
-    keep: Keep,
+    keep: ContentWriter,
     key: SessionKey,
     chat: str,
     at: float,
@@ -162,7 +162,7 @@ class StoredSessions:
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
             old = Session(key) if row is None else _load(row)
             new = replace(old, **chosen)
@@ -188,7 +188,7 @@ class StoredSessions:
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             sql = "UPDATE sessions SET since = entries, updated = ? WHERE key = ? RETURNING since"
             rows = all_rows(connection, sql, (at, key))
             if not rows:
@@ -207,7 +207,7 @@ class StoredSessions:
                 "INSERT INTO chats (chat, session) VALUES (?, ?) ON CONFLICT DO UPDATE SET session = excluded.session",
                 (chat, key),
             )
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             connection.execute("UPDATE sessions SET chat = ? WHERE key = ? AND chat = ''", (chat, key))
             if find_row(connection, "SELECT 1 FROM sessions WHERE key = ?", (key,)) is None:
                 _create(connection, keep, key, chat, at)

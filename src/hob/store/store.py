@@ -13,20 +13,24 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.ids import SessionKey
-from hob.store.approvals import Approvals
-from hob.store.audit import AuditLog
-from hob.store.backup import back_up
-from hob.store.belongings import StoredBelongings
+from hob.store.approvals import StoredApprovals
+from hob.store.audit.audit import AuditLog
+from hob.store.backup.backup import back_up
+from hob.store.backup.export import Export
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
-from hob.store.check import OK, PENDING, DamageCheck
-from hob.store.content import as_it_is
-from hob.store.database import Opened, check_note, connect, open_database
-from hob.store.decisions import Decisions
-from hob.store.disk import SIDES, free_bytes
-from hob.store.erasure import Erasure
-from hob.store.export import Export
-from hob.store.faults import close_quietly
+from hob.store.database.check import OK, PENDING, DamageCheck
+from hob.store.database.database import OpenedDatabase, check_note, connect, open_database
+from hob.store.database.disk import SIDES, free_bytes
+from hob.store.database.faults import close_quietly
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows
+from hob.store.database.writer import Writer
+from hob.store.decisions import PolicyDecisions
+from hob.store.erasure.content import as_it_is
+from hob.store.erasure.erasure import Erasure
+from hob.store.erasure.person_data import StoredPersonData
+from hob.store.erasure.retention import Retention
 from hob.store.imports import Imports
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
@@ -35,9 +39,6 @@ from hob.store.line_files import import_line_files
 from hob.store.open_groups import StoredOpenGroups
 from hob.store.outbox import Outbox
 from hob.store.people import StoredPeople
-from hob.store.readers import Readers
-from hob.store.retention import Retention
-from hob.store.rows import all_rows
 from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
 from hob.store.stored_settings import StoredSettings
@@ -46,13 +47,12 @@ from hob.store.timeline import Timeline
 from hob.store.transcript import StoredTranscript
 from hob.store.turns import TurnRows
 from hob.store.undo_log import StoredUndoLog
-from hob.store.writer import Writer
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class StoreHealth:
     """How the database is. `check` is `ok`, `pending` or a sentence about damage; sizes in bytes."""
 
     queue: int
@@ -75,7 +75,9 @@ class Health:
 class Store:
     """Everything Hob remembers. Every method that writes is durable when it returns."""
 
-    def __init__(self, opened: Opened, home: Path, settings: StoreSettings, clock: Clock, vfs: str | None) -> None:
+    def __init__(
+        self, opened: OpenedDatabase, home: Path, settings: StoreSettings, clock: Clock, vfs: str | None
+    ) -> None:
         loop = asyncio.get_running_loop()
         self._home = home
         self._path = opened.path
@@ -100,14 +102,14 @@ class Store:
         self.channel_state = StoredChannelState(writer, readers)
         self.audit = AuditLog(writer, readers, clock, home)
         self.sessions = StoredSessions(writer, readers, clock, self.audit)
-        self.approvals = Approvals(writer, readers, clock, self.audit)
-        self.decisions = Decisions(self.audit, readers, clock)
+        self.approvals = StoredApprovals(writer, readers, clock, self.audit)
+        self.decisions = PolicyDecisions(self.audit, readers, clock)
         self.people = StoredPeople(writer, readers, clock, self.audit)
         self.blobs = FileBlobs(writer, readers, clock, home / "blobs")
         self.erasure = Erasure(writer, clock, home, partial(connect, opened.path, settings, vfs, writes=True))
         self.retention = Retention(writer, readers, home)
         self._backing_up = asyncio.Lock()
-        self.belongings = StoredBelongings(readers)
+        self.belongings = StoredPersonData(readers)
         self.imports = Imports(writer, clock)
         self.undo_log = StoredUndoLog(writer, readers)
         self.open_groups = StoredOpenGroups(writer, opened.connection)
@@ -127,15 +129,17 @@ class Store:
         """When this home was first used (Unix seconds)."""
         return float((await self._readers.read(lambda c: all_rows(c, "SELECT min(began) FROM runs")))[0][0])
 
-    def health(self) -> Health:
+    def health(self) -> StoreHealth:
         """How the database is, without asking it."""
         size = sum(part.stat().st_size for side in ("", *SIDES) if (part := self._beside(side)).exists())
-        return Health(self._writer.waiting, self._writer.last_error, self._check.state, size, free_bytes(self._home))
+        return StoreHealth(
+            self._writer.waiting, self._writer.last_error, self._check.state, size, free_bytes(self._home)
+        )
 
     async def backup(self, file: Path, *, carried: Sequence[str] = (), force: bool = False) -> None:
         """Write a consistent copy, blobs included, to one file while Hob goes on; one after the other.
 
-        Files of the home that fit a pattern of `carried` travel in it (`hob.store.carried`).
+        Files of the home that fit a pattern of `carried` travel in it (`hob.store.backup.backup_files`).
 
         Raises InvalidRequest if the file exists (unless forced), StoreFull and other StoreErrors; then no file is left.
         """

@@ -10,10 +10,10 @@ from hob.core.clock import Clock
 from hob.core.ids import InboundId, SessionKey, TaskId, TraceId, TurnId
 from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
 from hob.store.codec import title_of
-from hob.store.moves import sources
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, marks
-from hob.store.writer import Writer
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, marks
+from hob.store.database.state_moves import sources
+from hob.store.database.writer import Writer
 
 _SOURCES: Mapping[TaskState, tuple[TaskState, ...]] = {state: sources(TASK_MOVES, state) for state in TaskState}
 _INSERT = (

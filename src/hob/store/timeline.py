@@ -13,10 +13,10 @@ from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.codec import load_label
-from hob.store.content import Keep
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, marks
-from hob.store.writer import Writer
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, marks
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 
 VERSION = 1
 
@@ -44,7 +44,7 @@ class Followed:
 
 
 def write_events(
-    connection: apsw.Connection, keep: Keep, events: Iterable[TimelineEvent], session: SessionKey | None = None
+    connection: apsw.Connection, keep: ContentWriter, events: Iterable[TimelineEvent], session: SessionKey | None = None
 ) -> None:
     """Append the events; those without a session get this one."""
     for event in events:
@@ -102,7 +102,7 @@ class Timeline:
 
     async def add(self, events: Sequence[TimelineEvent]) -> None:
         """Append these in one transaction."""
-        await self._writer.write(lambda connection: write_events(connection, Keep(connection), events))
+        await self._writer.write(lambda connection: write_events(connection, ContentWriter(connection), events))
 
     async def trace(self, trace: TraceId) -> tuple[TimelineEvent, ...]:
         """All that belongs to one trace, oldest first."""

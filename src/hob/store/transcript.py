@@ -12,12 +12,12 @@ from hob.core.models import Entry
 from hob.core.timeline import TimelineEvent
 from hob.core.turns import Summary, View
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
-from hob.store.content import Keep
-from hob.store.readers import Readers
-from hob.store.rows import all_rows, find_row
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.sessions import next_entries
 from hob.store.timeline import write_events
-from hob.store.writer import Writer
 
 _INSERT = (
     "INSERT INTO transcript (session, n, version, role, turn, at, origin, trust, text, extra, hidden)"
@@ -46,7 +46,7 @@ _PARKED = (
 
 def write_entries(
     connection: apsw.Connection,
-    keep: Keep,
+    keep: ContentWriter,
     session: SessionKey,
     entries: Sequence[Entry],
     at: float,
@@ -62,7 +62,7 @@ def write_entries(
 
 def insert_entry(
     connection: apsw.Connection,
-    keep: Keep,
+    keep: ContentWriter,
     session: SessionKey,
     n: int,
     turn: str,
@@ -122,7 +122,7 @@ class StoredTranscript:
         at = self._clock.now().timestamp()
 
         def job(connection: apsw.Connection) -> None:
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             label = summary.label
             connection.execute(
                 "INSERT INTO summaries (session, upto, origin, trust, model, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -15,15 +15,15 @@ from hob.core.states import TURN_MOVES, TurnState
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Parked, Turn, WaitsFor
 from hob.store.codec import load_inbound
-from hob.store.content import Keep
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows, find_row, marks
+from hob.store.database.state_moves import check_move
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 from hob.store.model_calls import settle_rest
-from hob.store.moves import check_move
 from hob.store.outbox import revive, write_outbounds
-from hob.store.readers import Readers
-from hob.store.rows import Row, all_rows, find_row, marks
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
-from hob.store.writer import Writer
 
 MOST_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
@@ -89,7 +89,7 @@ class TurnRow:
 class Recovered:
     """What was found at start, oldest first. Suspects are to run one at a time."""
 
-    suspects: tuple[TurnId, ...] = ()
+    quarantine: tuple[TurnId, ...] = ()
     ready: tuple[TurnId, ...] = ()
     set_aside: tuple[TurnId, ...] = ()
 
@@ -165,7 +165,7 @@ def move_turn(
     turn: TurnId,
     new: TurnState,
     at: float,
-    keep: Keep | None = None,
+    keep: ContentWriter | None = None,
     reason: str = "",
     text: str = "",
 ) -> None:
@@ -178,7 +178,7 @@ def move_turn(
     connection.execute("UPDATE turns SET state = ? WHERE id = ?", (new.value, turn))
     follow_turn(connection, turn, new, at, reason)
     event = _move_event(turn, trace, span, new, at, reason or "ok", text)
-    write_events(connection, keep or Keep(connection), (event,), session)
+    write_events(connection, keep or ContentWriter(connection), (event,), session)
 
 
 def load_inbounds(connection: apsw.Connection, turn: TurnId, *, steered: bool) -> tuple[Inbound, ...]:
@@ -243,7 +243,7 @@ class TurnRows:
 
         def job(connection: apsw.Connection) -> None:
             move_turn(connection, turn, TurnState.PARKED, at)
-            keep = Keep(connection)
+            keep = ContentWriter(connection)
             line, question = keep.maybe(parked.line), keep.maybe(parked.question)
             connection.execute(
                 "UPDATE turns SET run = NULL, waits_for = ?, wake_at = ?, line = ?, question = ? WHERE id = ?",
@@ -355,7 +355,7 @@ class TurnRows:
         )
         found = [(TurnId(id), bool(suspect)) for id, suspect in all_rows(connection, sql)]
         return Recovered(
-            suspects=tuple(turn for turn, suspect in found if suspect),
+            quarantine=tuple(turn for turn, suspect in found if suspect),
             ready=tuple(turn for turn, suspect in found if not suspect),
             set_aside=tuple(aside),
         )
@@ -401,7 +401,7 @@ def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float) -> 
 
 def _set_aside(connection: apsw.Connection, turn: TurnId, text: str, at: float) -> None:
     reason = f"ended uncleanly {MOST_ATTEMPTS} times at the same step"
-    keep = Keep(connection)
+    keep = ContentWriter(connection)
     move_turn(connection, turn, TurnState.SET_ASIDE, at, keep, TurnState.SET_ASIDE.value, text)
     end_turn(connection, turn, TurnState.SET_ASIDE, at, keep(text), OutboundKind.ERROR, reason)
     settle_rest(connection, turn)
@@ -441,7 +441,7 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
     connection.execute("UPDATE tasks SET turn = ? WHERE turn = ?", (new.id, old))
     follow_turn(connection, new.id, TurnState.READY, at)
     event = _move_event(new.id, new.trace, new.span, TurnState.READY, at)
-    write_events(connection, Keep(connection), (event,), new.session)
+    write_events(connection, ContentWriter(connection), (event,), new.session)
     return new.id
 
 

@@ -7,10 +7,10 @@ import apsw
 
 from hob.core.ids import TurnId
 from hob.core.undo import Kept, Undone, UndoNote, undo_of
-from hob.store.content import Keep
-from hob.store.readers import Readers
-from hob.store.rows import Row, all_rows, marks
-from hob.store.writer import Writer
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows, marks
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
 
 _NOTES = (
     "SELECT turn, asker, p.text, o.text FROM undo_log u JOIN content p ON p.id = u.planned"
@@ -56,14 +56,14 @@ class StoredUndoLog:
 
 def begin_undo(connection: apsw.Connection, note: UndoNote) -> None:
     """Keep that it is about to be done."""
-    connection.execute(_BEGIN, (note.by, note.turn, Keep(connection)(json.dumps(note.planned))))
+    connection.execute(_BEGIN, (note.by, note.turn, ContentWriter(connection)(json.dumps(note.planned))))
 
 
 def end_undo(connection: apsw.Connection, by: str, outcome: Undone) -> None:
     """Keep its outcome."""
     kept = [[each.path, each.reason] for each in outcome.kept]
     done = {"restored": outcome.restored, "unchanged": outcome.unchanged, "kept": kept}
-    connection.execute(_END, (Keep(connection)(json.dumps(done)), by))
+    connection.execute(_END, (ContentWriter(connection)(json.dumps(done)), by))
 
 
 def load_outcome(done: dict[str, list[list[str]]]) -> Undone:

@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hob.core.clock import Clock, SystemClock
-from hob.store import Store, StoreSettings, open_store
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a new directory of our own is made in it
 

@@ -1,4 +1,4 @@
-"""What a lane and its watchers are to a turn, for tests of anything that runs turns."""
+"""What a session queue and its watchers are to a turn, for tests of anything that runs turns."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -66,7 +66,7 @@ async def put_message(store: Store, inbound: Inbound, session: SessionKey = SESS
 
 
 async def make_turn(store: Store, *inbounds: Inbound, session: SessionKey = SESSION) -> Turn:
-    """A running turn over these messages, as a lane would begin it."""
+    """A running turn over these messages, as a session queue would begin it."""
     for inbound in inbounds:
         await put_message(store, inbound, session)
     return await store.inbox.claim(session, [inbound.id for inbound in inbounds])

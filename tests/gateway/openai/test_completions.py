@@ -11,9 +11,9 @@ from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.labels import SenderClass
 from hob.core.models import ModelReply, Stop, UserMessage
-from hob.gateway.callers import Scope
-from hob.gateway.openai.letters import MOST_BEFORE
-from hob.gateway.tokens import TokenFile
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.auth.tokens import TokenFile
+from hob.gateway.openai.conversation import MOST_BEFORE
 from hob.testing.model import calls
 from tests.gateway.conftest import Machine, machine
 from tests.gateway.openai.conftest import ask, client_of, user
@@ -192,14 +192,16 @@ async def test_an_answer_that_was_cut_says_so(tmp_path: Path) -> None:
 
 
 async def test_one_who_may_only_look_may_not_ask(hob: Machine) -> None:
-    secret = TokenFile(hob.app.home, SystemClock()).add("monitor", frozenset({Scope.READ}), SenderClass.OWNER, None)
+    secret = TokenFile(hob.app.home, SystemClock()).add(
+        "monitor", frozenset({TokenScope.READ}), SenderClass.OWNER, None
+    )
     with pytest.raises(openai.PermissionDeniedError) as caught:
         await ask(client_of(hob, token=secret), "hi")
     assert caught.value.code == "missing_scope"
 
 
 async def test_a_members_token_is_enough_and_its_words_stay_a_members(hob: Machine) -> None:
-    secret = TokenFile(hob.app.home, SystemClock()).add("anna", frozenset({Scope.CHAT}), SenderClass.MEMBER, None)
+    secret = TokenFile(hob.app.home, SystemClock()).add("anna", frozenset({TokenScope.CHAT}), SenderClass.MEMBER, None)
     client = client_of(hob, token=secret)
     answer = await ask(client, "hi", user="tea")
     assert answer.hob["session"] == "api:@anna/tea"
@@ -208,7 +210,7 @@ async def test_a_members_token_is_enough_and_its_words_stay_a_members(hob: Machi
     assert alone.hob["session"].startswith("once:@anna/")
     response = await client.responses.retrieve(f"resp_{alone.hob['id']}")
     assert response.output_text == alone.choices[0].message.content
-    other = TokenFile(hob.app.home, SystemClock()).add("ben", frozenset({Scope.CHAT}), SenderClass.MEMBER, None)
+    other = TokenFile(hob.app.home, SystemClock()).add("ben", frozenset({TokenScope.CHAT}), SenderClass.MEMBER, None)
     with pytest.raises(openai.NotFoundError):
         await client_of(hob, token=other).responses.retrieve(response.id)
 
@@ -262,7 +264,7 @@ async def test_a_response_that_waits_is_stopped_by_its_client(tmp_path: Path) ->
 
 async def test_nobody_stops_what_is_not_theirs(hob: Machine) -> None:
     made = await client_of(hob).responses.create(model="hob", input="hi")
-    secret = TokenFile(hob.app.home, SystemClock()).add("ben", frozenset({Scope.CHAT}), SenderClass.MEMBER, None)
+    secret = TokenFile(hob.app.home, SystemClock()).add("ben", frozenset({TokenScope.CHAT}), SenderClass.MEMBER, None)
     with pytest.raises(openai.NotFoundError):
         await client_of(hob, token=secret).responses.cancel(made.id)
     assert (await client_of(hob).responses.cancel(made.id)).status == "completed"

@@ -6,10 +6,10 @@ import httpx2
 import pytest
 
 from hob.core.errors import HobError
-from hob.gateway.asgi import build_api
-from hob.gateway.callers import Scope
-from hob.gateway.endpoint import Call, Endpoint
-from hob.gateway.fields import Nothing
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.asgi import build_api
+from hob.gateway.http.endpoint import Endpoint, EndpointCall
+from hob.gateway.http.fields import Nothing
 from hob.gateway.openai.errors import openai_response
 from tests.gateway.conftest import Machine
 
@@ -45,10 +45,10 @@ async def test_elsewhere_it_is_hobs_own(hob: Machine, path: str) -> None:
 
 @pytest.mark.parametrize("which", WRONG)
 async def test_a_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str) -> None:
-    async def fail(call: Call[Nothing]) -> Any:
+    async def fail(call: EndpointCall[Nothing]) -> Any:
         raise WRONG[which]
 
-    routes = (Endpoint("GET", "/v1/wrong", fail, Scope.READ, Nothing, failing=openai_response),)
+    routes = (Endpoint("GET", "/v1/wrong", fail, TokenScope.READ, Nothing, failing=openai_response),)
     app = build_api(hob.app.api, local=True, endpoints=routes)
     door = httpx2.ASGITransport(app, raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=door, base_url="http://hob") as client:

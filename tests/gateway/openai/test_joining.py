@@ -10,14 +10,14 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.labels import SenderClass
-from hob.gateway.asgi import build_api
-from hob.gateway.callers import Scope
-from hob.gateway.openai.joining import seen_after
-from hob.gateway.tokens import TokenFile
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.auth.tokens import TokenFile
+from hob.gateway.http.asgi import build_api
+from hob.gateway.openai.joined_requests import seen_after
 from tests.gateway.conftest import Machine
 from tests.gateway.openai.conftest import ask, client_of
 
-OWN = frozenset({Scope.CHAT})
+OWN = frozenset({TokenScope.CHAT})
 
 
 def again(number: int) -> dict[str, Any]:

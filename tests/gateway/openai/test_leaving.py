@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hob.gateway.inbound import owners_inbound
-from hob.gateway.openai import asking
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.openai import ask as asking
 from hob.testing.model import Silence
 from tests.gateway.conftest import TOKEN, Machine, machine
 
@@ -83,7 +83,7 @@ async def test_work_that_another_attempt_waits_for_goes_on(tmp_path: Path) -> No
             while not hob.model.open_streams:
                 await anext(notices)
         async with asking.awaited(api, accepted.id):
-            await asking.part(api, asking.Asked(accepted, "hob", returns=False), delivered=False)
+            await asking.part(api, asking.ChatRun(accepted, "hob", returns=False), delivered=False)
         await api.operations.cancel(accepted.id, "stopped by hand")
         with hob.app.bus.hub.subscribe() as notices:
             while await state(hob) == "running":

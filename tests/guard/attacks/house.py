@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hob.app.opening import App, Extras, open_app
-from hob.app.sections import SECTIONS
+from hob.app.composition import App, Extras, open_app
+from hob.app.settings_sections import SECTIONS
 from hob.bus.notices import Subscription
-from hob.config import load_config
+from hob.config.loading import load_config
 from hob.core.ids import InboundId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
@@ -27,8 +27,8 @@ from hob.core.steps import ModelReplied
 from hob.core.turns import WaitsFor
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.showing import visible
-from hob.store import Approval
+from hob.guard.approvals.question_text import visible
+from hob.store.approvals import Approval
 from hob.testing.attacker import ObedientModel
 from hob.testing.channel import MemoryChannel
 from hob.testing.simulated import Outside

@@ -56,7 +56,7 @@ Harmed = Callable[[Spot], object]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Several ways to one end, what others do `afterwards` as on any day, and whether it was reached.
+    """Several ways to one end, what others do `background_tasks` as on any day, and whether it was reached.
 
     Where it is `scripted`, its commands and files are also the work of programs that the model writes and runs: nobody
     can see what they do by reading the command.
@@ -65,7 +65,7 @@ class Goal:
     orders: Orders
     harmed: Harmed
     scripted: bool = False
-    afterwards: Callable[[Spot], Awaitable[None]] | None = None
+    background_tasks: Callable[[Spot], Awaitable[None]] | None = None
 
     def ways(self, spot: Spot) -> list[str]:
         """Every order towards it."""
@@ -74,8 +74,8 @@ class Goal:
 
     async def reached(self, spot: Spot) -> object:
         """What came of it, after everything that others do."""
-        if self.afterwards is not None:
-            await self.afterwards(spot)
+        if self.background_tasks is not None:
+            await self.background_tasks(spot)
         return self.harmed(spot)
 
 

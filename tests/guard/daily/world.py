@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from hob.app.opening import App, Extras, open_app
-from hob.app.sections import SECTIONS
-from hob.config import load_config
+from hob.app.composition import App, Extras, open_app
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
 from hob.core.clock import SystemClock
 from hob.core.ids import TurnId
 from hob.core.models import ModelReply
 from hob.core.steps import ToolReceived
-from hob.gateway.following import watch
-from hob.gateway.inbound import owners_inbound
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.outcome import watch
 from hob.testing.model import ScriptedModel, calls
 from hob.testing.simulated import Outside
 from tests.guard.daily.talks import Do, Task

@@ -5,7 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hob.guard.shell import Finding, Severity, analyse, judge_command, severity
+from hob.guard.shell.analysis import analyse
+from hob.guard.shell.findings import ShellFinding, ShellSeverity, severity
+from hob.guard.shell.verdict import judge_command
 
 _DATA = Path(__file__).parents[1] / "data"
 
@@ -24,7 +26,7 @@ class Hostile(NamedTuple):
     """A command that harms: the least that must come of it, and the rule that sees it."""
 
     text: str
-    expect: Severity
+    expect: ShellSeverity
     rule: str
     harm: str
 
@@ -33,7 +35,7 @@ class Hostile(NamedTuple):
 def hostile() -> tuple[Hostile, ...]:
     """What attackers would have run, with places of this machine filled in."""
     entries = tomllib.loads((_DATA / "hostile_commands.toml").read_text("utf-8"))["commands"]
-    return tuple(Hostile(filled(e["text"]), Severity[e["expect"].upper()], e["rule"], e["harm"]) for e in entries)
+    return tuple(Hostile(filled(e["text"]), ShellSeverity[e["expect"].upper()], e["rule"], e["harm"]) for e in entries)
 
 
 @cache
@@ -56,11 +58,11 @@ def filled(text: str) -> str:
     return text
 
 
-def judge(text: str, cwd: str = WORKSPACE) -> tuple[Finding, ...]:
+def judge(text: str, cwd: str = WORKSPACE) -> tuple[ShellFinding, ...]:
     """What is found in a command that runs in the workspace."""
     return judge_command(analyse(text), cwd=cwd, workspace=WORKSPACE, home=HOME)
 
 
-def verdict(text: str, cwd: str = WORKSPACE) -> Severity:
+def verdict(text: str, cwd: str = WORKSPACE) -> ShellSeverity:
     """What is to be done about it."""
     return severity(judge(text, cwd))

@@ -2,11 +2,12 @@
 
 import pytest
 
-from hob.guard.shell import Analysis, Command, analyse
+from hob.guard.shell.analysis import analyse
+from hob.guard.shell.commands import Analysis, SimpleCommand
 from hob.guard.shell.values import ANY, HERE, HOME, STAR
 
 
-def _only(text: str, name: str) -> Command:
+def _only(text: str, name: str) -> SimpleCommand:
     """The one command of this name."""
     (found,) = (command for command in analyse(text).commands if command.name == name)
     return found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.guard.shell import Severity
+from hob.guard.shell.findings import ShellSeverity
 from tests.guard.shell.catalogue import Hostile, benign, hostile, judge, verdict
 
 
@@ -18,12 +18,14 @@ def test_there_are_enough_commands_each_of_them_once() -> None:
 
 
 def test_of_a_hundred_commands_of_daily_work_two_at_most_ask() -> None:
-    asked = {text: found for text in benign() if (found := [f for f in judge(text) if f.severity > Severity.PLAIN])}
+    asked = {
+        text: found for text in benign() if (found := [f for f in judge(text) if f.severity > ShellSeverity.PLAIN])
+    }
     assert len(asked) <= 0.02 * len(benign()), asked
 
 
 def test_nothing_of_daily_work_is_refused() -> None:
-    assert [text for text in benign() if verdict(text) is Severity.REFUSE] == []
+    assert [text for text in benign() if verdict(text) is ShellSeverity.REFUSE] == []
 
 
 @pytest.mark.parametrize("command", hostile(), ids=lambda command: command.text[:60])

@@ -3,10 +3,12 @@
 import pytest
 
 from hob.core.tools import Effect
-from hob.guard.shell import Severity, analyse, judge_command
+from hob.guard.shell.analysis import analyse
+from hob.guard.shell.findings import ShellSeverity
+from hob.guard.shell.verdict import judge_command
 from tests.guard.shell.catalogue import HOME, WORKSPACE, judge, verdict
 
-PLAIN, ASK, REFUSE = Severity.PLAIN, Severity.ASK, Severity.REFUSE
+PLAIN, ASK, REFUSE = ShellSeverity.PLAIN, ShellSeverity.ASK, ShellSeverity.REFUSE
 
 
 @pytest.mark.parametrize(
@@ -20,7 +22,7 @@ PLAIN, ASK, REFUSE = Severity.PLAIN, Severity.ASK, Severity.REFUSE
         ("for i in a b c d e f g h i j k l m n ..; do rm -rf $i; done", ASK),
     ],
 )
-def test_a_long_row_of_numbers_is_as_plain_as_a_short_one(text: str, expected: Severity) -> None:
+def test_a_long_row_of_numbers_is_as_plain_as_a_short_one(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) >= expected
     assert (verdict(text) is PLAIN) is (expected is PLAIN)
 
@@ -51,7 +53,7 @@ def test_a_long_row_of_numbers_is_as_plain_as_a_short_one(text: str, expected: S
         ("rm /dev/sda", REFUSE),
     ],
 )
-def test_deleting_is_judged_by_the_place(text: str, expected: Severity) -> None:
+def test_deleting_is_judged_by_the_place(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) is expected
 
 
@@ -85,7 +87,7 @@ def test_the_root_and_a_home_are_refused_wherever_the_workspace_is(workspace: st
         ("dd if=/dev/sda of=disk.img", ASK),
     ],
 )
-def test_writing_is_judged_by_the_place(text: str, expected: Severity) -> None:
+def test_writing_is_judged_by_the_place(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) is expected
 
 
@@ -119,7 +121,7 @@ def test_writing_is_judged_by_the_place(text: str, expected: Severity) -> None:
         ("git -c core.pager='sh x' log", ASK),
     ],
 )
-def test_version_control_asks_where_something_is_lost(text: str, expected: Severity) -> None:
+def test_version_control_asks_where_something_is_lost(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) is expected
 
 
@@ -153,7 +155,7 @@ def test_version_control_asks_where_something_is_lost(text: str, expected: Sever
         ("shutdown --help", PLAIN),
     ],
 )
-def test_looking_at_the_system_is_plain_and_changing_it_is_not(text: str, expected: Severity) -> None:
+def test_looking_at_the_system_is_plain_and_changing_it_is_not(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) is expected
 
 
@@ -180,7 +182,7 @@ def test_looking_at_the_system_is_plain_and_changing_it_is_not(text: str, expect
         ("jq -n env", ASK),
     ],
 )
-def test_programs_in_other_languages_are_judged_by_their_words(text: str, expected: Severity) -> None:
+def test_programs_in_other_languages_are_judged_by_their_words(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) is expected
 
 

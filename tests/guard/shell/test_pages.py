@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hob.guard.shell import Severity, analyse, judge_command, severity
+from hob.guard.shell.analysis import analyse
+from hob.guard.shell.findings import ShellSeverity, severity
+from hob.guard.shell.verdict import judge_command
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "explanation" / "shell-analysis.md").read_text("utf-8")
@@ -13,7 +15,7 @@ FOLDER = (DOCS / "how-to" / "let-hob-work-in-a-folder.md").read_text("utf-8")
 QUESTION = (DOCS / "how-to" / "answer-questions.md").read_text("utf-8")
 
 
-def said(text: str) -> Severity:
+def said(text: str) -> ShellSeverity:
     return severity(judge_command(analyse(text), cwd="/w", workspace="/w"))
 
 
@@ -25,27 +27,27 @@ def examples(row: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"), [("refuse", Severity.REFUSE), ("ask", Severity.ASK), ("plain", Severity.PLAIN)]
+    ("row", "expected"), [("refuse", ShellSeverity.REFUSE), ("ask", ShellSeverity.ASK), ("plain", ShellSeverity.PLAIN)]
 )
-def test_each_example_is_judged_as_its_row_says(row: str, expected: Severity) -> None:
+def test_each_example_is_judged_as_its_row_says(row: str, expected: ShellSeverity) -> None:
     assert [(text, said(text)) for text in examples(row)] == [(text, expected) for text in examples(row)]
 
 
 def test_the_tree_of_commands_is_what_an_approval_shows() -> None:
     (block,) = re.findall("```text\n(sudo .*?)```", PAGE, re.DOTALL)
     assert analyse(block.splitlines()[0]).lines() == tuple(block.splitlines())
-    assert said(block.splitlines()[0]) is Severity.ASK
+    assert said(block.splitlines()[0]) is ShellSeverity.ASK
 
 
 def test_the_question_in_the_how_to_is_one_that_is_asked() -> None:
     shown = [each.removeprefix("│ ") for each in QUESTION.splitlines() if each.startswith("│")]
     (finding,) = judge_command(analyse(shown[0]), cwd="/w", workspace="/w")
-    assert finding.severity is Severity.ASK
+    assert finding.severity is ShellSeverity.ASK
     assert f"exec needs your leave: {finding.reason}" in QUESTION
     assert analyse(shown[0]).lines() == tuple(shown[1:])
 
 
 def test_commands_that_name_files_of_keys_are_asked_about_as_the_how_to_says() -> None:
     (both,) = re.findall(r"holds\s+nothing else \(`(.+?)`, `(.+?)`\) is asked about, a `.pem` is not", FOLDER)
-    assert [said(text) for text in (*both, "cat tls.key", "cp key.pem x")] == [Severity.ASK] * 4
-    assert said("cat server.pem") is Severity.PLAIN
+    assert [said(text) for text in (*both, "cat tls.key", "cp key.pem x")] == [ShellSeverity.ASK] * 4
+    assert said("cat server.pem") is ShellSeverity.PLAIN

@@ -9,9 +9,13 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox import Backend, Finished, Hearing, Job, Limits, Root, Surroundings, find_backend, run
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
 from hob.tools.sandbox.homes import make_caches
-from hob.tools.sandbox.landlock import Landlock, landlock_version
+from hob.tools.sandbox.job import Job, JobFinished, JobRoot, Limits
+from hob.tools.sandbox.launcher.launcher import Backend
+from hob.tools.sandbox.running_command import Hearing, run
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
 
 PATH = os.environ.get("PATH", "/usr/bin:/bin")
 
@@ -21,7 +25,7 @@ class Place:
     """A backend with folders around it: `work` is given to commands, `outside` is not."""
 
     backend: Backend
-    surroundings: Surroundings
+    sandbox_environment: SandboxEnvironment
     work: Path
     outside: Path
     hearing: Hearing = field(default_factory=Hearing)
@@ -32,10 +36,10 @@ class Place:
         return self.outside / "canary"
 
     def job(self, *argv: str, **more: object) -> Job:
-        return replace(Job(argv, self.work, (Root(self.work, writable=True),)), **more)  # type: ignore[arg-type]
+        return replace(Job(argv, self.work, (JobRoot(self.work, writable=True),)), **more)  # type: ignore[arg-type]
 
-    async def run(self, *argv: str, seconds: float = 20.0, stdin: bytes = b"", **more: object) -> Finished:
-        limits = self.surroundings.limits
+    async def run(self, *argv: str, seconds: float = 20.0, stdin: bytes = b"", **more: object) -> JobFinished:
+        limits = self.sandbox_environment.limits
         job = self.job(*argv, **more)
         return await run(
             self.backend, job, SystemClock(), limits=limits, seconds=seconds, stdin=stdin, hearing=self.hearing
@@ -50,11 +54,13 @@ class Place:
         return (await self.run("python3", "-c", code, **more)).output.decode()  # type: ignore[arg-type]
 
 
-def surroundings(folder: Path, **more: object) -> Surroundings:
+def sandbox_environment(folder: Path, **more: object) -> SandboxEnvironment:
     """Surroundings with caches and a state of their own below this folder."""
     make_caches(folder / "caches")
     (folder / "state").mkdir(exist_ok=True)
-    plain = Surroundings(caches=folder / "caches", state=folder / "state", limits=Limits(processes=64, open_files=256))
+    plain = SandboxEnvironment(
+        caches=folder / "caches", state=folder / "state", limits=Limits(processes=64, open_files=256)
+    )
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
@@ -64,11 +70,11 @@ def make_place(name: str, folder: Path, **more: object) -> Place:
     for part in ("work", "outside"):
         (folder / part).mkdir(exist_ok=True)
     (folder / "outside" / "canary").write_text("sings")
-    around = surroundings(folder, **{"forbidden": (folder / "outside",), **more})
+    around = sandbox_environment(folder, **{"forbidden": (folder / "outside",), **more})
     return Place(make_backend(name, around), around, folder / "work", folder / "outside")
 
 
-def make_backend(name: str, around: Surroundings) -> Backend:
+def make_backend(name: str, around: SandboxEnvironment) -> Backend:
     """The backend. Landlock is tried as root too, though nobody may use it so. Skips where the machine cannot do it."""
     if name == "landlock" and os.geteuid() == 0 and (version := landlock_version()):
         landlock = Landlock(version, around)
@@ -94,5 +100,5 @@ def wrapped(tmp_path: Path) -> Place:
 def repository(wrapped: Place) -> Place:
     """A place whose work is a git repository."""
     subprocess.run(["git", "init", "--quiet", str(wrapped.work)], check=True)
-    around = replace(wrapped.surroundings, protected=(".git/hooks/", ".git/config"))
-    return replace(wrapped, surroundings=around, backend=find_backend("bubblewrap", around, PATH).backend)
+    around = replace(wrapped.sandbox_environment, protected=(".git/hooks/", ".git/config"))
+    return replace(wrapped, sandbox_environment=around, backend=find_backend("bubblewrap", around, PATH).backend)

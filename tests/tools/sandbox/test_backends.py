@@ -7,11 +7,14 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured, ToolFailed
-from hob.tools.sandbox import Job, Limits, Root, SandboxSettings, Window, find_backend, run, surroundings_of
-from hob.tools.sandbox.containers import Containers
-from hob.tools.sandbox.job import MIB
-from hob.tools.sandbox.seatbelt import profile
-from tests.tools.sandbox.conftest import PATH, surroundings
+from hob.tools.sandbox.backends.containers import Containers
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.backends.seatbelt import profile
+from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits, Window
+from hob.tools.sandbox.running_command import run
+from hob.tools.sandbox.sandbox_environment import sandbox_environment_of
+from hob.tools.sandbox.settings import SandboxSettings
+from tests.tools.sandbox.conftest import PATH, sandbox_environment
 
 FAKE = """#!/bin/sh
 if [ "$1" = info ]; then echo 1; exit 0; fi
@@ -33,8 +36,8 @@ def engine(tmp_path: Path) -> Path:
 def arguments(tmp_path: Path, name: str = "docker", **more: object) -> list[str]:
     work = tmp_path.resolve() / "work"
     work.mkdir(exist_ok=True)
-    around = surroundings(tmp_path.resolve(), image="image")
-    job = replace(Job(("true",), work, (Root(work, writable=True),)), **more)  # type: ignore[arg-type]
+    around = sandbox_environment(tmp_path.resolve(), image="image")
+    job = replace(Job(("true",), work, (JobRoot(work, writable=True),)), **more)  # type: ignore[arg-type]
     return list(Containers(name, f"/usr/bin/{name}", around).arguments(job, "hob-x"))
 
 
@@ -63,15 +66,15 @@ def test_podman_keeps_the_users_id(tmp_path: Path) -> None:
 def test_a_folder_with_a_comma_in_its_name_adds_no_option(tmp_path: Path) -> None:
     odd = tmp_path.resolve() / "a,readonly"
     odd.mkdir()
-    words = arguments(tmp_path, folder=odd, roots=(Root(odd, writable=True),))
+    words = arguments(tmp_path, folder=odd, roots=(JobRoot(odd, writable=True),))
     assert f'type=bind,"source={odd}","target={odd}"' in words
 
 
 async def test_a_container_is_removed_however_its_command_ends(tmp_path: Path, engine: Path) -> None:
     work = tmp_path.resolve() / "work"
     work.mkdir()
-    backend = find_backend("docker", surroundings(tmp_path.resolve(), image="image"), str(engine)).backend
-    job = Job(("sh", "-c", "echo hello; exit 3"), work, (Root(work, writable=True),))
+    backend = find_backend("docker", sandbox_environment(tmp_path.resolve(), image="image"), str(engine)).backend
+    job = Job(("sh", "-c", "echo hello; exit 3"), work, (JobRoot(work, writable=True),))
     finished = await run(backend, job, SystemClock(), limits=Limits())
     assert (finished.output, finished.status) == (b"hello\n", 3)
     started, removed = (tmp_path / "log").read_text().splitlines()
@@ -80,19 +83,19 @@ async def test_a_container_is_removed_however_its_command_ends(tmp_path: Path, e
 
 
 async def test_a_container_has_no_network_to_give(tmp_path: Path, engine: Path) -> None:
-    backend = find_backend("docker", surroundings(tmp_path, image="image"), str(engine)).backend
-    job = Job(("true",), tmp_path, (Root(tmp_path),), hosts=("example.org",))
+    backend = find_backend("docker", sandbox_environment(tmp_path, image="image"), str(engine)).backend
+    job = Job(("true",), tmp_path, (JobRoot(tmp_path),), hosts=("example.org",))
     with pytest.raises(NotConfigured, match="have no network"):
         await run(backend, job, SystemClock(), limits=Limits())
 
 
 def test_a_container_needs_an_image(tmp_path: Path, engine: Path) -> None:
     with pytest.raises(NotConfigured, match=r"sandbox\.image"):
-        find_backend("docker", surroundings(tmp_path), str(engine))
+        find_backend("docker", sandbox_environment(tmp_path), str(engine))
 
 
 def test_the_profile_of_macos_denies_all_but_the_roots() -> None:
-    text = profile((Root(Path('/w"ork'), writable=True), Root(Path("/lent"))), (".git/hooks/",))
+    text = profile((JobRoot(Path('/w"ork'), writable=True), JobRoot(Path("/lent"))), (".git/hooks/",))
     assert text.startswith("(version 1)\n(deny default)")
     assert '(allow file-write* (subpath "/w\\"ork"))' in text
     assert '(allow file-write* (subpath "/lent"))' not in text
@@ -101,13 +104,13 @@ def test_the_profile_of_macos_denies_all_but_the_roots() -> None:
 
 
 def test_nothing_runs_unconfined_for_want_of_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hob.tools.sandbox.finding.landlock_version", lambda: 0)
+    monkeypatch.setattr("hob.tools.sandbox.backends.detection.landlock_version", lambda: 0)
     with pytest.raises(NotConfigured, match=r"bubblewrap.*Or set sandbox\.backend to docker, podman, or plain"):
-        find_backend("auto", surroundings(tmp_path), "/nowhere")
+        find_backend("auto", sandbox_environment(tmp_path), "/nowhere")
 
 
 def test_plain_is_to_be_had_by_name_only(tmp_path: Path) -> None:
-    found = find_backend("plain", surroundings(tmp_path), PATH)
+    found = find_backend("plain", sandbox_environment(tmp_path), PATH)
     assert not found.backend.confines
 
 
@@ -117,8 +120,8 @@ async def test_plain_commands_end_with_all_they_started_and_see_no_secrets(
     monkeypatch.setenv("OPENAI_API_KEY", "canary")
     work = tmp_path.resolve() / "work"
     work.mkdir()
-    backend = find_backend("plain", surroundings(tmp_path.resolve()), PATH).backend
-    job = Job(("sh", "-c", "env; pwd"), work, (Root(work, writable=True),))
+    backend = find_backend("plain", sandbox_environment(tmp_path.resolve()), PATH).backend
+    job = Job(("sh", "-c", "env; pwd"), work, (JobRoot(work, writable=True),))
     said = (await run(backend, job, SystemClock(), limits=Limits())).output.decode()
     assert "canary" not in said
     assert said.endswith(f"{work}\n")
@@ -129,9 +132,11 @@ def test_settings_become_limits_and_roots(tmp_path: Path) -> None:
     (tmp_path / "own" / "lib").mkdir(parents=True)
     settings = SandboxSettings(memory_mib=100, read=["~/lib"], environment=["EDITOR"])
     outer = {"EDITOR": "vi", "LANG": "de", "OPENAI_API_KEY": "canary"}
-    around = surroundings_of(settings, outer, caches=tmp_path / "c", state=tmp_path / "s", owner=tmp_path / "own")
+    around = sandbox_environment_of(
+        settings, outer, caches=tmp_path / "c", state=tmp_path / "s", owner=tmp_path / "own"
+    )
     assert around.limits.memory == 100 * MIB
-    assert around.roots == (Root(tmp_path / "own" / "lib"),)
+    assert around.roots == (JobRoot(tmp_path / "own" / "lib"),)
     assert dict(around.environ) == {"EDITOR": "vi", "LANG": "de"}
 
 
@@ -151,4 +156,4 @@ def test_settings_that_would_open_the_sandbox_are_refused(tmp_path: Path, settin
     owner = tmp_path / "own"
     owner.mkdir()
     with pytest.raises((NotConfigured, ToolFailed)):
-        surroundings_of(settings, {}, caches=tmp_path / "c", state=tmp_path / "s", owner=owner)
+        sandbox_environment_of(settings, {}, caches=tmp_path / "c", state=tmp_path / "s", owner=owner)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hob.tools.sandbox.cgroups import ControlGroups, find_groups
 from hob.tools.sandbox.job import Limits
+from hob.tools.sandbox.launcher.cgroups import ControlGroups, find_groups
 
 
 @pytest.fixture

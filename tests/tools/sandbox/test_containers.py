@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from hob.core.clock import SystemClock
-from hob.tools.sandbox import Backend, Finished, Job, Limits, Root, find_backend, run
-from tests.tools.sandbox.conftest import surroundings
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.job import Job, JobFinished, JobRoot, Limits
+from hob.tools.sandbox.launcher.launcher import Backend
+from hob.tools.sandbox.running_command import run
+from tests.tools.sandbox.conftest import sandbox_environment
 
 ENGINE = '''#!{python}
 """https://docs.docker.com/reference/cli/docker/container/run/"""
@@ -65,16 +68,16 @@ def backend(tmp_path: Path, image: str) -> Backend:
         (tmp_path / file).parent.mkdir(parents=True)
         (tmp_path / file).write_text(text)
         (tmp_path / file).chmod(0o755)
-    around = surroundings(tmp_path.resolve(), image=image, protected=(".git/hooks/", ".git/config"))
+    around = sandbox_environment(tmp_path.resolve(), image=image, protected=(".git/hooks/", ".git/config"))
     return find_backend("docker", around, str(tmp_path / "bin")).backend
 
 
-async def ran(tmp_path: Path, *argv: str, image: str = "project:1") -> Finished:
+async def ran(tmp_path: Path, *argv: str, image: str = "project:1") -> JobFinished:
     work = tmp_path.resolve() / "a, b"
     (work / "src").mkdir(parents=True)
     (work / ".git").mkdir()
     (work / ".git/config").touch()
-    job = Job(argv, work / "src", (Root(work, writable=True),))
+    job = Job(argv, work / "src", (JobRoot(work, writable=True),))
     return await run(backend(tmp_path, image), job, SystemClock(), limits=Limits())
 
 

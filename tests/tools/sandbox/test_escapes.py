@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import NotConfigured, ToolFailed
-from hob.tools.sandbox import Root, Window
+from hob.tools.sandbox.job import JobRoot, Window
 from tests.tools.sandbox.conftest import Place
 
 SECRET = "canary-0f9d3c"
@@ -281,7 +281,7 @@ async def test_a_root_that_became_a_link_is_not_given(place: Place) -> None:
     inner = place.work / "inner"
     inner.symlink_to(place.outside)
     with pytest.raises(ToolFailed, match="symbolic link"):
-        await place.run("true", roots=(Root(inner, True),), folder=inner)
+        await place.run("true", roots=(JobRoot(inner, True),), folder=inner)
 
 
 @pytest.mark.parametrize(
@@ -289,14 +289,14 @@ async def test_a_root_that_became_a_link_is_not_given(place: Place) -> None:
 )
 async def test_the_system_is_not_given(place: Place, path: str) -> None:
     with pytest.raises(NotConfigured):
-        await place.run("true", roots=(Root(Path(path), True),), folder=Path(path))
+        await place.run("true", roots=(JobRoot(Path(path), True),), folder=Path(path))
 
 
 @pytest.mark.parametrize("part", ["", "inside", ".."])
 async def test_what_is_private_is_not_given_nor_what_holds_it(place: Place, part: str) -> None:
     path = place.outside.parent if part == ".." else place.outside / part
     with pytest.raises(NotConfigured, match="private"):
-        await place.run("true", roots=(Root(path, False),), folder=path)
+        await place.run("true", roots=(JobRoot(path, False),), folder=path)
 
 
 async def test_a_command_works_only_where_it_may(place: Place) -> None:
@@ -306,7 +306,7 @@ async def test_a_command_works_only_where_it_may(place: Place) -> None:
 
 def test_the_numbers_of_calls_are_those_of_the_headers() -> None:
     """The one thing that a filter cannot get wrong by a digit."""
-    from hob.tools.sandbox.seccomp import _CALLS
+    from hob.tools.sandbox.launcher.seccomp import _CALLS
 
     for column, header in enumerate(("x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/unistd.h")):
         path = Path("/usr/include", header)

@@ -28,8 +28,8 @@ async def test_a_command_that_is_not_trusted_puts_nothing_into_the_caches(wrappe
         "cat ~/.cargo/registry/x; echo evil > ~/.cargo/registry/x; mkdir -p ~/.cache/pip && echo evil"
     )
     assert said.startswith("crate\n")
-    assert (wrapped.surroundings.caches / "cargo-registry/x").read_text() == "crate\n"
-    assert not any((wrapped.surroundings.caches / "pip").iterdir())
+    assert (wrapped.sandbox_environment.caches / "cargo-registry/x").read_text() == "crate\n"
+    assert not any((wrapped.sandbox_environment.caches / "pip").iterdir())
 
 
 async def test_no_cache_is_where_programs_or_settings_are_looked_for(wrapped: Place) -> None:

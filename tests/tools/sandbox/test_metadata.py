@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import hob
-from hob.tools.sandbox import Root
-from hob.tools.sandbox.landlock import landlock_version
+from hob.tools.sandbox.backends.landlock import landlock_version
+from hob.tools.sandbox.job import JobRoot
 from tests.tools.sandbox.conftest import Place, make_place
 
 TRIES = """
@@ -84,7 +84,7 @@ async def test_what_a_command_may_only_read_stays_as_it_is(place: Place, tmp_pat
     before = [seen(lent), seen(lent / "file")]
     for target in (lent, lent / "file"):
         finished = await place.run(
-            "python3", "-c", TRIES, str(target), roots=(Root(place.work, writable=True), Root(lent))
+            "python3", "-c", TRIES, str(target), roots=(JobRoot(place.work, writable=True), JobRoot(lent))
         )
         assert finished.status == 0, finished.output
     assert [seen(lent), seen(lent / "file")] == before
@@ -104,7 +104,7 @@ AS_NOBODY = f"""
 import asyncio, os, sys
 from pathlib import Path
 from hob.core.clock import SystemClock
-from hob.tools.sandbox import Job, Limits, Root, Surroundings, find_backend, run
+from hob.tools.sandbox import Job, Limits, JobRoot, Surroundings, find_backend, run
 top = Path(sys.argv[1])
 for name in ("caches", "state", "work", "keys"): (top / name).mkdir()
 (top / "keys/id").write_text("key"); (top / "keys/id").chmod(0o600)
@@ -113,7 +113,7 @@ def seen():
     return [(each.st_mode, each.st_uid, each.st_mtime_ns, each.st_ctime_ns) for each in found]
 backend = find_backend("landlock", Surroundings(top / "caches", top / "state"), "").backend
 def sh(*argv):
-    job = Job(argv, top / "work", (Root(top / "work", True),), environ={{"TZ": "UTC"}})
+    job = Job(argv, top / "work", (JobRoot(top / "work", True),), environ={{"TZ": "UTC"}})
     return asyncio.run(run(backend, job, SystemClock(), limits=Limits())).output.decode()
 before = seen()
 for target in ("keys/id", "keys", ""): sh("python3", "-c", {TRIES!r}, str(top / target))
@@ -137,7 +137,9 @@ def test_landlock_holds_for_an_ordinary_user(everybodys: Path) -> None:
     program = "/usr/bin/python3" if become else sys.executable
     sources = str(Path(hob.__file__).parents[1])
     environ = {"PYTHONPATH": sources, "PATH": "/usr/bin:/bin", "HOME": str(everybodys)}
-    tried = subprocess.run([*become, program, "-c", "import hob.tools.sandbox.launch"], env=environ, check=False)
+    tried = subprocess.run(
+        [*become, program, "-c", "import hob.tools.sandbox.launcher.launch"], env=environ, check=False
+    )
     if landlock_version() == 0 or tried.returncode != 0:
         pytest.skip("needs Landlock, and a Python and a checkout that an ordinary user can reach")
     done = subprocess.run(

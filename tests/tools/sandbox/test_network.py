@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox import Decision, Hearing, HostRules
-from hob.tools.sandbox.bubblewrap import Bubblewrap
-from hob.tools.sandbox.hello import NotTls, server_name
-from hob.tools.sandbox.hosts import host_name, public_address
-from hob.tools.sandbox.proxy import Internet, Refused, parse_request
+from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
+from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name, public_address
+from hob.tools.sandbox.network.proxy import Internet, ProxyRefused, parse_request
+from hob.tools.sandbox.network.tls_hello import NotTls, server_name
+from hob.tools.sandbox.running_command import Hearing
 from tests.tools.sandbox.conftest import Place
 
 ALLOWED = "packages.example.org"
@@ -224,7 +224,7 @@ def test_what_is_the_internet_is_reached(address: str) -> None:
     ],
 )
 def test_what_two_readers_could_read_in_two_ways_is_refused(head: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ProxyRefused):
         parse_request(f"{head}\r\n\r\n".encode())
 
 

@@ -15,7 +15,9 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound, ToolFailed
-from hob.tools.sandbox import Hearing, Limits, Reason, Window, open_processes, run, start
+from hob.tools.sandbox.job import EndReason, Limits, Window
+from hob.tools.sandbox.processes import open_processes
+from hob.tools.sandbox.running_command import Hearing, run, start
 from tests.tools.sandbox.conftest import Place, make_backend
 
 
@@ -47,7 +49,7 @@ def gone(mark: str) -> bool:
 
 async def test_a_command_gives_its_output_and_its_status(place: Place) -> None:
     finished = await place.run("sh", "-c", "echo out; echo err >&2; exit 3")
-    assert (finished.reason, finished.status, finished.output) == (Reason.EXITED, 3, b"out\nerr\n")
+    assert (finished.reason, finished.status, finished.output) == (EndReason.EXITED, 3, b"out\nerr\n")
 
 
 async def test_a_signal_is_told(place: Place) -> None:
@@ -82,13 +84,13 @@ async def test_beginning_and_end_of_a_long_output_are_kept_and_all_of_it_is_hear
 async def test_endless_output_ends_the_command(place: Place) -> None:
     limits = Limits(output=1_000_000)
     finished = await run(place.backend, place.job("yes"), SystemClock(), limits=limits, seconds=20)
-    assert finished.reason is Reason.TOO_MUCH_OUTPUT
+    assert finished.reason is EndReason.TOO_MUCH_OUTPUT
 
 
 async def test_a_command_that_takes_too_long_is_asked_to_end(place: Place) -> None:
     script = "trap 'echo goodbye; exit 0' TERM; echo begun; while :; do sleep 0.05; done 2>&-"
     finished = await place.run("sh", "-c", script, seconds=0.5)
-    assert finished.reason is Reason.TIMED_OUT
+    assert finished.reason is EndReason.TIMED_OUT
     assert finished.output == b"begun\ngoodbye\n"
 
 
@@ -97,7 +99,7 @@ async def test_a_command_that_does_not_listen_is_ended(place: Place, mark: str) 
         place.backend, place.job("sh", "-c", f"trap '' TERM; sleep {mark}"), SystemClock(), limits=Limits()
     )
     finished = await running.stop(grace=0.2)
-    assert finished.reason is Reason.STOPPED
+    assert finished.reason is EndReason.STOPPED
     assert not alive(mark)
 
 
@@ -268,5 +270,5 @@ print(made)
 
 
 def smaller(place: Place, limits: Limits) -> Place:
-    around = replace(place.surroundings, limits=limits)
-    return replace(place, surroundings=around, backend=make_backend(place.backend.name, around))
+    around = replace(place.sandbox_environment, limits=limits)
+    return replace(place, sandbox_environment=around, backend=make_backend(place.backend.name, around))

@@ -9,7 +9,10 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound, ToolFailed
-from hob.tools.sandbox import Bounds, Change, Restored, Snapshots, changes
+from hob.tools.undo.snapshots.entries import SnapshotChange, changes
+from hob.tools.undo.snapshots.restore import Restored
+from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits
+from hob.tools.undo.snapshots.snapshots import Snapshots
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def snapshots(tmp_path: Path) -> Snapshots:
     return Snapshots(tmp_path / "snapshots", SystemClock())
 
 
-def around(snapshots: Snapshots, tree: Path, act: Callable[[], object]) -> tuple[Change, ...]:
+def around(snapshots: Snapshots, tree: Path, act: Callable[[], object]) -> tuple[SnapshotChange, ...]:
     before = snapshots.take(tree)
     act()
     return changes(before, snapshots.take(tree))
@@ -195,7 +198,7 @@ def test_nothing_comes_back_with_more_rights_than_files_have(snapshots: Snapshot
 
 
 def test_what_is_too_large_is_told_and_left(tmp_path: Path, tree: Path) -> None:
-    small = Snapshots(tmp_path / "s", SystemClock(), Bounds(file=10))
+    small = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10))
     (tree / "big").write_bytes(b"x" * 100)
     assert small.take(tree).unkept == {"big"}
     found = around(small, tree, lambda: (tree / "big").write_bytes(b"y" * 100))
@@ -241,12 +244,12 @@ def test_a_folder_of_which_nothing_was_kept_is_said_to_be_lost(snapshots: Snapsh
 
 
 def test_what_would_be_lost_for_good_is_known_beforehand(tmp_path: Path, tree: Path) -> None:
-    few = Snapshots(tmp_path / "s", SystemClock(), Bounds(file=10, depth=2))
+    few = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10, depth=2))
     (tree / "node_modules").mkdir()
     (tree / "big").write_bytes(b"x" * 100)
     (tree / "a" / "b" / "c").mkdir(parents=True)
     few.take(tree)
-    again = Snapshots(tmp_path / "s", SystemClock(), Bounds(file=10, depth=2))
+    again = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10, depth=2))
     for each in (few, again):
         assert each.take(tree).unkept == {"big", "a/b/c"}
 
@@ -264,7 +267,7 @@ def test_a_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tre
 
 
 def test_a_command_cannot_crowd_files_out(tmp_path: Path, tree: Path) -> None:
-    few = Snapshots(tmp_path / "s", SystemClock(), Bounds(entries=10))
+    few = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(entries=10))
     few.take(tree)
     for number in range(20):
         (tree / "src" / f"{number}").write_text("junk")

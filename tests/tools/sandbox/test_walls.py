@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hob.tools.sandbox import Job, Root
-from hob.tools.sandbox.bubblewrap import Bubblewrap
-from hob.tools.sandbox.containers import Containers
-from tests.tools.sandbox.conftest import Place, surroundings
+from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
+from hob.tools.sandbox.backends.containers import Containers
+from hob.tools.sandbox.job import Job, JobRoot
+from tests.tools.sandbox.conftest import Place, sandbox_environment
 
 NAMES = (".git/hooks/", ".git/config", "deep/below/skills/")
 OLD = frozenset({"--bind-fd", "--ro-bind-fd"})
@@ -21,8 +21,8 @@ def walled(request: pytest.FixtureRequest, wrapped: Place) -> Place:
     backend = wrapped.backend
     assert isinstance(backend, Bubblewrap)
     options = backend.options - (OLD if request.param == "by its path" else frozenset())
-    around = replace(wrapped.surroundings, protected=NAMES)
-    return replace(wrapped, backend=replace(backend, options=options, surroundings=around))
+    around = replace(wrapped.sandbox_environment, protected=NAMES)
+    return replace(wrapped, backend=replace(backend, options=options, sandbox_environment=around))
 
 
 def git_init(folder: Path) -> None:
@@ -77,8 +77,8 @@ def test_only_one_that_takes_descriptors_counts_as_a_wall(wrapped: Place) -> Non
 
 def mounts(tmp_path: Path) -> list[str]:
     work = tmp_path.resolve() / "work"
-    around = surroundings(tmp_path.resolve(), image="image", protected=NAMES)
-    job = Job(("true",), work, (Root(work, writable=True),))
+    around = sandbox_environment(tmp_path.resolve(), image="image", protected=NAMES)
+    job = Job(("true",), work, (JobRoot(work, writable=True),))
     words = list(Containers("docker", "/usr/bin/docker", around).arguments(job, "hob-x"))
     found = [words[at + 1] for at, word in enumerate(words) if word == "--mount"]
     return [line.replace(str(work), "W").replace("type=bind,", "") for line in found]

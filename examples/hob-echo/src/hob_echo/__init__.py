@@ -7,7 +7,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelReply, ModelRequest, TextDelta, Usage, UserMessage
 from hob.core.ports.model import Model
 from hob.core.ports.tools import Blobs
-from hob.providers import ProviderSettings
+from hob.providers.settings import ProviderSettings
 
 MODELS = ("plain", "loud")
 

@@ -6,7 +6,7 @@ changes the prompt from there on, so it is done in steps: turns in groups of `ta
 which is the safe side. Within one turn nothing grows old.
 
 A stub is Hob's own words: where the text came from, when, how long it is, and the place by which it can be read back
-(`hob.agent.reading_back`), which taints again.
+(`hob.agent.prompt.read_back`), which taints again.
 
 Where the message being answered is itself untrusted (a member's, a stranger's), nothing is hidden: the context is
 tainted anyway, and hiding what was said would only make Hob forget who it talks to.

@@ -16,24 +16,24 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hob.agent.assessment import LINES, assess
-from hob.agent.context_room import ContextRoom
-from hob.agent.entries import opening_entries, step_entries
-from hob.agent.ports import Bootstrap, Jotted, WorkingNotes
+from hob.agent.ports import Bootstrap, WorkingNote, WorkingNotes
 from hob.agent.prompt import context
 from hob.agent.prompt.aging import age, age_summary
-from hob.agent.prompt.cutting import begin, shorten
+from hob.agent.prompt.assessment import LINES, assess
+from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.prompt.few_tools import choose_tools, estimate_tool, write_tool
-from hob.agent.prompt.fitting import cost, fit
-from hob.agent.prompt.marks import Marks
+from hob.agent.prompt.fit import cost, fit
 from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.rendering import add_user, render
 from hob.agent.prompt.system import Audience, SystemText, audience_of, build_system, unaccepted
 from hob.agent.prompt.tokens import PER_MESSAGE, count_bytes, estimate_messages, estimate_tokens
+from hob.agent.prompt.truncation import begin, shorten
+from hob.agent.prompt.untrusted_marks import Marks
 from hob.agent.prompt.values import Prompt, Section
+from hob.agent.prompt.window import select
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
-from hob.agent.window import select
+from hob.agent.turn.entries import opening_entries, step_entries
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.files import BootstrapFile
@@ -206,7 +206,7 @@ class PromptBuilder:
         )
         return _Moment(parts, context.block([part for _, part in parts]), now.timestamp(), foreign)
 
-    def _note(self, turn: Turn, note: Jotted | None, now: float) -> tuple[str, tuple[Entry, ...]]:
+    def _note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
         """The working note as a line of Hob's block, an untrusted one as text between marks as long as it is fresh.
 
         It was written in a tainted turn that still taints as long, so that the session comes clean all the same.

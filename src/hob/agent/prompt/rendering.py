@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from hob.agent.prompt.marks import Marks
+from hob.agent.prompt.untrusted_marks import Marks
 from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, Entry, Image, ModelMessage, ToolMessage, UserMessage
 

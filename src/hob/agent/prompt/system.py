@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from hob.agent.prompt.cutting import share, shorten
 from hob.agent.prompt.identity import IDENTITY
 from hob.agent.prompt.tokens import count_bytes, estimate_tokens
+from hob.agent.prompt.truncation import share, shorten
 from hob.agent.prompt.values import Section
 from hob.agent.sessions import is_group, is_subagent
 from hob.agent.settings import AgentSettings

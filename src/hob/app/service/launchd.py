@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hob.app.operating.service_log import NAME
+from hob.app.logs.service_log import NAME
 from hob.app.service import plist
-from hob.app.service.keeper import State, read_text
-from hob.app.service.plan import Plan
-from hob.app.service.steps import Keep, Remove, Run, Step, Write, ask
+from hob.app.service.plan import ServicePlan
+from hob.app.service.service_manager import ServiceState, read_text
+from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, ask
 
 
 class Launchd:
@@ -30,18 +30,18 @@ class Launchd:
             return ""
         return f"launchd does not answer for this user ({said.complaint}); log in at the machine itself and try again"
 
-    def text(self, plan: Plan) -> str:
+    def text(self, plan: ServicePlan) -> str:
         return plist.plist_text(plan)
 
-    def install(self, plan: Plan) -> Sequence[Step]:
+    def install(self, plan: ServicePlan) -> Sequence[Step]:
         return tuple(self._install(plan))
 
-    def _install(self, plan: Plan) -> Iterator[Step]:
+    def _install(self, plan: ServicePlan) -> Iterator[Step]:
         there, text = read_text(self.file), self.text(plan)
         loaded = ask(self._environ, "launchctl", "print", self._target).status == 0
         if there and not plist.home_of(there):
-            yield Keep(self.file)
-        yield Write(self.file, text)
+            yield KeepFile(self.file)
+        yield WriteFile(self.file, text)
         if loaded and there != text:
             yield Run(("launchctl", "bootout", self._target))
         yield Run(("launchctl", "enable", self._target))
@@ -60,12 +60,12 @@ class Launchd:
     def logs(self, lines: int, *, follow: bool) -> Sequence[str]:
         return ("tail", "-n", str(lines), *(("-f",) if follow else ()), str(self._log))
 
-    def state(self) -> State:
+    def state(self) -> ServiceState:
         said = ask(self._environ, "launchctl", "print", self._target)
         seen = dict(re.findall(r"^\s*(state|pid|runs|last exit code) = (.*)$", said.out, re.MULTILINE))
         state, code = seen.get("state", "not loaded"), seen.get("last exit code", "")
         ended = f" (last exit status {code})" if code and code.strip("0") and code != "(never exited)" else ""
-        return State(
+        return ServiceState(
             installed=self.file.exists(),
             enabled=said.status == 0,
             running=state == "running",
@@ -80,5 +80,5 @@ class Launchd:
     def program(self) -> str:
         return plist.program_of(read_text(self.file))
 
-    def is_current(self, plan: Plan) -> bool:
+    def is_current(self, plan: ServicePlan) -> bool:
         return plist.same_but_path(read_text(self.file), self.text(plan))

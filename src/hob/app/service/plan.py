@@ -18,7 +18,7 @@ EXTRA_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ServicePlan:
     """How Hob is run. `stop_seconds` is how long it may take to stop, `confined` whether it may give up privileges."""
 
     program: tuple[str, ...]
@@ -32,10 +32,12 @@ class Plan:
         return self.home / ENVIRONMENT_FILE
 
 
-def make_plan(home: Path, environ: Mapping[str, str], drain_seconds: float) -> Plan:
+def make_plan(home: Path, environ: Mapping[str, str], drain_seconds: float) -> ServicePlan:
     """The plan for the Hob that runs this. Raises NotConfigured for paths that no service file can hold."""
     search = environ.get("PATH", os.defpath)
-    plan = Plan(find_program(), home, _standing(search), drain_seconds + EXTRA_SECONDS, not _needs_setuid(search))
+    plan = ServicePlan(
+        find_program(), home, _standing(search), drain_seconds + EXTRA_SECONDS, not _needs_setuid(search)
+    )
     for text in (*plan.program, str(plan.home)):
         if any(ord(c) < 0x20 or ord(c) == 0x7F for c in text):
             raise NotConfigured(f"{text!r} holds a control character, which no service file can; move it elsewhere")

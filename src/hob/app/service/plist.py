@@ -3,8 +3,8 @@
 import plistlib
 from typing import Any
 
-from hob.app.operating.service_log import NAME
-from hob.app.service.plan import Plan
+from hob.app.logs.service_log import NAME
+from hob.app.service.plan import ServicePlan
 
 LABEL = "local.hob"
 _STANDING_BY = """\
@@ -22,7 +22,7 @@ exit $status
 ends with 0 where Hob ended with 2, for wrong settings do not get right by starting again."""
 
 
-def plist_text(plan: Plan) -> str:
+def plist_text(plan: ServicePlan) -> str:
     """The agent of a logged-in user. It is started again when it fails, every ten seconds; not after wrong settings."""
     log = str(plan.home / "logs" / NAME)
     table = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import HobError
-from hob.store.disk import free_name
+from hob.store.database.disk import free_name
 
 SECONDS = 1_000.0
 """The longest a service manager may take: to start is to be ready, after a migration perhaps."""
@@ -19,7 +19,7 @@ class ServiceFailed(HobError):
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class WriteFile:
     """A file with this text. `shown` is what may be shown of it where it holds secrets."""
 
     path: Path
@@ -29,7 +29,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class KeepFile:
     """A copy of somebody else's file, before it is replaced."""
 
     path: Path
@@ -50,11 +50,11 @@ class Run:
     otherwise: str = ""
 
 
-Step = Write | Keep | Remove | Run
+Step = WriteFile | KeepFile | Remove | Run
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CommandOutput:
     """What a program said, and its exit status."""
 
     status: int
@@ -67,11 +67,11 @@ class Said:
         return (self.err.strip() or self.out.strip() or f"exit status {self.status}").splitlines()[0]
 
 
-def ask(environ: Mapping[str, str], *argv: str) -> Said:
+def ask(environ: Mapping[str, str], *argv: str) -> CommandOutput:
     """Run a program to its end. One that is not there is 127, as in a shell."""
     program = shutil.which(argv[0], path=environ.get("PATH", os.defpath))
     if program is None:
-        return Said(127, "", f"{argv[0]} is not installed here")
+        return CommandOutput(127, "", f"{argv[0]} is not installed here")
     try:
         done = subprocess.run(
             [program, *argv[1:]],
@@ -83,19 +83,19 @@ def ask(environ: Mapping[str, str], *argv: str) -> Said:
             timeout=SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return Said(124, "", f"{argv[0]} did not come to an end within {SECONDS:.0f} s")
+        return CommandOutput(124, "", f"{argv[0]} did not come to an end within {SECONDS:.0f} s")
     except OSError as error:
-        return Said(126, "", f"{program} cannot be run: {error.strerror}")
-    return Said(done.returncode, done.stdout, done.stderr)
+        return CommandOutput(126, "", f"{program} cannot be run: {error.strerror}")
+    return CommandOutput(done.returncode, done.stdout, done.stderr)
 
 
 def show(step: Step) -> str:
     """What the step would do."""
     match step:
-        case Write():
+        case WriteFile():
             text = step.text if step.shown is None else step.shown
             return f"write {step.path} ({step.mode:04o}):\n" + "".join(f"    {line}\n" for line in text.splitlines())
-        case Keep():
+        case KeepFile():
             return f"keep a copy of {step.path} beside it"
         case Remove():
             return f"remove {step.path}"
@@ -109,9 +109,9 @@ def perform(step: Step, environ: Mapping[str, str]) -> str:
         return _run(step, environ)
     try:
         match step:
-            case Write():
+            case WriteFile():
                 return _write(step)
-            case Keep():
+            case KeepFile():
                 kept = free_name(step.path.with_name(f"{step.path.name}.former"))
                 _put(kept, step.path.read_bytes(), 0o600)
                 return f"kept    {kept}: what was there before"
@@ -131,7 +131,7 @@ def _run(step: Run, environ: Mapping[str, str]) -> str:
     raise ServiceFailed(f"`{' '.join(step.argv)}` failed: {said.complaint}")
 
 
-def _write(step: Write) -> str:
+def _write(step: WriteFile) -> str:
     data = step.text.encode()
     if step.path.exists() and step.path.read_bytes() == data and step.path.stat().st_mode & 0o777 == step.mode:
         return ""

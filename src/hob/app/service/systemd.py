@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from hob.app.service import unit
-from hob.app.service.keeper import State, config_folder, read_text
-from hob.app.service.plan import MARK, Plan
-from hob.app.service.steps import Keep, Remove, Run, Step, Write, ask
+from hob.app.service.plan import MARK, ServicePlan
+from hob.app.service.service_manager import ServiceState, config_folder, read_text
+from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, ask
 
 UNIT = "hob.service"
 _USER = ("systemctl", "--user")
@@ -36,17 +36,17 @@ class Systemd:
             " machine, not by su or sudo; in a container start `hob serve` by the container's own means"
         )
 
-    def text(self, plan: Plan) -> str:
+    def text(self, plan: ServicePlan) -> str:
         return unit.unit_text(plan, self._version)
 
-    def install(self, plan: Plan) -> Sequence[Step]:
+    def install(self, plan: ServicePlan) -> Sequence[Step]:
         return tuple(self._install(plan))
 
-    def _install(self, plan: Plan) -> Iterator[Step]:
+    def _install(self, plan: ServicePlan) -> Iterator[Step]:
         there = read_text(self.file)
         if there and MARK not in there:
-            yield Keep(self.file)
-        yield Write(self.file, self.text(plan))
+            yield KeepFile(self.file)
+        yield WriteFile(self.file, self.text(plan))
         yield Run((*_USER, "daemon-reload"))
         if self._lingers() is False:
             yield Run(
@@ -69,12 +69,12 @@ class Systemd:
     def logs(self, lines: int, *, follow: bool) -> Sequence[str]:
         return ("journalctl", "--user", f"--unit={UNIT}", f"--lines={lines}", *(("--follow",) if follow else ()))
 
-    def state(self) -> State:
+    def state(self) -> ServiceState:
         said = ask(self._environ, *_USER, "show", UNIT, f"--property={_SHOWN}")
         seen = dict(line.split("=", 1) for line in said.out.splitlines() if "=" in line)
         active, result = seen.get("ActiveState", "unknown"), seen.get("Result", "")
         reason = result if active == "failed" or result not in ("", "success") else seen.get("SubState", "")
-        return State(
+        return ServiceState(
             installed=self.file.exists(),
             enabled=seen.get("UnitFileState", "") == "enabled",
             running=active in ("active", "reloading"),
@@ -91,7 +91,7 @@ class Systemd:
     def program(self) -> str:
         return unit.program_in(read_text(self.file))
 
-    def is_current(self, plan: Plan) -> bool:
+    def is_current(self, plan: ServicePlan) -> bool:
         return unit.same_but_path(read_text(self.file), self.text(plan))
 
     @cached_property

@@ -6,7 +6,7 @@ What each line means: https://www.freedesktop.org/software/systemd/man/latest/sy
 
 import re
 
-from hob.app.service.plan import MARK, Plan
+from hob.app.service.plan import MARK, ServicePlan
 
 WATCHDOG_SECONDS = 120
 STEPS_SINCE = 254
@@ -25,7 +25,7 @@ _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _PATH = re.compile(r'^Environment="PATH=.*\n', re.MULTILINE)
 
 
-def unit_text(plan: Plan, version: int) -> str:
+def unit_text(plan: ServicePlan, version: int) -> str:
     """The unit for a systemd of this version. It has no line that the version does not know."""
     longer = ("RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=60")
     lines = (

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from hob.providers.catalogue import PROVIDERS
+from hob.providers.catalog.catalog import PROVIDERS
 
 _ALSO = ("OPENAI_BASE_URL", "OPENAI_MODEL", "SSL_CERT_FILE", "SSL_CERT_DIR", "TZ", "LANG")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")

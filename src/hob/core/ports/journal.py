@@ -5,7 +5,7 @@ from typing import Protocol, Unpack
 
 from hob.core.ids import InboundId, SessionKey, TurnId
 from hob.core.messages import Inbound
-from hob.core.models import Scope, Spent
+from hob.core.models import CallScope, Spent
 from hob.core.steps import Step
 from hob.core.timeline import TimelineEvent
 from hob.core.turns import Finish, Session, SessionChange, Summary, View
@@ -87,7 +87,7 @@ class Ledger(Protocol):
         """
         ...
 
-    async def spent(self, **scope: Unpack[Scope]) -> Spent:
+    async def spent(self, **scope: Unpack[CallScope]) -> Spent:
         """What these calls have cost, with what is held back for those still open."""
         ...
 

@@ -9,7 +9,7 @@ from hob.core.turns import Outcome, QueueMode, Turn
 
 
 class Control(Protocol):
-    """The lane's hand on a running turn."""
+    """The session queue's hand on a running turn."""
 
     def offered(self) -> Collection[InboundId]:
         """The messages that wait and may join the turn (queue mode `steer`); only a hint."""

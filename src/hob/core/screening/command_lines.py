@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hob.core.screening.kinds import Finding, Kind
+from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
 
 _MOST_LINE = 500  # characters of a command that are looked at
 _NO_VALUES = "$%<{[(*"  # a variable, or a mark that stands for a value
@@ -16,7 +16,7 @@ _PROGRAMS = {
 }
 
 
-def find_options(text: str, lowered: str) -> Iterator[Finding]:
+def find_options(text: str, lowered: str) -> Iterator[SensitiveFinding]:
     """What `curl -u name:…`, `mysql -p…` and `sshpass -p …` are given. A line is looked at once for each program."""
     for program, option in _PROGRAMS.items():
         at = lowered.find(program)
@@ -25,5 +25,5 @@ def find_options(text: str, lowered: str) -> Iterator[Finding]:
             end = end if end >= 0 else min(len(text), at + _MOST_LINE)
             for match in option.finditer(text, at, end):
                 if match["value"][0] not in _NO_VALUES:
-                    yield Finding(Kind.PASSWORD, *match.span("value"))
+                    yield SensitiveFinding(SensitiveKind.PASSWORD, *match.span("value"))
             at = lowered.find(program, end)

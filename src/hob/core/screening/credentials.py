@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from hob.core.screening.kinds import Finding, Kind
+from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
 
 _compiled = cache(re.compile)  # few of them are ever needed
 _KEYS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
@@ -57,23 +57,23 @@ def _matches(text: str, words: Iterable[str], pattern: str) -> Iterator[re.Match
             at = text.find(word, match.end() if match else at + 1)
 
 
-def find_api_keys(text: str) -> Iterator[Finding]:
+def find_api_keys(text: str) -> Iterator[SensitiveFinding]:
     """Keys that begin as those of a known vendor do, and go on at random."""
     for beginnings, pattern in _KEYS:
         for match in _matches(text, beginnings, pattern):
             key = match.group().rstrip("-_./=")
             if pattern is _AWS or _is_random(key[-40:]):
-                yield Finding(Kind.API_KEY, match.start(), match.start() + len(key))
+                yield SensitiveFinding(SensitiveKind.API_KEY, match.start(), match.start() + len(key))
     if ":AA" in text:
         for match in _TELEGRAM.finditer(text):
-            yield Finding(Kind.API_KEY, match.start(), match.end())
+            yield SensitiveFinding(SensitiveKind.API_KEY, match.start(), match.end())
 
 
 _AWS = _KEYS[1][1]
 _JWT = re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_.-]{30,}")
 
 
-def find_jwts(text: str) -> Iterator[Finding]:
+def find_jwts(text: str) -> Iterator[SensitiveFinding]:
     """Signed or sealed tokens in compact form (RFC 7519): base64 of JSON objects with dots between."""
     if "eyJ" not in text:
         return
@@ -81,7 +81,7 @@ def find_jwts(text: str) -> Iterator[Finding]:
         token = match.group().rstrip(".-")
         parts = token.split(".")
         if len(parts) in (3, 5) and len(parts[0]) > 9 and (len(parts) == 5 or parts[1].startswith("eyJ")):
-            yield Finding(Kind.JWT, match.start(), match.start() + len(token))
+            yield SensitiveFinding(SensitiveKind.JWT, match.start(), match.start() + len(token))
 
 
 _BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -91,7 +91,7 @@ _AGE = re.compile(r"(?<!\w)AGE-SECRET-KEY-[A-Z0-9-]{50,}")
 _MOST_BODY = 20_000
 
 
-def find_private_keys(text: str) -> Iterator[Finding]:
+def find_private_keys(text: str) -> Iterator[SensitiveFinding]:
     """Blocks of OpenSSL, OpenSSH and PGP (RFC 7468, RFC 4880), whole or cut off, and identities of age."""
     at = 0
     while "-----BEGIN" in text and (head := _BLOCK.search(text, at)):
@@ -101,10 +101,10 @@ def find_private_keys(text: str) -> Iterator[Finding]:
         if body:
             foot = _FOOT.match(text, dashes) if dashes >= 0 else None
             at = foot.end() if foot else at + len(body.group().rstrip())
-            yield Finding(Kind.PRIVATE_KEY, head.start(), at)
+            yield SensitiveFinding(SensitiveKind.PRIVATE_KEY, head.start(), at)
     if "AGE-SECRET-KEY-" in text:
         for match in _AGE.finditer(text):
-            yield Finding(Kind.PRIVATE_KEY, match.start(), match.end())
+            yield SensitiveFinding(SensitiveKind.PRIVATE_KEY, match.start(), match.end())
 
 
 _BEARER = r"bearer[ \t]{1,4}[\"']?"
@@ -112,16 +112,16 @@ _BASIC = r"authorization\\?[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+\\?[\"']?basic[ \t]{1
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{8,}")
 
 
-def find_bearers(text: str, lowered: str) -> Iterator[Finding]:
+def find_bearers(text: str, lowered: str) -> Iterator[SensitiveFinding]:
     """What follows `Bearer` or `Authorization: Basic` (RFC 6750, RFC 7617)."""
     for match in _matches(lowered, ("bearer",), _BEARER):
         token = _TOKEN.match(text, match.end())
         if token and len(token.group()) >= 16 and _is_random(token.group()):
-            yield Finding(Kind.BEARER, token.start(), token.end())
+            yield SensitiveFinding(SensitiveKind.BEARER, token.start(), token.end())
     for match in _matches(lowered, ("authorization",), _BASIC):
         token = _TOKEN.match(text, match.end())
         if token:
-            yield Finding(Kind.BEARER, token.start(), token.end())
+            yield SensitiveFinding(SensitiveKind.BEARER, token.start(), token.end())
 
 
 # What is assigned. In JSON inside of JSON a quote has a backslash before it.
@@ -151,19 +151,19 @@ _EXPRESSION = re.compile(
 _NEXT_FIELD = re.compile(r"&\w{1,40}=")
 
 
-def find_passwords(text: str, lowered: str) -> Iterator[Finding]:
+def find_passwords(text: str, lowered: str) -> Iterator[SensitiveFinding]:
     """What a name such as `password` is set to, what an option gives, and what stands in a URL before the host."""
     for pattern in (_PASSWORD, _PROSE):
         for match in _matches(lowered, _NAMES, pattern):
             sign = match.group().strip()[-1]
             start, end, quoted = _value(text, match.end())
             if _is_password(text[start:end], sign, quoted):
-                yield Finding(Kind.PASSWORD, start, end)
+                yield SensitiveFinding(SensitiveKind.PASSWORD, start, end)
     if "://" in text and "@" in text:
         for match in _LOGIN.finditer(text):
             start = text.index(":", match.start() + 3) + 1
             if text[start] not in "[{$<*":
-                yield Finding(Kind.PASSWORD, start, match.end() - 1)
+                yield SensitiveFinding(SensitiveKind.PASSWORD, start, match.end() - 1)
 
 
 _PIN = re.compile(
@@ -172,17 +172,17 @@ _PIN = re.compile(
 )
 
 
-def find_pins(text: str, lowered: str) -> Iterator[Finding]:
+def find_pins(text: str, lowered: str) -> Iterator[SensitiveFinding]:
     """Four to eight digits that are said to be a PIN."""
     at = lowered.find("pin")
     while at >= 0:
         match = _PIN.match(lowered, at) if at == 0 or not lowered[at - 1].isalnum() else None
         if match:
-            yield Finding(Kind.PASSWORD, *match.span("value"))
+            yield SensitiveFinding(SensitiveKind.PASSWORD, *match.span("value"))
         at = lowered.find("pin", at + 1)
 
 
-def find_secrets(text: str, lowered: str) -> Iterator[Finding]:
+def find_secrets(text: str, lowered: str) -> Iterator[SensitiveFinding]:
     """Random-looking values of names such as `token` and `api_key`."""
     for match in _matches(lowered, _SECRETS, _SECRET):
         at = match.end()
@@ -191,7 +191,7 @@ def find_secrets(text: str, lowered: str) -> Iterator[Finding]:
         value = _RANDOM.match(text, at)
         if value and _is_random(value.group()) and not _UUID.match(value.group()):
             end = value.end() + text.startswith("=", value.end())
-            yield Finding(Kind.SECRET, at, end + text.startswith("=", end))
+            yield SensitiveFinding(SensitiveKind.SECRET, at, end + text.startswith("=", end))
 
 
 def _value(text: str, at: int) -> tuple[int, int, bool]:

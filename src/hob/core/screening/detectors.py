@@ -16,15 +16,24 @@ from hob.core.screening.credentials import (
     find_private_keys,
     find_secrets,
 )
-from hob.core.screening.kinds import SECRETS, Finding, Kind
+from hob.core.screening.kinds import SECRETS, SensitiveFinding, SensitiveKind
 from hob.core.screening.numbers import find_numbers
 from hob.core.screening.personal import find_emails, find_ibans, find_ipv6
 
 _MOST_LOOKS = 3
-_NUMBERS = frozenset({Kind.CARD, Kind.SSN, Kind.TAX_ID, Kind.NATIONAL_ID, Kind.IP_ADDRESS, Kind.PHONE})
+_NUMBERS = frozenset(
+    {
+        SensitiveKind.CARD,
+        SensitiveKind.SSN,
+        SensitiveKind.TAX_ID,
+        SensitiveKind.NATIONAL_ID,
+        SensitiveKind.IP_ADDRESS,
+        SensitiveKind.PHONE,
+    }
+)
 
 
-def find(text: str, kinds: Collection[str]) -> tuple[Finding, ...]:
+def find(text: str, kinds: Collection[str]) -> tuple[SensitiveFinding, ...]:
     """What of these kinds is in the text, in order. Findings that overlap are one, of the most delicate kind.
 
     What is seen only once something beside it was taken out is found too.
@@ -38,7 +47,7 @@ def find(text: str, kinds: Collection[str]) -> tuple[Finding, ...]:
     return found
 
 
-def _masked(text: str, found: Collection[Finding]) -> str:
+def _masked(text: str, found: Collection[SensitiveFinding]) -> str:
     parts: list[str] = []
     at = 0
     for finding in found:
@@ -47,22 +56,22 @@ def _masked(text: str, found: Collection[Finding]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _find(text: str, kinds: Collection[str]) -> list[Finding]:
-    found: list[Finding] = []
+def _find(text: str, kinds: Collection[str]) -> list[SensitiveFinding]:
+    found: list[SensitiveFinding] = []
     if not SECRETS.isdisjoint(kinds):
         found.extend(finding for finding in _find_secrets(text) if finding.kind in kinds)
-    if Kind.EMAIL in kinds and "@" in text:
+    if SensitiveKind.EMAIL in kinds and "@" in text:
         found.extend(find_emails(text))
-    if Kind.IBAN in kinds:
+    if SensitiveKind.IBAN in kinds:
         found.extend(find_ibans(text))
-    if Kind.IP_ADDRESS in kinds and ":" in text:
+    if SensitiveKind.IP_ADDRESS in kinds and ":" in text:
         found.extend(find_ipv6(text))
     if not _NUMBERS.isdisjoint(kinds):
         found.extend(find_numbers(text, kinds))
     return found
 
 
-def _find_secrets(text: str) -> Iterator[Finding]:
+def _find_secrets(text: str) -> Iterator[SensitiveFinding]:
     lowered = lower(text)
     yield from find_api_keys(text)
     yield from find_jwts(text)
@@ -79,20 +88,20 @@ def lower(text: str) -> str:
     return text.replace("\u0130", "I").lower()
 
 
-_LAST = (Kind.IP_ADDRESS, Kind.PHONE)  # no check digit tells them
-_ORDER = {kind.value: (kind in _LAST) + (kind not in SECRETS) for kind in Kind}
+_LAST = (SensitiveKind.IP_ADDRESS, SensitiveKind.PHONE)  # no check digit tells them
+_ORDER = {kind.value: (kind in _LAST) + (kind not in SECRETS) for kind in SensitiveKind}
 
 
-def merge(found: Collection[Finding]) -> tuple[Finding, ...]:
+def merge(found: Collection[SensitiveFinding]) -> tuple[SensitiveFinding, ...]:
     """The findings in order, those that overlap as one."""
     if len(found) < 2:
         return tuple(found)
-    merged: list[Finding] = []
+    merged: list[SensitiveFinding] = []
     for finding in sorted(found, key=lambda finding: (finding.start, -finding.end)):
         last = merged[-1] if merged else None
         if last is None or finding.start >= last.end:
             merged.append(finding)
         else:
             kind = min(last.kind, finding.kind, key=lambda kind: _ORDER.get(kind, -1))
-            merged[-1] = Finding(kind, last.start, max(last.end, finding.end))
+            merged[-1] = SensitiveFinding(kind, last.start, max(last.end, finding.end))
     return tuple(merged)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class SensitiveKind(StrEnum):
     """One thing that detectors know."""
 
     EMAIL = "email"
@@ -24,31 +24,40 @@ class Kind(StrEnum):
     SECRET = "secret"  # noqa: S105
 
 
-SECRETS = frozenset({Kind.API_KEY, Kind.JWT, Kind.PRIVATE_KEY, Kind.BEARER, Kind.PASSWORD, Kind.SECRET})
-PII = frozenset(Kind) - SECRETS
+SECRETS = frozenset(
+    {
+        SensitiveKind.API_KEY,
+        SensitiveKind.JWT,
+        SensitiveKind.PRIVATE_KEY,
+        SensitiveKind.BEARER,
+        SensitiveKind.PASSWORD,
+        SensitiveKind.SECRET,
+    }
+)
+PII = frozenset(SensitiveKind) - SECRETS
 
 WORDS: Mapping[str, str] = {
-    Kind.EMAIL: "an e-mail address",
-    Kind.PHONE: "a phone number",
-    Kind.CARD: "a card number",
-    Kind.IBAN: "an IBAN",
-    Kind.SSN: "a social security number",
-    Kind.TAX_ID: "a tax number",
-    Kind.NATIONAL_ID: "a national id",
-    Kind.IP_ADDRESS: "an IP address",
-    Kind.API_KEY: "an API key",
-    Kind.JWT: "a signed token",
-    Kind.PRIVATE_KEY: "a private key",
-    Kind.BEARER: "a bearer token",
-    Kind.PASSWORD: "a password",
-    Kind.SECRET: "a secret",
+    SensitiveKind.EMAIL: "an e-mail address",
+    SensitiveKind.PHONE: "a phone number",
+    SensitiveKind.CARD: "a card number",
+    SensitiveKind.IBAN: "an IBAN",
+    SensitiveKind.SSN: "a social security number",
+    SensitiveKind.TAX_ID: "a tax number",
+    SensitiveKind.NATIONAL_ID: "a national id",
+    SensitiveKind.IP_ADDRESS: "an IP address",
+    SensitiveKind.API_KEY: "an API key",
+    SensitiveKind.JWT: "a signed token",
+    SensitiveKind.PRIVATE_KEY: "a private key",
+    SensitiveKind.BEARER: "a bearer token",
+    SensitiveKind.PASSWORD: "a password",
+    SensitiveKind.SECRET: "a secret",
 }
 """The kinds as people call them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Characters `start` to `end` of a text are of this kind: a `Kind`, or the name of one of the owner's patterns."""
+class SensitiveFinding:
+    """Characters `start` to `end` of a text are a `SensitiveKind`, or match one of the owner's patterns, by name."""
 
     kind: str
     start: int

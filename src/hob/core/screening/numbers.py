@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from hob.core.screening import checksums
-from hob.core.screening.kinds import Finding, Kind
+from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
 from hob.core.screening.personal import goes_on
 
 _REGION = re.compile(r"[+(0-9][0-9 ()./\u00a0\u2013-]{6,}")
@@ -29,7 +29,7 @@ _VERSION = re.compile(r"(?:version|release|build|v)[ :=]{0,3}$", re.IGNORECASE)
 _APART = re.compile(r"[^0-9A-Z]{1,3}")
 
 
-def find_numbers(text: str, kinds: Collection[str]) -> Iterator[Finding]:
+def find_numbers(text: str, kinds: Collection[str]) -> Iterator[SensitiveFinding]:
     """All these kinds of numbers, those of one region together."""
     wanted = [entry for entry in _NUMBERS if entry[0] in kinds]
     for region in _REGION.finditer(text):
@@ -37,8 +37,8 @@ def find_numbers(text: str, kinds: Collection[str]) -> Iterator[Finding]:
         for kind, pattern, holds in wanted:
             for match in pattern.finditer(text, start, end):
                 if holds(match) and not goes_on(text, match.end()):
-                    yield Finding(kind, match.start(), match.end())
-        if Kind.PHONE in kinds and not goes_on(text, start - 1):  # as in an IBAN
+                    yield SensitiveFinding(kind, match.start(), match.end())
+        if SensitiveKind.PHONE in kinds and not goes_on(text, start - 1):  # as in an IBAN
             yield from _find_phones(text, start, end)
 
 
@@ -65,15 +65,15 @@ def _is_public(match: re.Match[str]) -> bool:
     return not local and not documentation and _VERSION.search(before) is None
 
 
-_NUMBERS: tuple[tuple[Kind, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
-    (Kind.CARD, _CARD, _is_card),
-    (Kind.SSN, _SSN, lambda match: match.group() not in ("078-05-1120", "219-09-9999")),  # printed in adverts
-    (Kind.TAX_ID, _TAX_ID, lambda match: checksums.german_tax_id(_bare(match))),
-    (Kind.NATIONAL_ID, _AHV, lambda match: checksums.swiss_ahv(_bare(match))),
-    (Kind.NATIONAL_ID, _NIR, lambda match: checksums.french_nir(_bare(match))),
-    (Kind.NATIONAL_ID, _CPF, lambda match: checksums.brazilian_cpf(_bare(match))),
-    (Kind.NATIONAL_ID, _DNI, lambda match: checksums.spanish_dni(_bare(match))),
-    (Kind.IP_ADDRESS, _IPV4, _is_public),
+_NUMBERS: tuple[tuple[SensitiveKind, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
+    (SensitiveKind.CARD, _CARD, _is_card),
+    (SensitiveKind.SSN, _SSN, lambda match: match.group() not in ("078-05-1120", "219-09-9999")),  # printed in adverts
+    (SensitiveKind.TAX_ID, _TAX_ID, lambda match: checksums.german_tax_id(_bare(match))),
+    (SensitiveKind.NATIONAL_ID, _AHV, lambda match: checksums.swiss_ahv(_bare(match))),
+    (SensitiveKind.NATIONAL_ID, _NIR, lambda match: checksums.french_nir(_bare(match))),
+    (SensitiveKind.NATIONAL_ID, _CPF, lambda match: checksums.brazilian_cpf(_bare(match))),
+    (SensitiveKind.NATIONAL_ID, _DNI, lambda match: checksums.spanish_dni(_bare(match))),
+    (SensitiveKind.IP_ADDRESS, _IPV4, _is_public),
 )
 
 # Phones: with a country's code, in North America's grouping, with an area code apart, or after a word that says so.
@@ -107,22 +107,22 @@ _NAMED = re.compile(
 _DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}(?![0-9])|(?:19|20)[0-9]{6}(?![0-9])")
 
 
-def _find_phones(text: str, start: int, end: int) -> Iterator[Finding]:
+def _find_phones(text: str, start: int, end: int) -> Iterator[SensitiveFinding]:
     for pattern in (_AMERICAN, _AMERICAN_PLAIN, _FRENCH):
         for match in pattern.finditer(text, start, end):
             if not goes_on(text, match.end()) and len(set(_APART.findall(match.group()[3:]))) < 3:
-                yield Finding(Kind.PHONE, match.start(), match.end())
+                yield SensitiveFinding(SensitiveKind.PHONE, match.start(), match.end())
     for match in _INTERNATIONAL.finditer(text, start, end):
         if _is_international(_bare(match)) and not goes_on(text, match.end()):
-            yield Finding(Kind.PHONE, match.start(), match.end())
+            yield SensitiveFinding(SensitiveKind.PHONE, match.start(), match.end())
     for match in _NATIONAL.finditer(text, start, end):
         size = _national_size(match.group())
         if size and not goes_on(text, match.start() + size) and not _DATE.match(text, match.start()):
-            yield Finding(Kind.PHONE, match.start(), match.start() + size)
+            yield SensitiveFinding(SensitiveKind.PHONE, match.start(), match.start() + size)
     if _NAMED.search(text[max(0, start - 30) : start]):
         named = _ANY.match(text, start, end)
         if named and not goes_on(text, named.end()) and not _DATE.match(text, start):
-            yield Finding(Kind.PHONE, start, named.end())
+            yield SensitiveFinding(SensitiveKind.PHONE, start, named.end())
 
 
 def _is_international(digits: str) -> bool:

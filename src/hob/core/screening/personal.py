@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hob.core.screening import checksums
-from hob.core.screening.kinds import Finding, Kind
+from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
 
 _MOST_LOCAL = 64  # RFC 5321, 4.5.3.1
 _LOCAL = re.compile(r"[\w.+%'-]+")
@@ -18,7 +18,7 @@ _IBAN_HEAD = re.compile(r"[A-Z]{2}[0-9]{2}")
 _IPV6 = re.compile(r"[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]{2,34}(?![\w:])")
 
 
-def find_emails(text: str) -> Iterator[Finding]:
+def find_emails(text: str) -> Iterator[SensitiveFinding]:
     """Addresses with a domain that has a name as its top level."""
     at = text.find("@")
     while at >= 0:
@@ -31,7 +31,7 @@ def find_emails(text: str) -> Iterator[Finding]:
             while end > at and text[end - 1] in ".-_":
                 end -= 1
             if start < at and _is_domain(text[at + 1 : end]) and not _is_remote(text, start, at, end):
-                yield Finding(Kind.EMAIL, start, end)
+                yield SensitiveFinding(SensitiveKind.EMAIL, start, end)
         at = text.find("@", at + 1)
 
 
@@ -48,17 +48,17 @@ def _is_remote(text: str, start: int, at: int, end: int) -> bool:
     return login is not None or (text[start:at] == "git" and text[end : end + 1] in (":", "/"))
 
 
-def find_ibans(text: str) -> Iterator[Finding]:
+def find_ibans(text: str) -> Iterator[SensitiveFinding]:
     """Account numbers, in one piece or in groups."""
     for head in _IBAN_HEAD.finditer(text):
         size = checksums.IBAN_LENGTHS.get(head.group()[:2], 0)
         signs, end = _collect(text, head.start(), size, " \u00a0-")
         alone = not (goes_on(text, head.start() - 1) or goes_on(text, end))
         if alone and len(signs) == size and checksums.iban(signs):
-            yield Finding(Kind.IBAN, head.start(), end)
+            yield SensitiveFinding(SensitiveKind.IBAN, head.start(), end)
 
 
-def find_ipv6(text: str) -> Iterator[Finding]:
+def find_ipv6(text: str) -> Iterator[SensitiveFinding]:
     """Addresses of the public internet (2000::/3) but those of documentation (RFC 3849)."""
     for match in _IPV6.finditer(text):
         groups = match.group().rstrip(":").split(":")
@@ -68,7 +68,9 @@ def find_ipv6(text: str) -> Iterator[Finding]:
         before = match.start() - 1
         alone = not goes_on(text, before) and not text.startswith((":", "."), max(0, before))
         if whole and alone and not documentation and all(len(group) <= 4 for group in groups):
-            yield Finding(Kind.IP_ADDRESS, match.start(), match.start() + len(match.group().rstrip(":")))
+            yield SensitiveFinding(
+                SensitiveKind.IP_ADDRESS, match.start(), match.start() + len(match.group().rstrip(":"))
+            )
 
 
 def _collect(text: str, at: int, size: int, separators: str) -> tuple[str, int]:

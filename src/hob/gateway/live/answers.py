@@ -6,7 +6,14 @@ Beside these fields each message has its `type`, and the `ref` of what it answer
 from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from hob.gateway.answers import ApprovalAnswer, ApprovalsAnswer, ChatAnswer, ErrorBody, EventAnswer, SettledAnswer
+from hob.gateway.routes.answers import (
+    ApprovalAnswer,
+    ApprovalsAnswer,
+    ChatAnswer,
+    ErrorBody,
+    EventAnswer,
+    SettledAnswer,
+)
 
 
 class WelcomeMessage(TypedDict):

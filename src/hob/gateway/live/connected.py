@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hob.gateway.callers import Caller
-from hob.gateway.failures import Refusal
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.http.failures import HttpRefusal
 
 MOST_CONNECTED = 256
 MOST_UNKNOWN = 64
@@ -19,7 +19,7 @@ class Guest:
 
     address: str
     since: float
-    caller: Caller | None = None
+    caller: ApiCaller | None = None
 
     def view(self) -> dict[str, Any]:
         """What is told of it."""
@@ -37,7 +37,7 @@ class Connected:
         """Connected while the block is open. Raises Refusal where there are too many."""
         unknown = sum(each.caller is None for each in self._guests)
         if len(self._guests) >= MOST_CONNECTED or (guest.caller is None and unknown >= MOST_UNKNOWN):
-            raise Refusal("too_many_connections", "too many WebSockets are open; close some, or come again", 10)
+            raise HttpRefusal("too_many_connections", "too many WebSockets are open; close some, or come again", 10)
         self._guests.append(guest)
         try:
             yield

@@ -14,13 +14,13 @@ from starlette.types import Receive, Send
 from hob import __version__
 from hob.core.errors import HobError, InvalidRequest, NotConfigured
 from hob.gateway.api import Api
-from hob.gateway.callers import Caller
-from hob.gateway.failures import Failure, Refusal, failure_of
-from hob.gateway.fields import read
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
+from hob.gateway.http.fields import read
+from hob.gateway.http.json_body import parse_json
 from hob.gateway.live.greeting import Hello
-from hob.gateway.live.kinds import Ended, Kind, Said
+from hob.gateway.live.kinds import ClientWords, Ended, MessageKind
 from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN
-from hob.gateway.parsing import parse_json
 
 HELLO_SECONDS = 10.0
 """For the first message, where the token is in no header."""
@@ -40,7 +40,7 @@ _KINDS = {kind.name: kind for kind in KINDS}
 log = logging.getLogger(__name__)
 
 
-class Pace:
+class MessagePace:
     """How fast a client may speak: so many messages a second in the long run, and a few more at once."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -56,23 +56,23 @@ class Pace:
         return self._left >= 0
 
 
-class Connection:
+class LiveConnection:
     """A WebSocket that was accepted. `show` tells who holds a token; raises Refusal."""
 
-    def __init__(self, api: Api, receive: Receive, send: Send, show: Callable[[str], Caller]) -> None:
+    def __init__(self, api: Api, receive: Receive, send: Send, show: Callable[[str], ApiCaller]) -> None:
         self._api = api
         self._receive = receive
         self._send = send
         self._show = show
         self._sending = asyncio.Lock()
-        self._pace = Pace(api.clock.monotonic)
+        self._pace = MessagePace(api.clock.monotonic)
         self._lasting: dict[asyncio.Task[None], str] = {}
         self._token: str | None = None
-        self._caller: Caller | None = None
+        self._caller: ApiCaller | None = None
         self._checked = -math.inf
         self._cursor: int | None = None
 
-    async def run(self, caller: Caller | None, token: str | None, known: Callable[[Caller], None]) -> None:
+    async def run(self, caller: ApiCaller | None, token: str | None, known: Callable[[ApiCaller], None]) -> None:
         """Talk until either side ends it. `known` is told who it is; who has shown it already says no hello."""
         ended = Ended()
         try:
@@ -90,7 +90,7 @@ class Connection:
             with suppress(OSError):
                 await self._send({"type": "websocket.close", "code": ended.code, "reason": ended.reason})
 
-    def _welcome(self, caller: Caller) -> dict[str, Any]:
+    def _welcome(self, caller: ApiCaller) -> dict[str, Any]:
         return {
             "version": __version__,
             "who": caller.by,
@@ -98,7 +98,7 @@ class Connection:
             "scopes": sorted(caller.scopes),
         }
 
-    async def _let_in(self) -> tuple[Caller, str]:
+    async def _let_in(self) -> tuple[ApiCaller, str]:
         """Who it is by its first message. Raises Ended."""
         try:
             async with asyncio.timeout(HELLO_SECONDS):
@@ -110,12 +110,14 @@ class Connection:
             found = _object(text)
             ref = _ref(found)
             if found.pop("type", None) != HELLO:
-                raise Refusal("unauthorized", 'say {"type": "hello", "token": ...} first; `hob token show` prints one')
+                raise HttpRefusal(
+                    "unauthorized", 'say {"type": "hello", "token": ...} first; `hob token show` prints one'
+                )
             token = read(Hello, found).token
             return self._show(token), token
         except InvalidRequest as error:
             failure = failure_of(error)
-        except Refusal as refusal:
+        except HttpRefusal as refusal:
             failure = refusal.failure
         await self.say(ref, "error", **_view(failure))
         raise Ended(TOO_FAST if failure.code == "too_many_attempts" else UNKNOWN, _reason(failure.message))
@@ -131,7 +133,7 @@ class Connection:
             raise Ended(NOT_TEXT, "messages are JSON objects, as text")
         return str(text)
 
-    async def _listen(self, group: asyncio.TaskGroup, caller: Caller) -> None:
+    async def _listen(self, group: asyncio.TaskGroup, caller: ApiCaller) -> None:
         while True:
             text = await self._next()
             self._check()
@@ -140,18 +142,18 @@ class Connection:
                 found = _object(text)
                 ref = _ref(found)
                 kind = _kind(found, caller)
-                said = Said(self._api, caller, read(kind.takes, found), partial(self.say, ref))
+                said = ClientWords(self._api, caller, read(kind.takes, found), partial(self.say, ref))
                 if kind.lasts:
                     self._begin(group, kind, said, ref)
                     continue
             except HobError as error:
                 await self.say(ref, "error", **_view(failure_of(error)))
-            except Refusal as refusal:
+            except HttpRefusal as refusal:
                 await self.say(ref, "error", **_view(refusal.failure))
             else:
                 await self._answer(kind, said, ref)
 
-    def _begin(self, group: asyncio.TaskGroup, kind: Kind[Any], said: Said[Any], ref: str | None) -> None:
+    def _begin(self, group: asyncio.TaskGroup, kind: MessageKind[Any], said: ClientWords[Any], ref: str | None) -> None:
         for earlier, name in self._lasting.items():
             if kind.single and name == kind.name:
                 earlier.cancel()
@@ -163,7 +165,7 @@ class Connection:
         self._lasting[task] = kind.name
         task.add_done_callback(self._lasting.pop)
 
-    async def _answer(self, kind: Kind[Any], said: Said[Any], ref: str | None) -> None:
+    async def _answer(self, kind: MessageKind[Any], said: ClientWords[Any], ref: str | None) -> None:
         try:
             await kind.handler(said)
             return
@@ -171,7 +173,7 @@ class Connection:
             failure = failure_of(error)
             if failure.code == "internal":
                 log.error("%s over /ws failed", kind.name, exc_info=error)
-        except Refusal as refusal:
+        except HttpRefusal as refusal:
             failure = refusal.failure
         await self.say(ref, "error", **_view(failure))
 
@@ -228,7 +230,7 @@ def _ref(found: dict[str, Any]) -> str | None:
     return ref
 
 
-def _kind(found: dict[str, Any], caller: Caller) -> Kind[Any]:
+def _kind(found: dict[str, Any], caller: ApiCaller) -> MessageKind[Any]:
     """What is said, its name taken out of the message. Raises InvalidRequest, Refusal."""
     name = found.pop("type", None)
     kind = _KINDS.get(name) if isinstance(name, str) else None
@@ -236,7 +238,7 @@ def _kind(found: dict[str, Any], caller: Caller) -> Kind[Any]:
         raise InvalidRequest(f"type must be one of {', '.join(_KINDS)}")
     if kind.scope is not None and not caller.may(kind.scope):
         scope = kind.scope.value
-        raise Refusal("missing_scope", f"this token has no scope {scope!r}; `hob token new` makes one that has")
+        raise HttpRefusal("missing_scope", f"this token has no scope {scope!r}; `hob token new` makes one that has")
     return kind
 
 

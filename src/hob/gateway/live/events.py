@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from hob.core.errors import NotFound
 from hob.core.timeline import EventKind
-from hob.gateway.fields import field
-from hob.gateway.live.kinds import Said
-from hob.gateway.views import event_view
+from hob.gateway.http.fields import field
+from hob.gateway.live.kinds import ClientWords
+from hob.gateway.routes.views import event_view
 
 PAGE = 50
 """Events read at once: so many are in memory for a client, however far behind it is."""
@@ -22,7 +22,7 @@ class Subscribing:
     kinds: tuple[EventKind, ...] = field("these [kinds](timeline.md#kinds) alone", ())
 
 
-async def subscribe(said: Said[Subscribing]) -> None:
+async def subscribe(said: ClientWords[Subscribing]) -> None:
     """Show events, each with its cursor; a later `subscribe` takes the place of this one.
 
     Nothing is left out and nothing comes twice: go on with `after` the last cursor you have seen, on any connection,

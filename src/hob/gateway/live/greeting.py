@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from hob.core.errors import InvalidRequest
-from hob.gateway.fields import Nothing, field
-from hob.gateway.live.kinds import Said
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.live.kinds import ClientWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +14,11 @@ class Hello:
     token: str = field("the token, as it would stand after `Authorization: Bearer`")
 
 
-async def hello(said: Said[Hello]) -> None:
+async def hello(said: ClientWords[Hello]) -> None:
     """Show the token, as the first message of a connection that has not shown one in its header. Wait for `welcome`."""
     raise InvalidRequest("hello comes first and once; this connection has shown who it is")
 
 
-async def ping(said: Said[Nothing]) -> None:
+async def ping(said: ClientWords[Nothing]) -> None:
     """A sign of life, for clients that cannot send WebSocket pings; Hob sends those by itself."""
     await said.say("pong")

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from hob.gateway.api import Api
-from hob.gateway.callers import Caller, Scope
+from hob.gateway.auth.callers import ApiCaller, TokenScope
 
 T = TypeVar("T")
 
 
-class Say(Protocol):
+class SendReply(Protocol):
     """Says something to the client that asked, with the `ref` that it gave."""
 
     async def __call__(self, type_: str, /, **fields: Any) -> None:
@@ -19,17 +19,17 @@ class Say(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Generic[T]):
+class ClientWords(Generic[T]):
     """One message of a client, let in, read and checked."""
 
     api: Api
-    caller: Caller
+    caller: ApiCaller
     asked: T
-    say: Say
+    say: SendReply
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
+class MessageKind(Generic[T]):
     """What a client may say under this name. Its manual is the handler's docstring.
 
     `scope` is what the caller must be allowed. What it takes, a frozen dataclass made with `fields.field`, is read from
@@ -39,8 +39,8 @@ class Kind(Generic[T]):
     """
 
     name: str
-    handler: Callable[[Said[T]], Awaitable[None]]
-    scope: Scope | None
+    handler: Callable[[ClientWords[T]], Awaitable[None]]
+    scope: TokenScope | None
     takes: type[T]
     answers: tuple[str, ...]
     errors: tuple[str, ...] = ()

@@ -3,41 +3,44 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hob.gateway.callers import Scope
-from hob.gateway.failures import BUSY
-from hob.gateway.fields import Nothing
-from hob.gateway.live import chat, events, greeting, leave
-from hob.gateway.live.kinds import Kind
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.failures import BUSY
+from hob.gateway.http.fields import Nothing
+from hob.gateway.live import approvals as leave
+from hob.gateway.live import chat, events, greeting
+from hob.gateway.live.kinds import MessageKind
 
 HELLO = "hello"
 _LIFE = ("accepted", "delta", "reasoning", "retracted", "progress", "question", "result")
 
-KINDS: tuple[Kind[Any], ...] = (
-    Kind(HELLO, greeting.hello, None, greeting.Hello, ("welcome",), ("unauthorized", "too_many_attempts")),
-    Kind(
+KINDS: tuple[MessageKind[Any], ...] = (
+    MessageKind(HELLO, greeting.hello, None, greeting.Hello, ("welcome",), ("unauthorized", "too_many_attempts")),
+    MessageKind(
         "subscribe",
         events.subscribe,
-        Scope.READ,
+        TokenScope.READ,
         events.Subscribing,
         ("subscribed", "event", "caught_up"),
         ("not_found",),
         lasts=True,
         single=True,
     ),
-    Kind(
+    MessageKind(
         "send",
         chat.send,
-        Scope.CHAT,
+        TokenScope.CHAT,
         chat.Sending,
         _LIFE,
         (*BUSY, "model_not_found", "not_allowed", "stopping", "store_full"),
         lasts=True,
     ),
-    Kind("follow", chat.follow_message, Scope.CHAT, chat.AMessage, _LIFE[1:], ("not_found",), lasts=True),
-    Kind("stop", chat.stop, Scope.CHAT, chat.AMessage, ("stopped",), ("not_found",)),
-    Kind("approvals", leave.approvals, Scope.READ, Nothing, ("approvals",)),
-    Kind("answer", leave.answer, Scope.APPROVE, leave.Answering, ("answered",), ("not_found", "not_allowed")),
-    Kind("ping", greeting.ping, None, Nothing, ("pong",)),
+    MessageKind("follow", chat.follow_message, TokenScope.CHAT, chat.AMessage, _LIFE[1:], ("not_found",), lasts=True),
+    MessageKind("stop", chat.stop, TokenScope.CHAT, chat.AMessage, ("stopped",), ("not_found",)),
+    MessageKind("approvals", leave.approvals, TokenScope.READ, Nothing, ("approvals",)),
+    MessageKind(
+        "answer", leave.answer, TokenScope.APPROVE, leave.Answering, ("answered",), ("not_found", "not_allowed")
+    ),
+    MessageKind("ping", greeting.ping, None, Nothing, ("pong",)),
 )
 
 NOT_TEXT, TOO_FAST, SLOW, UNKNOWN, NO_HELLO, RESTART = 1003, 4429, 4000, 4401, 4408, 1012

@@ -11,19 +11,19 @@ from starlette.responses import Response
 
 from hob.core.clock import Clock
 from hob.core.models import Usage
-from hob.gateway.endpoint import Call
-from hob.gateway.following import outcome
-from hob.gateway.openai.asking import Asked, Outcome, ask, awaited, conclude, conversation_of, part, while_there
-from hob.gateway.openai.errors import Problem
-from hob.gateway.openai.letters import letter_of, read_messages
+from hob.gateway.chat.outcome import outcome
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.reply import json_response
+from hob.gateway.openai.ask import ChatOutcome, ChatRun, ask, awaited, conclude, conversation_of, part, while_there
+from hob.gateway.openai.conversation import letter_of, read_messages
+from hob.gateway.openai.errors import OpenAIProblem
 from hob.gateway.openai.requests import ChatCompletionRequest, check_supported
-from hob.gateway.openai.streaming import Stream, event
-from hob.gateway.reply import json_response
+from hob.gateway.openai.stream import Stream, event
 
 _DONE = b"data: [DONE]\n\n"
 
 
-async def post(call: Call[ChatCompletionRequest]) -> Response:
+async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
     """Answer the last message of a conversation, as OpenAI's chat completions do.
 
     Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
@@ -38,15 +38,15 @@ async def post(call: Call[ChatCompletionRequest]) -> Response:
         tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
         return Stream(api, begun, ChunkWriter(begun, api.clock, tells_usage=tells_usage))
     found = await answered(call, begun)
-    if not isinstance(found, Outcome):
+    if not isinstance(found, ChatOutcome):
         return reply_with(call, begun, found)
     return reply_with(call, begun, found, completion(begun, found))
 
 
-async def answered(call: Call[Any], begun: Asked) -> Outcome | Problem | None:
+async def answered(call: EndpointCall[Any], begun: ChatRun) -> ChatOutcome | OpenAIProblem | None:
     """The outcome, waited for while the client is there; None when it has gone."""
 
-    async def wait() -> Outcome | Problem:
+    async def wait() -> ChatOutcome | OpenAIProblem:
         await outcome(call.api, begun.accepted, call.api.settings.wait_seconds)
         return await conclude(call.api, begun.accepted.id)
 
@@ -54,21 +54,23 @@ async def answered(call: Call[Any], begun: Asked) -> Outcome | Problem | None:
         return await while_there(call.request, wait())
 
 
-def reply_with(call: Call[Any], begun: Asked, found: Outcome | Problem | None, body: Any = None) -> Response:
+def reply_with(
+    call: EndpointCall[Any], begun: ChatRun, found: ChatOutcome | OpenAIProblem | None, body: Any = None
+) -> Response:
     """The answer in one piece; the body is the outcome's. What follows from its being handed over is done after it."""
-    if isinstance(found, Outcome):
+    if isinstance(found, ChatOutcome):
         response = json_response(body, found.status, found.headers)
-    elif isinstance(found, Problem):
+    elif isinstance(found, OpenAIProblem):
         response = found.response()
     else:
         response = Response(status_code=499)  # nobody sees it
-    over = isinstance(found, Outcome) or (isinstance(found, Problem) and found.status != 504)
+    over = isinstance(found, ChatOutcome) or (isinstance(found, OpenAIProblem) and found.status != 504)
     if found is None or over:
         response.background = BackgroundTask(part, call.api, begun, delivered=found is not None)
     return response
 
 
-def completion(asked: Asked, outcome: Outcome) -> dict[str, Any]:
+def completion(asked: ChatRun, outcome: ChatOutcome) -> dict[str, Any]:
     """The whole answer in one object."""
     message = {"role": "assistant", "content": outcome.text, "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(outcome)}
@@ -79,7 +81,7 @@ def completion(asked: Asked, outcome: Outcome) -> dict[str, Any]:
 class ChunkWriter:
     """Implements `Writer`: one object per piece, and a mark at the end."""
 
-    def __init__(self, asked: Asked, clock: Clock, *, tells_usage: bool) -> None:
+    def __init__(self, asked: ChatRun, clock: Clock, *, tells_usage: bool) -> None:
         self._head = _head(asked, "chat.completion.chunk", int(clock.now().timestamp()))
         self._tells_usage = tells_usage
 
@@ -91,14 +93,14 @@ class ChunkWriter:
         """A piece."""
         yield self._chunk({"content": text})
 
-    def end(self, outcome: Outcome) -> Iterator[bytes]:
+    def end(self, outcome: ChatOutcome) -> Iterator[bytes]:
         """Why it ended and, if asked for, what it took."""
         yield self._chunk({}, _reason(outcome), {"hob": outcome.about})
         if self._tells_usage:
             yield event({**self._head, "choices": [], "usage": usage_of(outcome.usage)})
         yield _DONE
 
-    def fail(self, problem: Problem) -> Iterator[bytes]:
+    def fail(self, problem: OpenAIProblem) -> Iterator[bytes]:
         """What clients raise as an error."""
         yield event(problem.body())
 
@@ -121,9 +123,9 @@ def usage_of(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _head(asked: Asked, kind: str, created: int) -> dict[str, Any]:
+def _head(asked: ChatRun, kind: str, created: int) -> dict[str, Any]:
     return {"id": f"chatcmpl-{asked.accepted.id}", "object": kind, "created": created, "model": asked.model}
 
 
-def _reason(outcome: Outcome) -> str:
+def _reason(outcome: ChatOutcome) -> str:
     return "length" if outcome.cut else "stop"

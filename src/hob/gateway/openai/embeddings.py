@@ -12,25 +12,25 @@ from starlette.responses import Response
 
 from hob.core.errors import ModelError, NotFound
 from hob.core.media import Embeddings
-from hob.gateway.endpoint import Call
-from hob.gateway.failures import Refusal
-from hob.gateway.openai.asking import OWN_MODEL, while_there
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.http.reply import json_response
+from hob.gateway.openai.ask import OWN_MODEL, while_there
 from hob.gateway.openai.errors import failed, wrong
 from hob.gateway.openai.requests import EmbeddingRequest
-from hob.gateway.reply import json_response
 
 _MOST_TEXTS = 2048
 _MOST_CHARACTERS = 1_000_000
 
 
-async def post(call: Call[EmbeddingRequest]) -> Response:
+async def post(call: EndpointCall[EmbeddingRequest]) -> Response:
     """Turn texts into vectors of unit length, by the model that `model.embedding` names."""
     texts = _texts(call.asked.input)
     try:
         ref = call.api.models.embedding("" if call.asked.model == OWN_MODEL else call.asked.model)
         made = await while_there(call.request, call.api.models.embed(texts, call.caller.cls))
     except NotFound as error:
-        raise Refusal("model_not_found", str(error), param="model") from error
+        raise HttpRefusal("model_not_found", str(error), param="model") from error
     except ModelError as error:
         return failed(error.fault.value, str(error)).response()
     return Response(status_code=499) if made is None else _answer(call.asked, ref, made)

@@ -10,8 +10,8 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.core.errors import ModelFault
-from hob.gateway.failures import Failure, Refusal, status_of_fault
-from hob.gateway.reply import failure_headers, failure_response, json_response
+from hob.gateway.http.failures import Failure, HttpRefusal, status_of_fault
+from hob.gateway.http.reply import failure_headers, failure_response, json_response
 
 _KINDS: Mapping[int, str] = {
     401: "authentication_error",
@@ -29,7 +29,7 @@ FAULT_STATUSES = tuple(sorted({400, 404, 409, 504, *(status_of_fault(fault.value
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class OpenAIProblem:
     """Why there is no answer. `headers` say whether and when to repeat the request."""
 
     status: int
@@ -48,18 +48,18 @@ class Problem:
         return json_response(self.body(), self.status, self.headers)
 
 
-def failed(code: str, message: str) -> Problem:
+def failed(code: str, message: str) -> OpenAIProblem:
     """A turn has failed with this code. Hob has repeated what could be repeated, so the client need not."""
     status, code = _OF_FAULT.get(code, (status_of_fault(code), code))
-    return Problem(status, code, message, headers={"x-should-retry": "false"})
+    return OpenAIProblem(status, code, message, headers={"x-should-retry": "false"})
 
 
-def refused(failure: Failure) -> Problem:
+def refused(failure: Failure) -> OpenAIProblem:
     """Nothing was accepted."""
     headers = dict(failure_headers(failure))
     if failure.status in {409, 500}:  # clients take them for a lock that goes away, and for bad luck
         headers["x-should-retry"] = "false"
-    return Problem(failure.status, failure.code, failure.message, failure.param, headers)
+    return OpenAIProblem(failure.status, failure.code, failure.message, failure.param, headers)
 
 
 def openai_response(failure: Failure) -> Response:
@@ -72,6 +72,6 @@ def response_at(path: str, failure: Failure) -> Response:
     return openai_response(failure) if f"{path}/".startswith("/v1/") else failure_response(failure)
 
 
-def wrong(param: str, why: str) -> Refusal:
+def wrong(param: str, why: str) -> HttpRefusal:
     """The refusal of a request because of one field of it."""
-    return Refusal("invalid_request", f"{param}: {why}", param=param)
+    return HttpRefusal("invalid_request", f"{param}: {why}", param=param)

@@ -8,23 +8,23 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.core.labels import SenderClass
-from hob.gateway.endpoint import Call
-from hob.gateway.fields import Nothing
-from hob.gateway.openai.asking import OWN_MODEL
-from hob.gateway.receiving import check_model
-from hob.gateway.reply import json_response
+from hob.gateway.chat.receive import check_model
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing
+from hob.gateway.http.reply import json_response
+from hob.gateway.openai.ask import OWN_MODEL
 
 _CREATED = 1_767_225_600  # when each began is known of none; a date is expected all the same
 
 
-async def list_(call: Call[Nothing]) -> Response:
+async def list_(call: EndpointCall[Nothing]) -> Response:
     """The models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
     owners = call.api.models.names() if call.caller.cls is SenderClass.OWNER else ()
     names = dict.fromkeys((OWN_MODEL, *owners))
     return json_response({"object": "list", "data": [_model(name) for name in names]})
 
 
-async def get(call: Call[Nothing]) -> Response:
+async def get(call: EndpointCall[Nothing]) -> Response:
     """One model that a request may name."""
     if call.id != OWN_MODEL:
         check_model(call.api, call.caller, call.id)

@@ -7,7 +7,7 @@ answer another thing is refused with the field's name; nothing that was asked fo
 from dataclasses import dataclass
 from typing import Any
 
-from hob.gateway.fields import field
+from hob.gateway.http.fields import field
 from hob.gateway.openai.errors import wrong
 
 _TUNING = "passed over: Hob asks its models by its own settings"

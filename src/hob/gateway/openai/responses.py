@@ -13,23 +13,23 @@ from hob.core.errors import NotFound
 from hob.core.ids import InboundId
 from hob.core.models import Usage
 from hob.gateway.api import Api
-from hob.gateway.endpoint import Call
-from hob.gateway.fields import Nothing
-from hob.gateway.following import find_accepted
-from hob.gateway.inbound import is_own
-from hob.gateway.openai.asking import OWN_MODEL, Asked, Outcome, ask, conclude, conversation_of
+from hob.gateway.chat.inbound import is_own
+from hob.gateway.chat.outcome import find_accepted
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing
+from hob.gateway.http.reply import json_response
+from hob.gateway.openai.ask import OWN_MODEL, ChatOutcome, ChatRun, ask, conclude, conversation_of
 from hob.gateway.openai.completions import answered, reply_with
-from hob.gateway.openai.errors import Problem, wrong
-from hob.gateway.openai.letters import Said, letter_of, read_messages
+from hob.gateway.openai.conversation import ClientMessage, letter_of, read_messages
+from hob.gateway.openai.errors import OpenAIProblem, wrong
 from hob.gateway.openai.requests import ResponseRequest, check_supported
-from hob.gateway.openai.streaming import Stream, event
-from hob.gateway.reply import json_response
+from hob.gateway.openai.stream import Stream, event
 
 _PREFIX = "resp_"
 _STILL = ("still_running", "stopping")
 
 
-async def post(call: Call[ResponseRequest]) -> Response:
+async def post(call: EndpointCall[ResponseRequest]) -> Response:
     """Answer a text, or the last message of a conversation, as OpenAI's responses do.
 
     `instructions` are taken for what somebody else says, and so is all before the last message. A conversation is
@@ -43,13 +43,13 @@ async def post(call: Call[ResponseRequest]) -> Response:
     if asked.stream:
         return Stream(api, begun, ResponseWriter(begun, api.clock))
     found = await answered(call, begun)
-    if not isinstance(found, Outcome):
+    if not isinstance(found, ChatOutcome):
         return reply_with(call, begun, found)
     return reply_with(call, begun, found, response(begun.accepted.id, begun.model, found))
 
 
-def _said(asked: ResponseRequest) -> list[Said]:
-    before = [Said("system", asked.instructions)] if asked.instructions else []
+def _said(asked: ResponseRequest) -> list[ClientMessage]:
+    before = [ClientMessage("system", asked.instructions)] if asked.instructions else []
     if isinstance(asked.input, str):
         return [*before, *read_messages([{"role": "user", "content": asked.input}], "input")]
     if not isinstance(asked.input, list):
@@ -57,7 +57,7 @@ def _said(asked: ResponseRequest) -> list[Said]:
     return [*before, *read_messages(asked.input, "input")]
 
 
-async def get(call: Call[Nothing]) -> Response:
+async def get(call: EndpointCall[Nothing]) -> Response:
     """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
 
     One that waits for people is a 202, `incomplete`, with what they are asked.
@@ -65,14 +65,14 @@ async def get(call: Call[Nothing]) -> Response:
     return await _standing(call.api, await _own(call))
 
 
-async def cancel(call: Call[Nothing]) -> Response:
+async def cancel(call: EndpointCall[Nothing]) -> Response:
     """End the work on a response, if it is not over, and tell how it stands."""
     id = await _own(call)
     await call.api.operations.cancel(id, "the program that asked has stopped it")
     return await _standing(call.api, id)
 
 
-async def _own(call: Call[Nothing]) -> InboundId:
+async def _own(call: EndpointCall[Nothing]) -> InboundId:
     id = InboundId(call.id.removeprefix(_PREFIX))
     accepted = await find_accepted(call.api, id)
     if not call.id.startswith(_PREFIX) or not is_own(call.caller, accepted.session):
@@ -82,7 +82,7 @@ async def _own(call: Call[Nothing]) -> InboundId:
 
 async def _standing(api: Api, id: InboundId) -> Response:
     found = await conclude(api, id)
-    if isinstance(found, Outcome):
+    if isinstance(found, ChatOutcome):
         return json_response(response(id, OWN_MODEL, found), found.status, found.headers)
     result = await api.store.inbox.find_result(id)
     created = int(result.created) if result is not None else 0
@@ -91,7 +91,7 @@ async def _standing(api: Api, id: InboundId) -> Response:
     return json_response({**_head(id, OWN_MODEL, created, status), "error": error})
 
 
-def response(id: InboundId, model: str, outcome: Outcome, text: str | None = None) -> dict[str, Any]:
+def response(id: InboundId, model: str, outcome: ChatOutcome, text: str | None = None) -> dict[str, Any]:
     """The whole answer in one object; `text` where it is not the outcome's. A question to people is no whole answer."""
     status = "incomplete" if outcome.cut or outcome.waits else "completed"
     return {
@@ -106,7 +106,7 @@ def response(id: InboundId, model: str, outcome: Outcome, text: str | None = Non
 class ResponseWriter:
     """Implements `Writer`: numbered events around one message with one part of text."""
 
-    def __init__(self, asked: Asked, clock: Clock) -> None:
+    def __init__(self, asked: ChatRun, clock: Clock) -> None:
         self._asked = asked
         self._created = int(clock.now().timestamp())
         self._number = -1
@@ -127,7 +127,7 @@ class ResponseWriter:
         self._text.append(text)
         yield self._event("response.output_text.delta", {**self._place(), "delta": text, "logprobs": []})
 
-    def end(self, outcome: Outcome) -> Iterator[bytes]:
+    def end(self, outcome: ChatOutcome) -> Iterator[bytes]:
         """All is closed in the order in which it was opened, inside out."""
         id, text = self._asked.accepted.id, "".join(self._text)
         whole = response(id, self._asked.model, outcome, text)
@@ -136,7 +136,7 @@ class ResponseWriter:
         yield self._event("response.output_item.done", {"output_index": 0, "item": whole["output"][0]})
         yield self._event(f"response.{whole['status']}", {"response": whole})
 
-    def fail(self, problem: Problem) -> Iterator[bytes]:
+    def fail(self, problem: OpenAIProblem) -> Iterator[bytes]:
         """Clients raise what holds an `error`."""
         told = {"code": problem.code, "message": problem.message, "param": problem.param}
         yield self._event("error", {**told, **problem.body()})

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from hob.gateway.callers import Scope
-from hob.gateway.endpoint import EVENTS, JSON, Endpoint
-from hob.gateway.failures import BUSY
-from hob.gateway.fields import Nothing
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint
+from hob.gateway.http.failures import BUSY
+from hob.gateway.http.fields import Nothing
 from hob.gateway.openai import answers, completions, embeddings, models, responses
 from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
@@ -31,7 +31,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         "POST",
         "/v1/chat/completions",
         completions.post,
-        Scope.CHAT,
+        TokenScope.CHAT,
         ChatCompletionRequest,
         answers=((200, answers.Completion), (202, answers.Completion)),
         errors=_ACCEPTING,
@@ -44,7 +44,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         "POST",
         "/v1/responses",
         responses.post,
-        Scope.CHAT,
+        TokenScope.CHAT,
         ResponseRequest,
         answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=_ACCEPTING,
@@ -57,7 +57,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         "GET",
         "/v1/responses/{id}",
         responses.get,
-        Scope.CHAT,
+        TokenScope.CHAT,
         Nothing,
         answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=("not_found",),
@@ -66,7 +66,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         "POST",
         "/v1/responses/{id}/cancel",
         responses.cancel,
-        Scope.CHAT,
+        TokenScope.CHAT,
         Nothing,
         answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=("not_found",),
@@ -75,19 +75,19 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         "POST",
         "/v1/embeddings",
         embeddings.post,
-        Scope.CHAT,
+        TokenScope.CHAT,
         EmbeddingRequest,
         answers=((200, answers.EmbeddingAnswer),),
         errors=("model_not_found",),
         failures=FAULT_STATUSES,
         most_bytes=MOST_BYTES,
     ),
-    Endpoint("GET", "/v1/models", models.list_, Scope.CHAT, Nothing, answers=((200, answers.ModelsAnswer),)),
+    Endpoint("GET", "/v1/models", models.list_, TokenScope.CHAT, Nothing, answers=((200, answers.ModelsAnswer),)),
     Endpoint(
         "GET",
         "/v1/models/{id:path}",
         models.get,
-        Scope.CHAT,
+        TokenScope.CHAT,
         Nothing,
         answers=((200, answers.ModelAnswer),),
         errors=("model_not_found", "not_allowed"),

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from hob.gateway.approvals import approval_view, approvals_view, grants_view, settled_view
-from hob.gateway.endpoint import Call
-from hob.gateway.fields import Nothing, field
-from hob.gateway.reply import json_response
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import json_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,36 +18,36 @@ class Settling:
     scope: str = field("how far the leave reaches: one of the question's `scopes`", "once")
 
 
-async def approvals(call: Call[Nothing]) -> Response:
+async def approvals(call: EndpointCall[Nothing]) -> Response:
     """The questions that stand, oldest first."""
-    return json_response(await approvals_view(call.api.store, call.api.leaves()))
+    return json_response(await approvals_view(call.api.store, call.api.pending_approvals()))
 
 
-async def approval(call: Call[Nothing]) -> Response:
+async def approval(call: EndpointCall[Nothing]) -> Response:
     """One question, answered or not, with everything that would be done."""
-    leaves = call.api.leaves()
-    found = await leaves.find(call.id)
-    return json_response(await approval_view(call.api.store, found, leaves.scopes(found)))
+    pending_approvals = call.api.pending_approvals()
+    found = await pending_approvals.find(call.id)
+    return json_response(await approval_view(call.api.store, found, pending_approvals.scopes(found)))
 
 
-async def settle(call: Call[Settling]) -> Response:
+async def settle(call: EndpointCall[Settling]) -> Response:
     """Answer: `{"allowed": true}`, with `"scope": "session"` or `"always"` for more than this once; the turn goes on.
 
     The same answer again is 200 and changes nothing; another one is 403.
     """
     asked, by = call.asked, call.caller.by
     view = await settled_view(
-        call.api.store, call.api.leaves(), call.id, allowed=asked.allowed, scope=asked.scope, by=by
+        call.api.store, call.api.pending_approvals(), call.id, allowed=asked.allowed, scope=asked.scope, by=by
     )
     return json_response(view)
 
 
-async def grants(call: Call[Nothing]) -> Response:
+async def grants(call: EndpointCall[Nothing]) -> Response:
     """The leaves that hold for more than once."""
-    return json_response(await grants_view(call.api.leaves()))
+    return json_response(await grants_view(call.api.pending_approvals()))
 
 
-async def revoke(call: Call[Nothing]) -> Response:
+async def revoke(call: EndpointCall[Nothing]) -> Response:
     """Take one of those back."""
-    await call.api.leaves().revoke(call.id)
+    await call.api.pending_approvals().revoke(call.id)
     return json_response({"id": call.id})

@@ -7,14 +7,14 @@ from starlette.responses import Response
 from hob.core.errors import InvalidRequest
 from hob.core.ids import BlobId, digest
 from hob.core.screening.media import HEAD, media_type_of
-from hob.gateway.endpoint import Call
-from hob.gateway.reply import json_response
-from hob.gateway.uploads import note
+from hob.gateway.chat.uploads import note
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.reply import json_response
 
 MOST_BYTES = 25_000_000
 
 
-async def post(call: Call[bytes]) -> Response:
+async def post(call: EndpointCall[bytes]) -> Response:
     """Keep the bytes of the body; `attachments` of `POST /chat` names them by the `id` that is answered.
 
     What they are is told by the bytes. A message takes what `admission.attachment_types` lists. What no message has

@@ -11,24 +11,24 @@ from starlette.responses import Response, StreamingResponse
 from hob.core.ids import InboundId
 from hob.core.labels import SenderClass
 from hob.gateway.api import Api
-from hob.gateway.endpoint import EVENTS, Call
-from hob.gateway.events import Event
-from hob.gateway.fields import field
-from hob.gateway.following import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
-from hob.gateway.inbound import ChatRequest
-from hob.gateway.receiving import receive
-from hob.gateway.reply import json_response
-from hob.gateway.views import chat_status
+from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ChatRequest
+from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
+from hob.gateway.chat.receive import receive
+from hob.gateway.http.endpoint import EVENTS, EndpointCall
+from hob.gateway.http.fields import field
+from hob.gateway.http.reply import json_response
+from hob.gateway.routes.views import chat_status
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class WaitQuery:
     """How long somebody waits."""
 
     wait: float = field("how long to wait for the end, or for the next question", 0.0, at_least=0, unit="seconds")
 
 
-async def post(call: Call[ChatRequest]) -> Response:
+async def post(call: EndpointCall[ChatRequest]) -> Response:
     """Accept a message and wait for its outcome; with `Accept: text/event-stream`, show it while it grows.
 
     A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` says that it takes longer, or that it
@@ -44,7 +44,7 @@ async def post(call: Call[ChatRequest]) -> Response:
     return _told(api, await outcome(api, accepted, wait))
 
 
-async def get(call: Call[Patience]) -> Response:
+async def get(call: EndpointCall[WaitQuery]) -> Response:
     """What became of a message, whoever asks and however often Hob was restarted since.
 
     `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` shows the rest of it while
@@ -67,7 +67,7 @@ def _told(api: Api, view: dict[str, Any]) -> Response:
     return json_response(view, status, after=BackgroundTask(pick_up, api, id))
 
 
-async def _event_stream(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
+async def _event_stream(events: AsyncIterator[ClientEvent]) -> AsyncIterator[bytes]:
     async for event in events:
         text = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
         yield f"event: {event.name}\ndata: {text}\n\n".encode()

@@ -2,12 +2,12 @@
 
 from starlette.responses import Response
 
-from hob.gateway.endpoint import Call
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.reply import json_response
 from hob.gateway.imports import Importing
 from hob.gateway.imports import take_over as take_over_here
-from hob.gateway.reply import json_response
 
 
-async def take_over(call: Call[Importing]) -> Response:
+async def take_over(call: EndpointCall[Importing]) -> Response:
     """Keep past messages of another assistant, each once: nothing is answered, run or sent."""
     return json_response(await take_over_here(call.api.store, call.asked))

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from hob.gateway.endpoint import Call
-from hob.gateway.fields import Nothing, field
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import json_response
 from hob.gateway.people import people_view, person_view, request_view, requests_view
-from hob.gateway.reply import json_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,23 @@ class ACode:
     code: str = field("the code they were told", "")
 
 
-async def people(call: Call[Nothing]) -> Response:
+async def people(call: EndpointCall[Nothing]) -> Response:
     """Everybody whom the owner has linked, with their addresses."""
     return json_response(people_view(call.api.people))
 
 
-async def link(call: Call[Linking]) -> Response:
+async def link(call: EndpointCall[Linking]) -> Response:
     """The address is that person's from now on."""
     asked = call.asked
     return json_response(person_view(await call.api.people.link(asked.address, asked.person, asked.name)))
 
 
-async def unlink(call: Call[AnAddress]) -> Response:
+async def unlink(call: EndpointCall[AnAddress]) -> Response:
     """The address is nobody's any more."""
     return json_response({"address": str(await call.api.people.unlink(call.asked.address))})
 
 
-async def forget(call: Call[APerson]) -> Response:
+async def forget(call: EndpointCall[APerson]) -> Response:
     """Nobody is that person any more; what they said stays."""
     await call.api.people.forget(call.asked.person)
     return json_response({"id": call.asked.person})
@@ -79,22 +79,22 @@ class Erasing:
     preview: bool = field("only show what there is and what will be left", False)
 
 
-async def erase(call: Call[Erasing]) -> Response:
+async def erase(call: EndpointCall[Erasing]) -> Response:
     """Forget a person: all they said, all that came of it, and what is remembered of them."""
     return json_response(await call.api.operations.erase(call.asked.person, preview=call.asked.preview))
 
 
-async def pairing(call: Call[Nothing]) -> Response:
+async def pairing(call: EndpointCall[Nothing]) -> Response:
     """Who was told a code and waits to be let in."""
     return json_response(requests_view(call.api.people))
 
 
-async def approve(call: Call[LettingIn]) -> Response:
+async def approve(call: EndpointCall[LettingIn]) -> Response:
     """Let in whoever was told this code, as that person or as somebody new."""
     asked = call.asked
     return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))
 
 
-async def deny(call: Call[ACode]) -> Response:
+async def deny(call: EndpointCall[ACode]) -> Response:
     """Whoever was told this code gets no further one."""
     return json_response(request_view(await call.api.people.deny(call.asked.code)))

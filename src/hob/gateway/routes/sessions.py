@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from hob.gateway.endpoint import Call
-from hob.gateway.fields import field
-from hob.gateway.reply import json_response
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import field
+from hob.gateway.http.reply import json_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +33,23 @@ class Changing:
     archived: bool | None = field("whether it is put away", None)
 
 
-async def sessions(call: Call[Which]) -> Response:
+async def sessions(call: EndpointCall[Which]) -> Response:
     """Every session, the latest first."""
     return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))
 
 
-async def show(call: Call[ASession]) -> Response:
+async def show(call: EndpointCall[ASession]) -> Response:
     """One session: its rules, its spending, and the last that was said."""
     return json_response(await call.api.operations.conversations.one(call.asked.session))
 
 
-async def change(call: Call[Changing]) -> Response:
+async def change(call: EndpointCall[Changing]) -> Response:
     """Name a session, hold it, let it go on, put it away or bring it back."""
     asked, conversations = call.asked, call.api.operations.conversations
     changed = await conversations.change(asked.session, title=asked.title, paused=asked.paused, archived=asked.archived)
     return json_response(changed)
 
 
-async def delete(call: Call[ASession]) -> Response:
+async def delete(call: EndpointCall[ASession]) -> Response:
     """Erase all that was said in a session, for ever."""
     return json_response(await call.api.operations.conversations.delete(call.asked.session))

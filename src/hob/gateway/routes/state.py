@@ -9,11 +9,11 @@ from starlette.responses import Response, StreamingResponse
 from hob import __version__
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.messages import FETCHED_CHANNELS
-from hob.gateway.endpoint import LINES, Call
-from hob.gateway.exposition import MEDIA_TYPE, exposition
-from hob.gateway.fields import Nothing, field
-from hob.gateway.reply import json_response
-from hob.gateway.views import export_lines, tasks_view, timeline_view, unread_view
+from hob.gateway.http.endpoint import LINES, EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.prometheus import MEDIA_TYPE, exposition
+from hob.gateway.http.reply import json_response
+from hob.gateway.routes.views import export_lines, tasks_view, timeline_view, unread_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,14 @@ class ExportQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
+class RetryRequest:
     """What is brought back."""
 
     code: str = field("all that failed with this error code", "no_model")
 
 
 @dataclass(frozen=True, slots=True)
-class Undoing:
+class UndoRequest:
     """What is put back."""
 
     id: str = field("the turn's or a message's, or what `back` said, to take an undoing back", "")
@@ -93,7 +93,7 @@ class Unread:
     channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
 
 
-async def health(call: Call[Nothing]) -> Response:
+async def health(call: EndpointCall[Nothing]) -> Response:
     """200 while messages can be accepted (`ready`), else 503 with the reason."""
     problem = call.api.store.health().problem
     if problem is None and not call.api.operations.accepting():
@@ -103,46 +103,46 @@ async def health(call: Call[Nothing]) -> Response:
     return json_response({**body, "version": __version__, "problem": problem}, 200 if ready else 503)
 
 
-async def status(call: Call[Nothing]) -> Response:
+async def status(call: EndpointCall[Nothing]) -> Response:
     """What is waiting, running, owed and spent."""
     return json_response({**await call.api.operations.status(), "connected": call.api.connected.view()})
 
 
-async def metrics(call: Call[Nothing]) -> Response:
+async def metrics(call: EndpointCall[Nothing]) -> Response:
     """Figures in Prometheus's text format, where `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
     if not call.api.settings.metrics:
         raise NotFound("there are no figures; `hob config set gateway.metrics true` and a new start tell them")
     return Response(exposition(await call.api.operations.metrics()), media_type=MEDIA_TYPE)
 
 
-async def usage(call: Call[UsageQuery]) -> Response:
+async def usage(call: EndpointCall[UsageQuery]) -> Response:
     """What was spent, told apart by day, model, session, sender or task; and each limit."""
     return json_response(await call.api.operations.usage(call.asked.days, call.asked.by))
 
 
-async def unread(call: Call[Unread]) -> Response:
+async def unread(call: EndpointCall[Unread]) -> Response:
     """The messages whose answer, or question, nobody has fetched yet; `GET /chat/{id}` fetches one."""
     return json_response(await unread_view(call.api.store, call.asked.channel))
 
 
-async def tasks(call: Call[TasksQuery]) -> Response:
+async def tasks(call: EndpointCall[TasksQuery]) -> Response:
     """The newest tasks."""
     return json_response(await tasks_view(call.api.store, call.asked.limit, everything=call.asked.all))
 
 
-async def timeline(call: Call[TimelineQuery]) -> Response:
+async def timeline(call: EndpointCall[TimelineQuery]) -> Response:
     """One trace, or the latest events."""
     asked = call.asked
     view = await timeline_view(call.api.store, trace=asked.trace, session=asked.session, limit=asked.limit)
     return json_response(view)
 
 
-async def prompt(call: Call[OfSession]) -> Response:
+async def prompt(call: EndpointCall[OfSession]) -> Response:
     """What a session's next request would hold, by section."""
     return json_response(await call.api.operations.prompt(call.asked.session))
 
 
-async def export(call: Call[ExportQuery]) -> Response:
+async def export(call: EndpointCall[ExportQuery]) -> Response:
     """A session or all of them as JSON lines, metadata first."""
     lines = export_lines(call.api.store, call.asked.session)
     first = await anext(lines, "")  # an unknown session is told before the answer has begun
@@ -155,23 +155,23 @@ async def export(call: Call[ExportQuery]) -> Response:
     return StreamingResponse(all_lines(), media_type=LINES)
 
 
-async def retry(call: Call[Nothing]) -> Response:
+async def retry(call: EndpointCall[Nothing]) -> Response:
     """Bring back a failed or set-aside message."""
     return json_response(await call.api.operations.retry(call.id), 202)
 
 
-async def retry_all(call: Call[Retrying]) -> Response:
+async def retry_all(call: EndpointCall[RetryRequest]) -> Response:
     """Bring back every message that failed with an error code, such as what came while there was no model."""
     return json_response(await call.api.operations.retry_all(call.asked.code), 202)
 
 
-async def undo(call: Call[Undoing]) -> Response:
+async def undo(call: EndpointCall[UndoRequest]) -> Response:
     """Put back what a turn changed in files, never over a later change."""
     asked = call.asked
     return json_response(await call.api.operations.undo(asked.id, asked.session, preview=asked.preview))
 
 
-async def backup(call: Call[BackingUp]) -> Response:
+async def backup(call: EndpointCall[BackingUp]) -> Response:
     """Write a consistent copy of the database to a file."""
     file = Path(call.asked.file)
     if not file.is_absolute():
@@ -179,17 +179,17 @@ async def backup(call: Call[BackingUp]) -> Response:
     return json_response(await call.api.operations.backup(file))
 
 
-async def reload(call: Call[Nothing]) -> Response:
+async def reload(call: EndpointCall[Nothing]) -> Response:
     """Read settings and secrets anew, as SIGHUP does; tells which settings hold from the next start on."""
     return json_response(call.api.operations.reload())
 
 
-async def try_model(call: Call[TryingModel]) -> Response:
+async def probe_model(call: EndpointCall[TryingModel]) -> Response:
     """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
-    return json_response(await call.api.operations.try_model(call.asked.model, call.asked.draft))
+    return json_response(await call.api.operations.probe_model(call.asked.model, call.asked.draft))
 
 
-async def hand_over(call: Call[Nothing]) -> Response:
+async def hand_over(call: EndpointCall[Nothing]) -> Response:
     """Ask a one-shot owner to end after the work in hand."""
     call.api.operations.hand_over()
     return json_response({"handing_over": True}, 202)

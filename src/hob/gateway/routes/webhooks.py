@@ -7,11 +7,11 @@ from starlette.responses import Response
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL
 from hob.core.tracing import OWN
-from hob.gateway.endpoint import Call
-from hob.gateway.failures import Refusal
-from hob.gateway.reply import json_response
-from hob.gateway.visitors import AtTheSocket, Visitor
-from hob.gateway.webhooks.reception import Delivery, inbound_of
+from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.http.reply import json_response
+from hob.gateway.webhooks.receiver import Delivery, inbound_of
 from hob.gateway.webhooks.schemes import Wrong
 
 _UNPROVEN = "no webhook of Hob's is signed like this: secret and scheme have to be the same on both sides"
@@ -19,7 +19,7 @@ _UNPROVEN = "no webhook of Hob's is signed like this: secret and scheme have to 
 log = logging.getLogger(__name__)
 
 
-async def post(call: Call[bytes]) -> Response:
+async def post(call: EndpointCall[bytes]) -> Response:
     """Take a delivery of the webhook of this name, signed as its settings say; no token of Hob's is needed.
 
     202 says that it is kept and will be seen to, 200 that it is the same as an earlier one, whose id is told, or one
@@ -42,7 +42,7 @@ async def post(call: Call[bytes]) -> Response:
     return json_response({"id": accepted.id, "state": "accepted"}, 202)
 
 
-def _proven(call: Call[bytes], name: str) -> str:
+def _proven(call: EndpointCall[bytes], name: str) -> str:
     """The id that the proof covers, if any. Raises Refusal, the same whatever is wrong."""
     visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
     try:
@@ -51,10 +51,10 @@ def _proven(call: Call[bytes], name: str) -> str:
     except Wrong as wrong:
         if name in call.api.reception.webhooks:
             log.warning("webhook %s: a delivery is refused: %s", name, wrong, extra=OWN)
-        raise Refusal("unauthorized", _UNPROVEN) from wrong
+        raise HttpRefusal("unauthorized", _UNPROVEN) from wrong
 
 
-async def _is_own(call: Call[bytes], delivery: Delivery) -> bool:
+async def _is_own(call: EndpointCall[bytes], delivery: Delivery) -> bool:
     for id in delivery.claimed:
         row = await call.api.store.outbox.find(OutboxId(id)) if len(id) <= 255 else None
         if row is not None and row.outbound.to.channel == WEBHOOK_OUT_CHANNEL:

@@ -4,8 +4,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from hob.core.errors import InvalidRequest
-from hob.gateway.failures import Refusal
-from hob.gateway.parsing import parse_json
+from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.http.json_body import parse_json
 from hob.gateway.webhooks.schemes import Scheme
 
 _FORM = "application/x-www-form-urlencoded"
@@ -22,7 +22,7 @@ def read_body(body: bytes, content_type: str, scheme: Scheme) -> Any:
         return fields
     if media_type == "application/json" or (media_type.startswith("application/") and media_type.endswith("+json")):
         return parse_json(body)
-    raise Refusal("not_json", f"send the body as `Content-Type: application/json`, or as {_FORM}")
+    raise HttpRefusal("not_json", f"send the body as `Content-Type: application/json`, or as {_FORM}")
 
 
 def _read_form(body: bytes) -> dict[str, Any]:

@@ -17,7 +17,7 @@ _MOST_TRIES = 5  # of one sender in an hour
 _MOST_TRIES_HERE = 20  # of all senders of an account: many accounts guess no faster than a few
 
 
-class Tried(Enum):
+class PassphraseAttempt(Enum):
     """What came of a try."""
 
     RIGHT = auto()
@@ -42,19 +42,19 @@ class Passphrase:
         """Whether the message is one, right or wrong. Such a message is never stored."""
         return text.strip().partition(" ")[0].lower() == COMMAND
 
-    def attempt(self, address: SenderAddress, text: str) -> Tried:
+    def attempt(self, address: SenderAddress, text: str) -> PassphraseAttempt:
         """Let the sender in if the text says the passphrase."""
         now = self._clock.monotonic()
         here = (address.channel, address.account)
         if self._tries.wait(address, _MOST_TRIES, now) or self._tries.wait(here, _MOST_TRIES_HERE, now):
-            return Tried.TOO_OFTEN
+            return PassphraseAttempt.TOO_OFTEN
         self._tries.count(address, now)
         self._tries.count(here, now)
         if not hmac.compare_digest(self._hashed(text.strip()[len(COMMAND) :].strip()), self._hash):
-            return Tried.WRONG
+            return PassphraseAttempt.WRONG
         self._until = {each: until for each, until in self._until.items() if until > now}
         self._until[address] = now + self._seconds
-        return Tried.RIGHT
+        return PassphraseAttempt.RIGHT
 
     def lets_in(self, address: SenderAddress) -> bool:
         """Whether this sender has said it, not too long ago."""

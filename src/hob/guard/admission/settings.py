@@ -106,7 +106,7 @@ class AdmissionSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AdmissionPolicy:
     """What holds at one account of one channel."""
 
     dm: DmPolicy
@@ -115,11 +115,11 @@ class Policy:
     trigger: str
 
 
-def policy_of(settings: AdmissionSettings, origin: Address) -> Policy:
+def policy_of(settings: AdmissionSettings, origin: Address) -> AdmissionPolicy:
     """What holds where this message came from: the account's word, else the channel's, else everybody's."""
     at = [settings.channels.get(f"{origin.channel}@{origin.account}"), settings.channels.get(origin.channel)]
     here = [each for each in at if each is not None]
-    return Policy(
+    return AdmissionPolicy(
         DmPolicy(_first([each.dm_policy for each in here], settings.dm_policy.value)),
         GroupPolicy(_first([each.group_policy for each in here], settings.group_policy.value)),
         next((each.mention for each in here if each.mention is not None), settings.mention),

@@ -2,10 +2,10 @@
 
 import re
 
-from hob.guard.shell.commands import Analysis, Command
-from hob.guard.shell.tree import Problem
+from hob.guard.shell.commands import Analysis, SimpleCommand
+from hob.guard.shell.shell_interpreter import ShellInterpreter, TooMuch
+from hob.guard.shell.tree import SyntaxProblem
 from hob.guard.shell.values import ANY
-from hob.guard.shell.walking import TooMuch, Walker
 from hob.guard.wording.reasons import because
 
 LONGEST = 65_536  # characters that are read; a longer text is a problem
@@ -20,10 +20,10 @@ _STRANGE = re.compile(
 
 def analyse(command: str) -> Analysis:
     """What the text would run. Pure; never raises; takes time linear in the text, of which 64 kB are read."""
-    problems: list[Problem] = []
+    problems: list[SyntaxProblem] = []
     text = command
     if len(text) > LONGEST:
-        problems.append(Problem("it is too long to be read", text[:80]))
+        problems.append(SyntaxProblem("it is too long to be read", text[:80]))
         text = text[:LONGEST]
     text, strange = cleaned(text)
     problems.extend(strange)
@@ -32,8 +32,8 @@ def analyse(command: str) -> Analysis:
     if first.met_unset:
         more.append(_reading(text, max(0, first.widest - 1), ANY))
     commands = tuple(first.commands)
-    seen: set[Command] = set(commands) if more else set()
-    others: list[Command] = []
+    seen: set[SimpleCommand] = set(commands) if more else set()
+    others: list[SimpleCommand] = []
     for reading in more:
         for each in reading.commands:
             if each not in seen:
@@ -48,8 +48,8 @@ def analyse(command: str) -> Analysis:
     return Analysis(command, commands, tuple(others), tuple(found), tuple(bombs), functions)
 
 
-def _reading(text: str, choice: int, unset: str) -> Walker:
-    walker = Walker(choice, unset)
+def _reading(text: str, choice: int, unset: str) -> ShellInterpreter:
+    walker = ShellInterpreter(choice, unset)
     try:
         walker.whole(text)
     except (TooMuch, RecursionError):  # each limit alone leaves room on the stack, all together might not
@@ -57,13 +57,15 @@ def _reading(text: str, choice: int, unset: str) -> Walker:
     return walker
 
 
-def cleaned(text: str) -> tuple[str, list[Problem]]:
+def cleaned(text: str) -> tuple[str, list[SyntaxProblem]]:
     """The text without characters that hide what it says, and a problem for each kind of them."""
     if _STRANGE.search(text) is None:
         return text, []
     kinds = dict.fromkeys(_kind(found[0]) for found in _STRANGE.finditer(text))
     plain = _STRANGE.sub(lambda found: " " if _kind(found[0]) == "unusual blanks" else "", text)
-    return plain, [Problem(because("it holds {kind}", kind=kind), plain[:80], "hidden-characters") for kind in kinds]
+    return plain, [
+        SyntaxProblem(because("it holds {kind}", kind=kind), plain[:80], "hidden-characters") for kind in kinds
+    ]
 
 
 def _kind(char: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hob.guard.shell.projects import project_files
-from hob.guard.shell.tree import Problem
+from hob.guard.shell.tree import SyntaxProblem
 from hob.guard.shell.values import ANY, shown, words
 
 
@@ -46,7 +46,7 @@ NOTHING = Runs()
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SimpleCommand:
     """One simple command, wherever it stands. In values the signs of `values` mark what is not known.
 
     `via` is what it stands in (`sudo`, `sh -c`, `$( )`, …), outermost first; `directory` the one it runs in as far as
@@ -86,9 +86,9 @@ class Analysis:
     """
 
     text: str
-    commands: tuple[Command, ...]
-    others: tuple[Command, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    commands: tuple[SimpleCommand, ...]
+    others: tuple[SimpleCommand, ...] = ()
+    problems: tuple[SyntaxProblem, ...] = ()
     bombs: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
 
@@ -121,7 +121,7 @@ class Analysis:
         return tuple(found)
 
     @property
-    def _bound(self) -> Iterator[Command]:
+    def _bound(self) -> Iterator[SimpleCommand]:
         """The commands whose files can be named; in unlikely readings only where the whole command is known."""
         yield from self.commands
         yield from (command for command in self.others if not any(ANY in arg for arg in command.argv))

@@ -8,7 +8,7 @@ from hob.core.tools import Effect
 NO_EFFECTS: frozenset[Effect] = frozenset()
 
 
-class Severity(IntEnum):
+class ShellSeverity(IntEnum):
     """What is to be done about it; the greatest of all findings counts."""
 
     PLAIN = 0  # nothing: it is told for its effects
@@ -17,14 +17,14 @@ class Severity(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ShellFinding:
     """One thing found: the rule that found it, why it matters, and the piece of text it is about.
 
     `effects` are what it does beyond running in the sandbox; `hosts` whom it communicates with, as far as the text
     says.
     """
 
-    severity: Severity
+    severity: ShellSeverity
     rule: str
     reason: str
     text: str
@@ -32,6 +32,6 @@ class Finding:
     hosts: tuple[str, ...] = ()
 
 
-def severity(findings: tuple[Finding, ...]) -> Severity:
+def severity(findings: tuple[ShellFinding, ...]) -> ShellSeverity:
     """The greatest severity of all; plain where nothing was found."""
-    return max((finding.severity for finding in findings), default=Severity.PLAIN)
+    return max((finding.severity for finding in findings), default=ShellSeverity.PLAIN)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from hob.guard.shell.arguments import divided, values
-from hob.guard.shell.reading import unescaped
+from hob.guard.shell.lexer import unescaped
 from hob.guard.shell.values import ANY, STAR, capped, globbed, is_known
 
 _DIRECTIVE = re.compile(r"%(?:%|[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?([sbqdiouxXcfFeEgG]))")

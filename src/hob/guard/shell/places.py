@@ -35,7 +35,7 @@ _EVERYTHING = frozenset(
 _A_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?![^/])")
 
 
-class Place(StrEnum):
+class ShellPlace(StrEnum):
     """Kinds of places, as far as deleting and writing go."""
 
     ROOT = "the root of the file system"
@@ -54,8 +54,8 @@ class Place(StrEnum):
     UNKNOWN = "a place that is not known"
 
 
-TOO_MUCH = frozenset({Place.ROOT, Place.SYSTEM, Place.HOME, Place.ABOVE})
-OWN = frozenset({Place.BUILT, Place.INSIDE, Place.TEMPORARY, Place.STREAM})
+TOO_MUCH = frozenset({ShellPlace.ROOT, ShellPlace.SYSTEM, ShellPlace.HOME, ShellPlace.ABOVE})
+OWN = frozenset({ShellPlace.BUILT, ShellPlace.INSIDE, ShellPlace.TEMPORARY, ShellPlace.STREAM})
 
 
 class Map:
@@ -97,11 +97,11 @@ class Map:
     def _absolute(self, path: str) -> str:
         return self.home + path[1:] if path[0] == HOME and self.home else path
 
-    def place(self, path: str, directory: str) -> Place:
+    def place(self, path: str, directory: str) -> ShellPlace:
         """What kind of place the path leads to."""
         found = self.resolve(path, directory)
         if found[0] == ANY:
-            return Place.UNKNOWN
+            return ShellPlace.UNKNOWN
         parts = found.split("/")
         everything = parts[-1] in _EVERYTHING
         if everything:
@@ -111,44 +111,44 @@ class Map:
         if absolute != "/" and self._within(absolute):
             return self._inside(absolute[len(self.workspace) :], everything)
         if self.workspace.startswith(absolute.rstrip("/") + "/"):
-            return Place.HOME if found == HOME else Place.ROOT if absolute == "/" else Place.ABOVE
+            return ShellPlace.HOME if found == HOME else ShellPlace.ROOT if absolute == "/" else ShellPlace.ABOVE
         return self._outside(found, parts)
 
-    def _inside(self, path: str, everything: bool) -> Place:
+    def _inside(self, path: str, everything: bool) -> ShellPlace:
         parts = [part for part in path.split("/") if part]
         if not parts:
-            return Place.WORKSPACE
+            return ShellPlace.WORKSPACE
         if _HISTORY & set(parts):
-            return Place.HISTORY
+            return ShellPlace.HISTORY
         if any(ANY in part for part in parts):
-            return Place.UNKNOWN
+            return ShellPlace.UNKNOWN
         if _BUILT & set(parts):
-            return Place.BUILT
+            return ShellPlace.BUILT
         last = parts[-1].replace(STAR, "x").replace(ONE, "x")
         if not everything and any(fnmatchcase(last, pattern) for pattern in _BUILT_FILES):
-            return Place.BUILT
+            return ShellPlace.BUILT
         if any(may_be(part, name) for part in parts if part not in _EVERYTHING for name in _HISTORY):
-            return Place.HISTORY
-        return Place.INSIDE
+            return ShellPlace.HISTORY
+        return ShellPlace.INSIDE
 
-    def _outside(self, found: str, parts: list[str]) -> Place:
+    def _outside(self, found: str, parts: list[str]) -> ShellPlace:
         if found[0] == HOME:
-            return Place.HOME if len(parts) == 1 else Place.OUTSIDE
+            return ShellPlace.HOME if len(parts) == 1 else ShellPlace.OUTSIDE
         names = parts[1:] if found != "/" else []
         if not names or names[0] == "":
-            return Place.ROOT
+            return ShellPlace.ROOT
         first = names[0]
         if first == "dev" and len(names) > 1:
-            return Place.STREAM if names[1] in _HARMLESS_DEVICES else Place.DEVICE
+            return ShellPlace.STREAM if names[1] in _HARMLESS_DEVICES else ShellPlace.DEVICE
         if first in ("proc", "sys") and len(names) > 1 and not (first == "proc" and names[1] == "self"):
-            return Place.KERNEL
+            return ShellPlace.KERNEL
         if first == "tmp" or names[:2] == ["var", "tmp"]:
             depth = 1 if first == "tmp" else 2
-            return Place.TEMPORARY if len(names) > depth and ANY not in found[:5] else Place.OUTSIDE
+            return ShellPlace.TEMPORARY if len(names) > depth and ANY not in found[:5] else ShellPlace.OUTSIDE
         if len(names) == 1:
-            return Place.SYSTEM if any(may_be(first, each) for each in _SYSTEM) else Place.OUTSIDE
+            return ShellPlace.SYSTEM if any(may_be(first, each) for each in _SYSTEM) else ShellPlace.OUTSIDE
         if len(names) == 2 and (first in _DEEP or may_be(first, "usr")):
-            return Place.SYSTEM
+            return ShellPlace.SYSTEM
         if len(names) == 2 and any(may_be(first, each) for each in ("home", "Users")):
-            return Place.HOME
-        return Place.OUTSIDE
+            return ShellPlace.HOME
+        return ShellPlace.OUTSIDE

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hob.guard.shell.commands import Command
+from hob.guard.shell.commands import SimpleCommand
 from hob.guard.shell.tree import Block, Function, Pipeline, Simple
 
 _ITSELF = re.compile(r"\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE)")
@@ -17,7 +17,7 @@ class _Frame(NamedTuple):
     branches: int
 
 
-class Calls:
+class CallGraph:
     """Which function calls which, and how."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Calls:
             edges = self._edges.setdefault(self._frames[-1].name, {})
             edges[name] = edges.get(name, False) or forks
 
-    def look_at_loop(self, text: str, inside: Sequence[Command]) -> None:
+    def look_at_loop(self, text: str, inside: Sequence[SimpleCommand]) -> None:
         """An endless loop runs these."""
         pauses = any(command.name in _PAUSES and not command.background for command in inside)
         if any(command.background for command in inside) and not pauses:
@@ -96,7 +96,7 @@ def names_itself(node: Simple) -> bool:
     return name.literal in _SHELLS and any(_ITSELF.match(word.text.strip('"')) for word in node.words[1:3])
 
 
-def is_endless(node: Block, test: Sequence[Command]) -> bool:
+def is_endless(node: Block, test: Sequence[SimpleCommand]) -> bool:
     """Will the loop's test never end it?"""
     sure = frozenset({":", "true"}) if node.kind == "while" else frozenset({"false"})
     if test:

@@ -140,11 +140,11 @@ class Parsed:
     """A text as read. `rest` is what could not be read any more, `problems` says why."""
 
     script: Script
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SyntaxProblem, ...] = ()
     rest: str = field(default="")
 
 
-class Problem(NamedTuple):
+class SyntaxProblem(NamedTuple):
     """What could not be understood, and the piece of text it is about."""
 
     reason: str

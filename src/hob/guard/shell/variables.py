@@ -37,7 +37,7 @@ GIVEN: dict[str, str] = {
 
 
 @dataclass(slots=True)
-class State:
+class ShellState:
     """Variables with their possible values, the directory with its own, and the positional parameters."""
 
     variables: dict[str, tuple[Value, ...]] = field(default_factory=dict)
@@ -45,20 +45,20 @@ class State:
     positional: tuple[str, ...] | None = ()  # None: not known
     functions: dict[str, Function] = field(default_factory=dict)  # of the whole text, in all states alike
 
-    def copy(self) -> State:
+    def copy(self) -> ShellState:
         """A state of its own, for a subshell or a branch."""
-        return State(dict(self.variables), self.directories, self.positional, self.functions)
+        return ShellState(dict(self.variables), self.directories, self.positional, self.functions)
 
     def assign(self, name: str, value: Value) -> None:
         """It has this value from here on."""
         self.variables[name] = (value,)
 
-    def restore(self, other: State) -> None:
+    def restore(self, other: ShellState) -> None:
         """Become what the other is."""
         self.variables, self.directories = dict(other.variables), other.directories
         self.positional = other.positional
 
-    def join(self, other: State) -> None:
+    def join(self, other: ShellState) -> None:
         """From here on either this or the other may be the case."""
         if other.variables != self.variables:
             for name in other.variables.keys() | self.variables.keys():

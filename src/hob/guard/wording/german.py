@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hob.guard.modes import ACTS
+from hob.guard.policy.modes import ACTS
 from hob.guard.wording.german_commands import OF_COMMANDS
 from hob.guard.wording.german_questions import OF_ANSWERS, OF_QUESTIONS, OF_RULES
 

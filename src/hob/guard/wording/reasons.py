@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hob.guard.wording.german import GERMAN
 
 
-class Reason(str):
+class GuardReason(str):
     """A reason in English that remembers its sentence and the words in it."""
 
     __slots__ = ("sentence", "values")
@@ -16,16 +16,16 @@ class Reason(str):
     sentence: str
     values: Mapping[str, str]
 
-    def __new__(cls, sentence: str, values: Mapping[str, str]) -> "Reason":
+    def __new__(cls, sentence: str, values: Mapping[str, str]) -> "GuardReason":
         made = super().__new__(cls, sentence.format_map(values))
         made.sentence = sentence
         made.values = values
         return made
 
 
-def because(sentence: str, **values: str) -> Reason:
+def because(sentence: str, **values: str) -> GuardReason:
     """The sentence with these words in its placeholders; they may be reasons themselves."""
-    return Reason(sentence, values)
+    return GuardReason(sentence, values)
 
 
 def say(language: str, sentence: str, **values: str) -> str:
@@ -37,7 +37,7 @@ def in_language(reason: str, language: str, german: Mapping[str, str] = GERMAN) 
     """The reason in this language; as it is, in English, where Hob does not know it in another."""
     if language != "de":
         return str(reason)
-    if not isinstance(reason, Reason):
+    if not isinstance(reason, GuardReason):
         return german.get(reason, reason)
     known = german.get(reason.sentence)
     if known is None:

@@ -21,15 +21,15 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
 from hob.core.sentences import Sentence
-from hob.providers.answer import Answer
 from hob.providers.cli.complaints import fault_of
-from hob.providers.cli.events import Failed, Finished, Opened, Refused, Retrying, Said, Thought
-from hob.providers.cli.process import Command, LineTooLong, Process, run
-from hob.providers.cli.program import COMMANDS, Ask, Cli, Facts, find_cli, open_cli
-from hob.providers.cli.sessions import Session, Sessions
+from hob.providers.cli.events import CliFailed, CliFinished, CliOpened, CliRefused, CliRetrying, CliSaid, CliThought
+from hob.providers.cli.process import CliCommand, LineTooLong, Process, run
+from hob.providers.cli.program import COMMANDS, Cli, CliFacts, CliRequest, find_cli, open_cli
+from hob.providers.cli.sessions import CliSession, CliSessions
 from hob.providers.cli.settings import CliSettings
 from hob.providers.cli.transcript import render, render_new
-from hob.providers.faults import hide_keys, read_retry_after
+from hob.providers.http.answer import GrowingAnswer
+from hob.providers.http.faults import hide_keys, read_retry_after
 
 _COMMON = (
     *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TZ", "USER", "XDG_CACHE_HOME"),
@@ -62,7 +62,7 @@ class CliModel:
         self._clock = clock
         self._environ = environ
         self._folder = folder
-        self._sessions = Sessions()
+        self._sessions = CliSessions()
         self._mark = secrets.token_hex(4)
         self._swept = False
 
@@ -85,11 +85,11 @@ class CliModel:
             async for event in events:
                 yield event
 
-    async def _answer(self, request: ModelRequest, known: Session | None) -> AsyncGenerator[ModelEvent]:
+    async def _answer(self, request: ModelRequest, known: CliSession | None) -> AsyncGenerator[ModelEvent]:
         keeps = self._settings.keep_sessions and request.cache_key is not None
         scratch = self._prepare(request)
         try:
-            ask = Ask(
+            ask = CliRequest(
                 scratch,
                 request.model or self._settings.model,
                 session=known.id if known else str(uuid.uuid4()) if keeps else "",
@@ -110,11 +110,11 @@ class CliModel:
             shutil.rmtree(scratch, ignore_errors=True)
         yield heard.reply
 
-    async def _run(self, ask: Ask, text: str, heard: "_Heard") -> AsyncGenerator[ModelEvent]:
+    async def _run(self, ask: CliRequest, text: str, heard: "_Heard") -> AsyncGenerator[ModelEvent]:
         facts = self._cli.facts
         prompt = ask.scratch / "prompt.txt"
         prompt.write_text(self._cli.prompt(text), "utf-8", errors="replace")
-        command = Command(
+        command = CliCommand(
             (self._program(), *self._cli.arguments(ask)),
             self._variables(ask),
             self._folder / "work",
@@ -140,7 +140,7 @@ class CliModel:
         except OSError as error:
             raise ModelError(ModelFault.SETTINGS, f"{facts.title} cannot be run: {error}") from error
 
-    async def _close(self, process: Process, ask: Ask, heard: "_Heard") -> None:
+    async def _close(self, process: Process, ask: CliRequest, heard: "_Heard") -> None:
         """Let it end by itself, so that it keeps its conversation, writes its report and exits as it means to."""
         if heard.stopped_short:
             return
@@ -180,7 +180,7 @@ class CliModel:
                 if left.stat().st_mtime < long_ago:
                     shutil.rmtree(left, ignore_errors=True)
 
-    def _variables(self, ask: Ask) -> dict[str, str]:
+    def _variables(self, ask: CliRequest) -> dict[str, str]:
         facts = self._cli.facts
         names = (*_COMMON, *facts.environment, *self._settings.environment)
         passed = {name: self._environ[name] for name in names if name in self._environ}
@@ -196,24 +196,30 @@ class _Heard:
     """What one run has said, from its lines to the reply."""
 
     def __init__(
-        self, cli: Cli, ask: Ask, known: Session | None, patience: float, clock: Clock, hidden: tuple[str, ...]
+        self,
+        cli: Cli,
+        ask: CliRequest,
+        known: CliSession | None,
+        patience: float,
+        clock: Clock,
+        hidden: tuple[str, ...],
     ) -> None:
         self.session = ask.session
         self.total = known.total if known else Usage()
         self.over = False
         self.stopped_short = False
         self.reply = ModelReply("")
-        self._facts: Facts = cli.facts
+        self._facts: CliFacts = cli.facts
         self._cli = cli
         self._resumes = known is not None
         self._patience = patience
         self._clock = clock
         self._hidden = hidden
         self._decoder = cli.decoder()
-        self._answer = Answer(cli.facts.title, secrets=hidden)
+        self._answer = GrowingAnswer(cli.facts.title, secrets=hidden)
         self._answer.model = ask.model
-        self._finished = Finished()
-        self._failed: Failed | None = None
+        self._finished = CliFinished()
+        self._failed: CliFailed | None = None
         self._refused: dict[str, None] = {}
         self._retries = 0
         self._first_retry = 0.0
@@ -230,23 +236,23 @@ class _Heard:
         self._said_json = True
         for event in self._decoder.feed(line):
             match event:
-                case Said(text):
+                case CliSaid(text):
                     self._answer.say(text)
-                case Thought(text):
+                case CliThought(text):
                     self._answer.think(text)
-                case Opened(session, model):
+                case CliOpened(session, model):
                     self.session = session if self.session and session else self.session
                     self._answer.model = model or self._answer.model
-                case Refused(tool):
+                case CliRefused(tool):
                     self._refused[tool or "?"] = None
-                case Retrying():
+                case CliRetrying():
                     self._retry(event)
-                case Failed():
+                case CliFailed():
                     self._failed = event
                     self.over = True
                     self.stopped_short = event.fault is ModelFault.CUT and self._answer.begun
                     break
-                case Finished():
+                case CliFinished():
                     self._finish(event)
         return self._answer.take_events() or [_BEAT]
 
@@ -276,12 +282,12 @@ class _Heard:
             events.append(Remark(Sentence.CLI_TOOLS_REFUSED, values))
         return events
 
-    def _finish(self, event: Finished) -> None:
+    def _finish(self, event: CliFinished) -> None:
         self._finished = event
         self.over = True
         self.stopped_short = event.stop is Stop.LENGTH
 
-    def _retry(self, event: Retrying) -> None:
+    def _retry(self, event: CliRetrying) -> None:
         """It may try again by itself, as long as somebody waits and nothing was shown."""
         now = self._clock.monotonic()
         if not self._retries:
@@ -294,7 +300,7 @@ class _Heard:
             raise self._failure(event.fault, event.said, event.delay)
         self._retries += 1
 
-    def _failed_with(self, failed: Failed, returncode: int | None, complaints: str) -> Exception:
+    def _failed_with(self, failed: CliFailed, returncode: int | None, complaints: str) -> Exception:
         fault, said = failed.fault, failed.said
         if not said:  # it failed without a word: what it wrote beside may tell why
             said = _last(complaints) or ("" if returncode is None else f"it ended with code {returncode}")
@@ -356,7 +362,7 @@ def _last(complaints: str) -> str:
     return complaints.replace("\n", " ")[-2000:]
 
 
-def _describe(facts: Facts, fault: ModelFault, said: str) -> str:
+def _describe(facts: CliFacts, fault: ModelFault, said: str) -> str:
     lead = _ADVICE.get(fault, "{title} gave no answer").format(
         title=facts.title, name=facts.name, login=facts.login, package=facts.package
     )

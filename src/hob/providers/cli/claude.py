@@ -12,11 +12,20 @@ from typing import Any
 from hob.core.errors import ModelFault
 from hob.core.models import Stop, Thinking, Usage
 from hob.providers.cli.complaints import fault_of
-from hob.providers.cli.events import Event, Failed, Finished, Opened, Refused, Retrying, Said, Thought
-from hob.providers.cli.program import NO_SYSTEM, Ask, Facts, defused
+from hob.providers.cli.events import (
+    CliFailed,
+    CliFinished,
+    CliOpened,
+    CliRefused,
+    CliRetrying,
+    CliSaid,
+    CliThought,
+    Event,
+)
+from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
 from hob.providers.cli.reading import Object, count_in, number_in, object_in, objects_in, text_in
 
-FACTS = Facts(
+FACTS = CliFacts(
     name="claude-cli",
     title="Claude Code",
     package="@anthropic-ai/claude-code",
@@ -64,7 +73,7 @@ class ClaudeCli:
 
     facts = FACTS
 
-    def arguments(self, ask: Ask) -> tuple[str, ...]:
+    def arguments(self, ask: CliRequest) -> tuple[str, ...]:
         """As `Cli.arguments`."""
         session = ("--resume" if ask.resumes else "--session-id", ask.session)
         return (
@@ -78,7 +87,7 @@ class ClaudeCli:
             *ask.further,
         )
 
-    def variables(self, ask: Ask) -> Mapping[str, str]:
+    def variables(self, ask: CliRequest) -> Mapping[str, str]:
         """As `Cli.variables`."""
         if ask.thinking is not Thinking.OFF:  # thinking counts as output: a limit would leave no room to answer
             return {}
@@ -134,13 +143,13 @@ class ClaudeDecoder:
     def _read_system(self, line: Object) -> Sequence[Event]:
         match line.get("subtype"):
             case "init":
-                return (Opened(text_in(line, "session_id"), text_in(line, "model")),)
+                return (CliOpened(text_in(line, "session_id"), text_in(line, "model")),)
             case "api_retry":
                 status, word = count_in(line, "error_status"), text_in(line, "error")
                 fault = _FAULTS.get(word) or fault_of(word, status, ModelFault.NETWORK)
                 said = f"{status} {word}" if status else "no connection"
                 delay = number_in(line, "retry_delay_ms")
-                return (Retrying(fault, said, None if delay is None else delay / 1000),)
+                return (CliRetrying(fault, said, None if delay is None else delay / 1000),)
             case "model_refusal_no_fallback":
                 self._refused_answer = True
         return ()
@@ -151,7 +160,7 @@ class ClaudeDecoder:
                 return self._read_delta(object_in(event, "delta"))
             case "message_start":
                 if self._open and self._said_in_message:  # it asks again; what was shown would be said twice
-                    return (Failed(ModelFault.CUT),)
+                    return (CliFailed(ModelFault.CUT),)
                 self._open, self._said_in_message = True, False
                 message = object_in(event, "message")
                 self._streamed.add(text_in(message, "id"))
@@ -162,7 +171,7 @@ class ClaudeDecoder:
                 # left alone, it would ask three times more for the rest
                 if object_in(event, "delta").get("stop_reason") == "max_tokens":
                     usage = _usage({**self._began_with, **object_in(event, "usage")})
-                    return (Finished(usage, stop=Stop.LENGTH),)
+                    return (CliFinished(usage, stop=Stop.LENGTH),)
         return ()
 
     def _read_delta(self, delta: Object) -> Sequence[Event]:
@@ -170,7 +179,7 @@ class ClaudeDecoder:
             case "text_delta":
                 return self._say(text_in(delta, "text"))
             case "thinking_delta":
-                return (Thought(thought),) if (thought := text_in(delta, "thinking")) else ()
+                return (CliThought(thought),) if (thought := text_in(delta, "thinking")) else ()
         return ()
 
     def _say(self, text: str) -> Sequence[Event]:
@@ -178,7 +187,7 @@ class ClaudeDecoder:
             return ()
         first = self._said and not self._said_in_message
         self._said = self._said_in_message = True
-        return (Said("\n\n"), Said(text)) if first else (Said(text),)
+        return (CliSaid("\n\n"), CliSaid(text)) if first else (CliSaid(text),)
 
     def _read_message(self, line: Object) -> Sequence[Event]:
         message = object_in(line, "message")
@@ -186,16 +195,16 @@ class ClaudeDecoder:
         if line.get("parent_tool_use_id") or message.get("model") == "<synthetic>":  # its own words on an error
             return ()
         content = objects_in(message, "content")
-        tools = [Refused(text_in(block, "name")) for block in content if block.get("type") == "tool_use"]
+        tools = [CliRefused(text_in(block, "name")) for block in content if block.get("type") == "tool_use"]
         if text_in(message, "id") in self._streamed:
             return tools
         if self._open and self._said_in_message:
-            return (Failed(ModelFault.CUT),)
+            return (CliFailed(ModelFault.CUT),)
         self._said_in_message = False
         events: list[Event] = []
         for block in content:
             if block.get("type") == "thinking":
-                events.append(Thought(text_in(block, "thinking")))
+                events.append(CliThought(text_in(block, "thinking")))
             elif block.get("type") == "text":
                 events += self._say(text_in(block, "text"))
         return (*events, *tools)
@@ -205,10 +214,10 @@ class ClaudeDecoder:
         if line.get("is_error") or text_in(line, "subtype").startswith("error"):
             errors = line.get("errors")
             said = result or "; ".join(map(str, errors)) if isinstance(errors, list) else result
-            return (Failed(self._fault(line, said), said or text_in(line, "subtype"), self._resets_at, _cost(line)),)
-        denied = [Refused(text_in(denial, "tool_name")) for denial in objects_in(line, "permission_denials")]
+            return (CliFailed(self._fault(line, said), said or text_in(line, "subtype"), self._resets_at, _cost(line)),)
+        denied = [CliRefused(text_in(denial, "tool_name")) for denial in objects_in(line, "permission_denials")]
         last = () if self._said else self._say(result)
-        return (*last, *denied, Finished(_usage(object_in(line, "usage")), _cost(line)))
+        return (*last, *denied, CliFinished(_usage(object_in(line, "usage")), _cost(line)))
 
     def _fault(self, line: Object, said: str) -> ModelFault:
         if line.get("stop_reason") == "refusal" or self._refused_answer:

@@ -17,11 +17,20 @@ from typing import Any
 from hob.core.errors import ModelFault
 from hob.core.models import Thinking, Usage
 from hob.providers.cli.complaints import fault_of
-from hob.providers.cli.events import Event, Failed, Finished, Opened, Refused, Retrying, Said, Thought
-from hob.providers.cli.program import NO_SYSTEM, Ask, Facts, defused
+from hob.providers.cli.events import (
+    CliFailed,
+    CliFinished,
+    CliOpened,
+    CliRefused,
+    CliRetrying,
+    CliSaid,
+    CliThought,
+    Event,
+)
+from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
 from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
-FACTS = Facts(
+FACTS = CliFacts(
     name="codex-cli",
     title="Codex",
     package="@openai/codex",
@@ -70,7 +79,7 @@ class CodexCli:
 
     facts = FACTS
 
-    def arguments(self, ask: Ask) -> tuple[str, ...]:
+    def arguments(self, ask: CliRequest) -> tuple[str, ...]:
         """As `Cli.arguments`."""
         own = _own_provider(ask.environ)
         model = ask.model or own.model
@@ -87,7 +96,7 @@ class CodexCli:
             "-",
         )
 
-    def variables(self, ask: Ask) -> Mapping[str, str]:
+    def variables(self, ask: CliRequest) -> Mapping[str, str]:
         """As `Cli.variables`."""
         return _own_provider(ask.environ).variables
 
@@ -165,26 +174,26 @@ class CodexDecoder:
         """As `Decoder.feed`."""
         match line.get("type"):
             case "thread.started":
-                return (Opened(text_in(line, "thread_id")),)
+                return (CliOpened(text_in(line, "thread_id")),)
             case "item.completed":
                 return self._read_item(object_in(line, "item"))
             case "error":
                 return self._read_error(text_in(line, "message"))
             case "turn.failed":
                 said = text_in(object_in(line, "error"), "message") or self._error
-                return (Failed(fault_of(said), said),)
+                return (CliFailed(fault_of(said), said),)
             case "turn.completed":
-                return (Finished(_usage(object_in(line, "usage"))),)
+                return (CliFinished(_usage(object_in(line, "usage"))),)
         return ()
 
     def _read_item(self, item: Object) -> Sequence[Event]:
         kind, text = text_in(item, "type"), text_in(item, "text")
         if kind == "agent_message" and text:
             again, self._said = self._said, True
-            return (Said("\n\n"), Said(text)) if again else (Said(text),)
+            return (CliSaid("\n\n"), CliSaid(text)) if again else (CliSaid(text),)
         if kind == "reasoning" and text:
-            return (Thought(text),)
-        return (Refused(kind),) if kind in _TOOLS else ()  # an item of type error is but a notice
+            return (CliThought(text),)
+        return (CliRefused(kind),) if kind in _TOOLS else ()  # an item of type error is but a notice
 
     def _read_error(self, said: str) -> Sequence[Event]:
         retrying = _RECONNECTING.match(said)
@@ -192,7 +201,7 @@ class CodexDecoder:
             self._error = said
             return ()
         why = retrying[1] or ""
-        return (Retrying(fault_of(why, otherwise=ModelFault.NETWORK), why),)
+        return (CliRetrying(fault_of(why, otherwise=ModelFault.NETWORK), why),)
 
 
 def _usage(usage: Object) -> Usage:

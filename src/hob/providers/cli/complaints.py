@@ -3,7 +3,7 @@
 import re
 
 from hob.core.errors import ModelFault
-from hob.providers.faults import classify, read_complaint
+from hob.providers.http.faults import classify, read_complaint
 
 _LOGIN = re.compile(
     r"not logged in|log ?in\b|/login|set an auth|auth method|authenticat|oauth|credential|no authentication"

@@ -11,11 +11,20 @@ from typing import Any
 from hob.core.errors import ModelFault
 from hob.core.models import Thinking, Usage
 from hob.providers.cli.complaints import fault_of
-from hob.providers.cli.events import Event, Failed, Finished, Opened, Refused, Retrying, Said, Thought
-from hob.providers.cli.program import NO_SYSTEM, Ask, Facts, defused
+from hob.providers.cli.events import (
+    CliFailed,
+    CliFinished,
+    CliOpened,
+    CliRefused,
+    CliRetrying,
+    CliSaid,
+    CliThought,
+    Event,
+)
+from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
 from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
-FACTS = Facts(
+FACTS = CliFacts(
     name="copilot-cli",
     title="Copilot CLI",
     package="@github/copilot",
@@ -42,7 +51,7 @@ class CopilotCli:
 
     facts = FACTS
 
-    def arguments(self, ask: Ask) -> tuple[str, ...]:
+    def arguments(self, ask: CliRequest) -> tuple[str, ...]:
         """As `Cli.arguments`."""
         return (
             *("--output-format", "json", "--stream", "on", "--no-color", "--log-level", "none"),
@@ -56,7 +65,7 @@ class CopilotCli:
             *ask.further,
         )
 
-    def variables(self, ask: Ask) -> Mapping[str, str]:
+    def variables(self, ask: CliRequest) -> Mapping[str, str]:
         """As `Cli.variables`."""
         return {}
 
@@ -95,7 +104,7 @@ class CopilotDecoder:
         self._said = False
         self._model = ""
         self._failure: tuple[str, int] = ("", 0)
-        self._error: Failed | None = None
+        self._error: CliFailed | None = None
 
     def feed(self, line: Object) -> Sequence[Event]:
         """As `Decoder.feed`."""
@@ -104,21 +113,21 @@ class CopilotDecoder:
             case "assistant.message_delta":
                 return self._say(text_in(data, "messageId"), text_in(data, "deltaContent"))
             case "assistant.reasoning_delta":
-                return (Thought(text),) if (text := text_in(data, "deltaContent")) else ()
+                return (CliThought(text),) if (text := text_in(data, "deltaContent")) else ()
             case "assistant.message":
                 return self._read_message(data)
             case "tool.execution_start":
-                return (Refused(text_in(data, "toolName")),)
+                return (CliRefused(text_in(data, "toolName")),)
             case "model.call_start":
-                return (Opened("", text_in(data, "model")),)
+                return (CliOpened("", text_in(data, "model")),)
             case "model.call_failure":
                 self._failure = (text_in(data, "errorMessage"), count_in(data, "statusCode"))
             case "assistant.turn_retry":
                 said, status = self._failure
-                return (Retrying(fault_of(said, status, ModelFault.NETWORK), f"{status or ''} {said}".strip()),)
+                return (CliRetrying(fault_of(said, status, ModelFault.NETWORK), f"{status or ''} {said}".strip()),)
             case "session.error":
                 said, status = text_in(data, "message"), count_in(data, "statusCode")
-                self._error = Failed(fault_of(said, status), said)
+                self._error = CliFailed(fault_of(said, status), said)
             case "result":
                 return self._read_result(line)
         return ()
@@ -128,13 +137,13 @@ class CopilotDecoder:
             return ()
         if message not in self._streamed:
             if self._message:  # it begins anew in the middle; what was shown would be said twice
-                return (Failed(ModelFault.CUT),)
+                return (CliFailed(ModelFault.CUT),)
             self._streamed.add(message)
             self._message = message
             if self._said:
-                return (Said("\n\n"), Said(text))
+                return (CliSaid("\n\n"), CliSaid(text))
         self._said = True
-        return (Said(text),)
+        return (CliSaid(text),)
 
     def _read_message(self, data: Object) -> Sequence[Event]:
         message = text_in(data, "messageId")
@@ -143,8 +152,8 @@ class CopilotDecoder:
         return events
 
     def _read_result(self, line: Object) -> Sequence[Event]:
-        opened = Opened(text_in(line, "sessionId"))
+        opened = CliOpened(text_in(line, "sessionId"))
         if line.get("exitCode") == 0 and self._error is None:
-            return (opened, Finished())
+            return (opened, CliFinished())
         said, status = self._failure
-        return (opened, self._error or Failed(fault_of(said, status), said))
+        return (opened, self._error or CliFailed(fault_of(said, status), said))

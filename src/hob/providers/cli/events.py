@@ -7,7 +7,7 @@ from hob.core.models import Stop, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class CliOpened:
     """The CLI's conversation has this id; `model` is the one it asks. Either may be empty."""
 
     session: str
@@ -15,21 +15,21 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CliSaid:
     """A piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class CliThought:
     """A piece of the reasoning."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
+class CliRetrying:
     """The CLI failed and will ask again by itself, after `delay` seconds where it tells how many."""
 
     fault: ModelFault
@@ -38,14 +38,14 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class CliRefused:
     """The CLI's model reached for a tool of the CLI, which it is not given."""
 
     tool: str
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class CliFailed:
     """The run failed; `resets_at` (seconds since 1970) is when it may work again, where the CLI tells.
 
     `cost` (micro-dollars) is what it took all the same.
@@ -58,7 +58,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class CliFinished:
     """The answer is whole. `cost` is in micro-dollars."""
 
     usage: Usage | None = None
@@ -66,4 +66,4 @@ class Finished:
     stop: Stop = Stop.END
 
 
-Event = Opened | Said | Thought | Retrying | Refused | Failed | Finished
+Event = CliOpened | CliSaid | CliThought | CliRetrying | CliRefused | CliFailed | CliFinished

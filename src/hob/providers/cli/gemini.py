@@ -12,8 +12,8 @@ from typing import Any
 
 from hob.core.models import Usage
 from hob.providers.cli.complaints import fault_of
-from hob.providers.cli.events import Event, Failed, Finished, Opened, Refused, Said
-from hob.providers.cli.program import NO_SYSTEM, Ask, Facts, defused
+from hob.providers.cli.events import CliFailed, CliFinished, CliOpened, CliRefused, CliSaid, Event
+from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
 from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
 _SETTINGS = {
@@ -30,7 +30,7 @@ _SETTINGS = {
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": False},
 }
-FACTS = Facts(
+FACTS = CliFacts(
     name="gemini-cli",
     title="Gemini CLI",
     package="@google/gemini-cli",
@@ -80,7 +80,7 @@ class GeminiCli:
 
     facts = FACTS
 
-    def arguments(self, ask: Ask) -> tuple[str, ...]:
+    def arguments(self, ask: CliRequest) -> tuple[str, ...]:
         """As `Cli.arguments`."""
         session = ("--resume" if ask.resumes else "--session-id", ask.session)
         return (
@@ -91,7 +91,7 @@ class GeminiCli:
             *ask.further,
         )
 
-    def variables(self, ask: Ask) -> Mapping[str, str]:
+    def variables(self, ask: CliRequest) -> Mapping[str, str]:
         """As `Cli.variables`."""
         return {"GEMINI_SYSTEM_MD": str(ask.scratch / "system.md")}
 
@@ -126,11 +126,11 @@ class GeminiDecoder:
             case "message":
                 return self._say(text_in(line, "content")) if line.get("role") == "assistant" else ()
             case "init":
-                return (Opened(text_in(line, "session_id"), text_in(line, "model")),)
+                return (CliOpened(text_in(line, "session_id"), text_in(line, "model")),)
             case "tool_use":
                 self._called = True
                 tool = text_in(line, "tool_name")
-                return () if tool in _HARMLESS else (Refused(tool),)
+                return () if tool in _HARMLESS else (CliRefused(tool),)
             case "error":
                 if line.get("severity") == "error":
                     self._error = text_in(line, "message")
@@ -143,15 +143,15 @@ class GeminiDecoder:
             return ()
         parted, self._called = self._called and self._said, False
         self._said = True
-        return (Said("\n\n"), Said(text)) if parted else (Said(text),)
+        return (CliSaid("\n\n"), CliSaid(text)) if parted else (CliSaid(text),)
 
     def _read_result(self, line: Object) -> Sequence[Event]:
         if line.get("status") != "success":
             said = text_in(object_in(line, "error"), "message") or self._error
             inner = _API_ERROR.search(said)
-            return (Failed(fault_of(inner[1] if inner else said), said),)
+            return (CliFailed(fault_of(inner[1] if inner else said), said),)
         stats = object_in(line, "stats")
         sent, cached = count_in(stats, "input_tokens"), count_in(stats, "cached")
         # what it thought is in the total alone
         output = max(count_in(stats, "output_tokens"), count_in(stats, "total_tokens") - sent)
-        return (Finished(Usage(sent, output, min(cached, sent)) if stats else None),)
+        return (CliFinished(Usage(sent, output, min(cached, sent)) if stats else None),)

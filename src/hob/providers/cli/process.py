@@ -18,7 +18,7 @@ _AFTER_EXIT = 1.0  # seconds in which the last lines must have come, though a ch
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CliCommand:
     """What is run. The program sees these variables and no others, and reads the file as its standard input."""
 
     arguments: Sequence[str]
@@ -36,7 +36,7 @@ class LineTooLong(Exception):
 class Process:
     """A running program, in a process group of its own."""
 
-    def __init__(self, command: Command, output: "_Output", transport: asyncio.SubprocessTransport) -> None:
+    def __init__(self, command: CliCommand, output: "_Output", transport: asyncio.SubprocessTransport) -> None:
         self._command = command
         self._output = output
         self._transport = transport
@@ -101,7 +101,7 @@ class Process:
 
 
 @asynccontextmanager
-async def run(command: Command) -> AsyncIterator[Process]:
+async def run(command: CliCommand) -> AsyncIterator[Process]:
     """The program, running; it is stopped at the block's end, however that comes. Raises OSError."""
     loop = asyncio.get_running_loop()
     with command.stdin.open("rb") as stdin:

@@ -23,7 +23,7 @@ NO_SYSTEM = "You are a helpful assistant."
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class CliFacts:
     """One CLI as data. `environment` names the variables it may see besides the usual ones, `sets` gives it others.
 
     `lost` matches its complaint about a conversation that it does not have (any more). `workplace` are files that its
@@ -46,7 +46,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CliRequest:
     """One run. `session` is empty where nothing shall be kept; `scratch` is a folder for this run alone.
 
     `environ` is the owner's.
@@ -62,7 +62,7 @@ class Ask:
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
-class Decoder(Protocol):
+class CliDecoder(Protocol):
     """Reads the lines of one run, each a JSON object."""
 
     def feed(self, line: Mapping[str, Any]) -> Sequence[Event]:
@@ -73,13 +73,13 @@ class Decoder(Protocol):
 class Cli(Protocol):
     """One CLI. Nothing about it runs anything."""
 
-    facts: Facts
+    facts: CliFacts
 
-    def arguments(self, ask: Ask) -> tuple[str, ...]:
+    def arguments(self, ask: CliRequest) -> tuple[str, ...]:
         """The arguments behind the program's name; the prompt comes through its standard input."""
         ...
 
-    def variables(self, ask: Ask) -> Mapping[str, str]:
+    def variables(self, ask: CliRequest) -> Mapping[str, str]:
         """Variables of this run."""
         ...
 
@@ -91,7 +91,7 @@ class Cli(Protocol):
         """The text in a form that the CLI passes on as it is: no command, no name of a file to read."""
         ...
 
-    def decoder(self) -> Decoder:
+    def decoder(self) -> CliDecoder:
         """Reads one run."""
         ...
 

@@ -16,7 +16,7 @@ _NOTE, _END_OF_NOTE = "\n\n<context>\n", "\n</context>"
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CliSession:
     """A conversation of the CLI. `heard` messages of ours are in it, its own answer last; `digest` tells which.
 
     `total` is what it has used so far.
@@ -28,13 +28,13 @@ class Session:
     total: Usage
 
 
-class Sessions:
+class CliSessions:
     """The conversations that CLIs keep for us, by ours. One that is in use is not here: it serves one request."""
 
     def __init__(self) -> None:
-        self._sessions: OrderedDict[SessionKey, Session] = OrderedDict()
+        self._sessions: OrderedDict[SessionKey, CliSession] = OrderedDict()
 
-    def take(self, request: ModelRequest) -> Session | None:
+    def take(self, request: ModelRequest) -> CliSession | None:
         """The conversation that this request goes on, if there is one; whatever else was kept is forgotten.
 
         It goes on where all the CLI has heard, its own last answer included, still stands at the beginning of the
@@ -56,7 +56,7 @@ class Sessions:
         if request.cache_key is None:
             return
         heard = (*request.messages, AssistantMessage(answer))
-        self._sessions[request.cache_key] = Session(id, len(heard), _digest(request, heard), total)
+        self._sessions[request.cache_key] = CliSession(id, len(heard), _digest(request, heard), total)
         if len(self._sessions) > _MOST:
             self._sessions.popitem(last=False)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from hob.core.screening.detectors import find, lower, merge
-from hob.core.screening.kinds import Finding
+from hob.core.screening.kinds import SensitiveFinding
 
 
 class Stage(Protocol):
@@ -238,7 +238,7 @@ class Redaction:
         self._before = text[max(0, end - self._CONTEXT) : end] if at <= end else ""
         return "".join(parts)
 
-    def _end(self, text: str, start: int, found: list[Finding]) -> int:
+    def _end(self, text: str, start: int, found: list[SensitiveFinding]) -> int:
         """Up to where nothing that comes later can make a finding of anything."""
         end = text.rfind("\n") + 1
         if end <= start:

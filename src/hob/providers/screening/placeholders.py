@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Mapping
 
 from hob.core.screening.detectors import merge
-from hob.core.screening.kinds import Finding, Kind
+from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
 
 SHAPE = re.compile(r"\[[A-Z_]{2,16}-[a-p]{10}\]")
 _UNFINISHED = re.compile(r"\[(?:[A-Z_]{0,16}|[A-Z_]{2,16}-[a-p]{0,10})$")
 _LONGEST = 29
 _TEXT = "TEXT"
 _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
-_NAMES = frozenset(kind.value for kind in Kind)
+_NAMES = frozenset(kind.value for kind in SensitiveKind)
 _NONE: Mapping[str, str] = {}
 
 
@@ -30,7 +30,7 @@ class Placeholders:
         self._known: dict[str, str] = {}
         self.restore: dict[str, str] = {}
 
-    def take_out(self, text: str, findings: Iterable[Finding], others: Mapping[str, str] = _NONE) -> str:
+    def take_out(self, text: str, findings: Iterable[SensitiveFinding], others: Mapping[str, str] = _NONE) -> str:
         """The text with placeholders for the findings, for `others` (values found elsewhere, with their kinds) and for
         what looks like a placeholder."""
         found = [*findings, *_quoted(text), *_mentioned(text, others)]
@@ -55,18 +55,18 @@ class Placeholders:
         return placeholder
 
 
-def _quoted(text: str) -> list[Finding]:
+def _quoted(text: str) -> list[SensitiveFinding]:
     if "[" not in text:
         return []
-    return [Finding(_TEXT, match.start(), match.end()) for match in SHAPE.finditer(text)]
+    return [SensitiveFinding(_TEXT, match.start(), match.end()) for match in SHAPE.finditer(text)]
 
 
-def _mentioned(text: str, values: Mapping[str, str]) -> list[Finding]:
-    found: list[Finding] = []
+def _mentioned(text: str, values: Mapping[str, str]) -> list[SensitiveFinding]:
+    found: list[SensitiveFinding] = []
     for value, kind in values.items():
         at = text.find(value)
         while at >= 0:
-            found.append(Finding(kind, at, at + len(value)))
+            found.append(SensitiveFinding(kind, at, at + len(value)))
             at = text.find(value, at + len(value))
     return found
 

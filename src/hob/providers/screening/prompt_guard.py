@@ -29,19 +29,19 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.screening.detectors import find, merge
-from hob.core.screening.kinds import PII, SECRETS, Finding, Kind, describe
+from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKind, describe
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.sentences import Sentence
 from hob.core.tools import ToolCall
 from hob.providers.screening.arguments import change_texts
 from hob.providers.screening.placeholders import Placeholders, Restorer, put_back
-from hob.providers.screening.settings import Action, PromptGuardSettings
+from hob.providers.screening.settings import PromptGuardSettings, ScreeningAction
 
 _MOST_SCANS = 4_096  # texts whose findings are remembered; a session has some hundreds
 _MOST_KNOWN = 256
 _DENIED = "deny_words"
-_ORDER = tuple(Action)
-_BY_CONTEXT = frozenset({Kind.PASSWORD, Kind.SECRET, Kind.BEARER})
+_ORDER = tuple(ScreeningAction)
+_BY_CONTEXT = frozenset({SensitiveKind.PASSWORD, SensitiveKind.SECRET, SensitiveKind.BEARER})
 _APART = re.compile(r"[\s()./\u2013-]")
 _NOTE = (
     "Some values are kept from you: a mark such as [EMAIL-…] or [PASSWORD-…], ten letters after the dash, stands for "
@@ -58,7 +58,7 @@ class Screened:
     """
 
     request: ModelRequest
-    action: Action = Action.OFF
+    action: ScreeningAction = ScreeningAction.OFF
     kinds: tuple[str, ...] = ()
     restore: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
@@ -74,23 +74,25 @@ class PromptGuard:
         self._patterns = [(name, compile_pattern(pattern)) for name, pattern in settings.patterns.items()]
         self._denied = compile_words(settings.deny_words)
         self._allowed = frozenset(map(_plain, settings.allow))
-        self._actions: dict[str, Action] = {
+        self._actions: dict[str, ScreeningAction] = {
             **dict.fromkeys(SECRETS, settings.secrets),
             **dict.fromkeys(PII, settings.pii),
             **dict.fromkeys(settings.patterns, settings.custom),
-            **dict.fromkeys(settings.ignore, Action.OFF),
-            _DENIED: Action.BLOCK,
+            **dict.fromkeys(settings.ignore, ScreeningAction.OFF),
+            _DENIED: ScreeningAction.BLOCK,
         }
-        self._kinds = frozenset(kind for kind in Kind if self._actions[kind] is not Action.OFF)
-        self._redacts = Action.REDACT in self._actions.values()
-        self._scans: OrderedDict[bytes, tuple[Finding, ...]] = OrderedDict()
+        self._kinds = frozenset(kind for kind in SensitiveKind if self._actions[kind] is not ScreeningAction.OFF)
+        self._redacts = ScreeningAction.REDACT in self._actions.values()
+        self._scans: OrderedDict[bytes, tuple[SensitiveFinding, ...]] = OrderedDict()
         self._known: OrderedDict[str, str] = OrderedDict()
 
     @property
     def active(self) -> bool:
         """Whether it looks for anything; if not, leave it out."""
         return any(
-            action is not Action.OFF for kind, action in self._actions.items() if kind != _DENIED or self._denied
+            action is not ScreeningAction.OFF
+            for kind, action in self._actions.items()
+            if kind != _DENIED or self._denied
         )
 
     def screen(self, request: ModelRequest) -> Screened:
@@ -107,13 +109,13 @@ class PromptGuard:
                     fresh.add(finding.kind)
                 self._remember(text[finding.start : finding.end], finding.kind)
         kinds = tuple(sorted(found))
-        action = max((self._actions[kind] for kind in kinds), key=_ORDER.index, default=Action.OFF)
-        if action is Action.BLOCK:
-            blocked = tuple(kind for kind in kinds if self._actions[kind] is Action.BLOCK)
+        action = max((self._actions[kind] for kind in kinds), key=_ORDER.index, default=ScreeningAction.OFF)
+        if action is ScreeningAction.BLOCK:
+            blocked = tuple(kind for kind in kinds if self._actions[kind] is ScreeningAction.BLOCK)
             raise refusal(blocked, found[blocked[0]])
-        if action is Action.LOCAL:
+        if action is ScreeningAction.LOCAL:
             return Screened(request, action, kinds)
-        warned = tuple(sorted(kind for kind in fresh if self._actions[kind] is Action.WARN))
+        warned = tuple(sorted(kind for kind in fresh if self._actions[kind] is ScreeningAction.WARN))
         remarks = (Remark(Sentence.PROMPT_GUARD_WARNED, (("kinds", describe(warned)),)),) if warned else ()
         placeholders = Placeholders(self._key)
         if self._redacts:
@@ -122,7 +124,7 @@ class PromptGuard:
 
     # looking
 
-    def _look(self, request: ModelRequest) -> Iterator[tuple[str, bool, str, tuple[Finding, ...]]]:
+    def _look(self, request: ModelRequest) -> Iterator[tuple[str, bool, str, tuple[SensitiveFinding, ...]]]:
         """Every text in which something was found: its place, whether it is new in this request, and what."""
         for place, new, text in _texts(request):
             findings = self._scan(text)
@@ -134,7 +136,7 @@ class PromptGuard:
                     for text, findings in self._scan_arguments(call):
                         yield "the arguments of a call", False, text, findings
 
-    def _scan(self, text: str) -> tuple[Finding, ...]:
+    def _scan(self, text: str) -> tuple[SensitiveFinding, ...]:
         """What is in the text that anything is to be done about."""
         if not text:
             return ()
@@ -149,19 +151,19 @@ class PromptGuard:
             self._scans.move_to_end(name)
         return findings
 
-    def _find(self, text: str) -> tuple[Finding, ...]:
+    def _find(self, text: str) -> tuple[SensitiveFinding, ...]:
         found = list(find(text, self._kinds))
         for name, pattern in self._patterns:
-            if self._actions[name] is not Action.OFF:
-                found += (Finding(name, *match.span()) for match in pattern.finditer(text) if match.group())
+            if self._actions[name] is not ScreeningAction.OFF:
+                found += (SensitiveFinding(name, *match.span()) for match in pattern.finditer(text) if match.group())
         if self._allowed:
             found = [each for each in found if _plain(text[each.start : each.end]) not in self._allowed]
         if self._denied is not None:
-            found += (Finding(_DENIED, *match.span()) for match in self._denied.finditer(text))
+            found += (SensitiveFinding(_DENIED, *match.span()) for match in self._denied.finditer(text))
         return tuple(found)
 
-    def _scan_arguments(self, call: ToolCall) -> list[tuple[str, tuple[Finding, ...]]]:
-        found: list[tuple[str, tuple[Finding, ...]]] = []
+    def _scan_arguments(self, call: ToolCall) -> list[tuple[str, tuple[SensitiveFinding, ...]]]:
+        found: list[tuple[str, tuple[SensitiveFinding, ...]]] = []
 
         def look(name: str, text: str) -> str:
             findings = self._scan_named(name, text)
@@ -172,17 +174,17 @@ class PromptGuard:
         change_texts(call.arguments, look)
         return found
 
-    def _scan_named(self, name: str, text: str) -> tuple[Finding, ...]:
+    def _scan_named(self, name: str, text: str) -> tuple[SensitiveFinding, ...]:
         """As `_scan`, with the name before the text: it may be what tells a password."""
         before = len(name) + 2
         findings = self._scan(f"{name}: {text}" if name else text)
         if not name:
             return findings
-        moved = (Finding(each.kind, max(0, each.start - before), each.end - before) for each in findings)
+        moved = (SensitiveFinding(each.kind, max(0, each.start - before), each.end - before) for each in findings)
         return tuple(each for each in moved if each.end > each.start)
 
     def _remember(self, value: str, kind: str) -> None:
-        if kind in _BY_CONTEXT and self._actions[kind] is Action.REDACT and _is_telling(value):
+        if kind in _BY_CONTEXT and self._actions[kind] is ScreeningAction.REDACT and _is_telling(value):
             self._known.setdefault(value, kind)
             self._known.move_to_end(value)
             if len(self._known) > _MOST_KNOWN:
@@ -211,9 +213,11 @@ class PromptGuard:
         arguments = change_texts(call.arguments, take_out)
         return call if arguments is call.arguments else replace(call, arguments=arguments)
 
-    def _take_out(self, text: str, placeholders: Placeholders, findings: tuple[Finding, ...] | None = None) -> str:
+    def _take_out(
+        self, text: str, placeholders: Placeholders, findings: tuple[SensitiveFinding, ...] | None = None
+    ) -> str:
         found = self._scan(text) if findings is None else findings
-        wanted = merge([each for each in found if self._actions[each.kind] is Action.REDACT])
+        wanted = merge([each for each in found if self._actions[each.kind] is ScreeningAction.REDACT])
         return placeholders.take_out(text, wanted, self._known)
 
 

@@ -14,7 +14,7 @@ from hob.core.tools import ToolCall
 from hob.providers.screening.arguments import change_texts
 from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts, removed
 from hob.providers.screening.own_words import all_own_words
-from hob.providers.screening.settings import Images as ImageRule
+from hob.providers.screening.settings import ImagePolicy as ImageRule
 from hob.providers.screening.settings import SanitizerSettings
 
 _BEAT = Beat()

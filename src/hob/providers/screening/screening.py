@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hob.core.errors import ModelError
 from hob.core.models import ModelEvent, ModelRequest
-from hob.providers.screening.settings import Action, ClassifierSettings, PromptGuardSettings, SanitizerSettings
+from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings, ScreeningAction
 
 if TYPE_CHECKING:
     from hob.providers.screening.classifier import Chosen, Classifier
@@ -43,7 +43,7 @@ class Screening:
 
     def stays(self, screened: "Screened") -> bool:
         """Whether the request may go to a local model only."""
-        return screened.action is Action.LOCAL
+        return screened.action is ScreeningAction.LOCAL
 
     def refusal(self, screened: "Screened") -> ModelError:
         """Why such a request goes to nobody where there is no local model."""

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.models import Thinking
-from hob.core.screening.kinds import Kind
+from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.settings import setting
 
-_KINDS = tuple(kind.value for kind in Kind)
+_KINDS = tuple(kind.value for kind in SensitiveKind)
 
 
-class Action(StrEnum):
+class ScreeningAction(StrEnum):
     """What is done about a finding, from the least to the most."""
 
     OFF = "off"
@@ -21,7 +21,7 @@ class Action(StrEnum):
     BLOCK = "block"
 
 
-class Images(StrEnum):
+class ImagePolicy(StrEnum):
     """What is done about images in answers that would be loaded from elsewhere."""
 
     KEEP = "keep"
@@ -32,9 +32,11 @@ class Images(StrEnum):
 class PromptGuardSettings:
     """What may go to a model on somebody else's machine. Local models are told everything."""
 
-    secrets: Action = setting(Action.REDACT, "Keys, tokens and passwords: what is done about them.")
-    pii: Action = setting(Action.OFF, "Addresses, phone and card numbers, ids: what is done about them.")
-    custom: Action = setting(Action.REDACT, "What your own patterns find: what is done about it.")
+    secrets: ScreeningAction = setting(ScreeningAction.REDACT, "Keys, tokens and passwords: what is done about them.")
+    pii: ScreeningAction = setting(
+        ScreeningAction.OFF, "Addresses, phone and card numbers, ids: what is done about them."
+    )
+    custom: ScreeningAction = setting(ScreeningAction.REDACT, "What your own patterns find: what is done about it.")
     patterns: dict[str, str] = setting({}, "Regular expressions of your own, by name.")
     deny_words: list[str] = setting([], "A request with one of these words goes to no model that is not local.")
     ignore: list[str] = setting([], "Kinds that are not looked for.", one_of=_KINDS)
@@ -54,7 +56,7 @@ class SanitizerSettings:
     secrets: bool = setting(False, "Take keys, tokens and passwords out that the model wrote.")
     pii: bool = setting(False, "Take addresses, numbers and ids out that the model wrote.")
     artefacts: bool = setting(True, "Take out what belongs to the model's format: end marks, <think> blocks.")
-    images: Images = setting(Images.KEEP, "Images from hosts you never named: kept, or only named.")
+    images: ImagePolicy = setting(ImagePolicy.KEEP, "Images from hosts you never named: kept, or only named.")
     max_chars: int = setting(0, "Longest answer, in characters; 0 sets no limit.", at_least=0)
     suffix: str = setting(" […]", "What ends an answer that was too long.")
 

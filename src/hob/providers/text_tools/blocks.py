@@ -46,7 +46,7 @@ class Open(Enum):
     TEXT = "text"
 
 
-class Found(NamedTuple):
+class FoundBlock(NamedTuple):
     """A block's calls, where it ends, and whether the end of a code fence is still to come."""
 
     calls: Calls
@@ -54,10 +54,10 @@ class Found(NamedTuple):
     fenced: bool = False
 
 
-Verdict = Found | Open
+Verdict = FoundBlock | Open
 
 
-class Block(NamedTuple):
+class CallBlock(NamedTuple):
     """A text that begins with an opener, the tools offered, and whether no more text will come."""
 
     text: str
@@ -66,7 +66,7 @@ class Block(NamedTuple):
 
     def found(self, calls: Calls, end: int, *, fenced: bool = False) -> Verdict:
         """These calls, if there are any."""
-        return Found(calls, end, fenced) if calls else Open.TEXT
+        return FoundBlock(calls, end, fenced) if calls else Open.TEXT
 
     @property
     def unfinished(self) -> Open:
@@ -84,14 +84,14 @@ class Block(NamedTuple):
         return len(self.text) - start < len(word) and word.startswith(self.text[start:])
 
 
-def judge(opener: str, block: Block, *, after_calls: bool = False) -> Verdict:
+def judge(opener: str, block: CallBlock, *, after_calls: bool = False) -> Verdict:
     """What the block is. An empty opener means the whole answer, or one more object where calls came before."""
     if not opener:
         return _json(block, 0, "", marked=True) if after_calls else _whole(block)
     return OPENERS[opener](block, opener)
 
 
-def _json(block: Block, start: int, closer: str, *, marked: bool, fenced: bool = False) -> Verdict:
+def _json(block: CallBlock, start: int, closer: str, *, marked: bool, fenced: bool = False) -> Verdict:
     """An object or a list. Broken JSON ends at the closer, or with the answer."""
     end = value_end(block.text, start)
     if end < 0 and not block.final:
@@ -104,7 +104,7 @@ def _json(block: Block, start: int, closer: str, *, marked: bool, fenced: bool =
     return block.found(json_calls(body, block.tools, marked=marked), end, fenced=fenced)
 
 
-def _arguments(block: Block, name: str, start: int, closer: str) -> Verdict:
+def _arguments(block: CallBlock, name: str, start: int, closer: str) -> Verdict:
     """The JSON object of a call whose name stands before it."""
     end = value_end(block.text, start)
     if end < 0 and not block.final:
@@ -114,10 +114,10 @@ def _arguments(block: Block, name: str, start: int, closer: str) -> Verdict:
     if closer in body and read(body) is None:
         body = body[: body.index(closer)]
         end = start + len(body)
-    return Found((Written(name, body.strip()),), end)
+    return FoundBlock((Written(name, body.strip()),), end)
 
 
-def _tag(block: Block, opener: str) -> Verdict:
+def _tag(block: CallBlock, opener: str) -> Verdict:
     """JSON after a tag, or what else was seen there."""
     start = block.skip_space(len(opener))
     if start == len(block.text):
@@ -133,11 +133,11 @@ def _tag(block: Block, opener: str) -> Verdict:
     return block.unfinished if block.may_begin("<function=", start) else _glm(block, start)
 
 
-def _functools(block: Block, opener: str) -> Verdict:
+def _functools(block: CallBlock, opener: str) -> Verdict:
     return _json(block, len(opener) - 1, "", marked=True)
 
 
-def _function(block: Block, start: int) -> Verdict:
+def _function(block: CallBlock, start: int) -> Verdict:
     """`<function=name>`, then JSON or one tag per parameter."""
     header = re.compile(rf"<function=({_NAME})>\s*").match(block.text, start)
     if header is None:
@@ -153,17 +153,17 @@ def _function(block: Block, start: int) -> Verdict:
     return _parameters(block, name, header.end(), "</function>", PARAMETER)
 
 
-def _parameters(block: Block, name: str, start: int, closer: str, form: re.Pattern[str]) -> Verdict:
+def _parameters(block: CallBlock, name: str, start: int, closer: str, form: re.Pattern[str]) -> Verdict:
     end = block.text.find(closer, start)
     if end < 0:
         if not block.final:
             return Open.UNKNOWN
         end = len(block.text)
     pairs = [(found[1].strip(), found[2]) for found in form.finditer(block.text[start:end])]
-    return Found((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
+    return FoundBlock((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
 
 
-def _glm(block: Block, start: int) -> Verdict:
+def _glm(block: CallBlock, start: int) -> Verdict:
     """A name, then pairs of `<arg_key>` and `<arg_value>`."""
     header = re.compile(rf"({_NAME})\s*(?=<)").match(block.text, start)
     if header is None:
@@ -180,7 +180,7 @@ def _glm(block: Block, start: int) -> Verdict:
     return Open.TEXT
 
 
-def _mistral(block: Block, opener: str) -> Verdict:
+def _mistral(block: CallBlock, opener: str) -> Verdict:
     """A list of calls, or names with arguments."""
     start = block.skip_space(len(opener))
     if block.text.startswith("[", start):
@@ -195,14 +195,14 @@ def _mistral(block: Block, opener: str) -> Verdict:
     return Open.TEXT if name is None else _arguments(block, name, header.end(), opener)
 
 
-def _deepseek_calls(block: Block, opener: str) -> Verdict:
+def _deepseek_calls(block: CallBlock, opener: str) -> Verdict:
     start = block.skip_space(len(opener))
     if start == len(block.text) or block.may_begin(_DS_CALL, start):
         return block.unfinished
     return _deepseek(block, block.text[start : start + len(_DS_CALL)], start)
 
 
-def _deepseek(block: Block, opener: str, start: int = 0) -> Verdict:
+def _deepseek(block: CallBlock, opener: str, start: int = 0) -> Verdict:
     """A name and JSON, or the word `function`, a name, and JSON in a fence."""
     if opener != _DS_CALL:
         return Open.TEXT
@@ -213,10 +213,10 @@ def _deepseek(block: Block, opener: str, start: int = 0) -> Verdict:
         return block.unfinished if "{" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
     name = find_name(header[1], block.tools)
     verdict = Open.TEXT if name is None else _arguments(block, name, header.end(), _DS_END)
-    return verdict._replace(fenced="```" in header[0]) if isinstance(verdict, Found) else verdict
+    return verdict._replace(fenced="```" in header[0]) if isinstance(verdict, FoundBlock) else verdict
 
 
-def _gemma(block: Block, opener: str) -> Verdict:
+def _gemma(block: CallBlock, opener: str) -> Verdict:
     end = block.text.find("<end_function_call>", len(opener))
     if end < 0:
         return block.unfinished
@@ -225,10 +225,10 @@ def _gemma(block: Block, opener: str) -> Verdict:
     if call is None or name is None:
         return Open.TEXT
     pairs = [(part[1], part[2] if part[2] is not None else part[3]) for part in ESCAPED.finditer(call[2])]
-    return Found((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
+    return FoundBlock((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
 
 
-def _fence(block: Block, opener: str) -> Verdict:
+def _fence(block: CallBlock, opener: str) -> Verdict:
     """A code block: JSON, Python for Gemma's `tool_code`, or another block of calls inside of it."""
     line = re.compile(r"[ \t]*([\w-]{0,20})[ \t]*(\r?\n)?").match(block.text, len(opener))
     if line is None or not line[2]:
@@ -239,8 +239,10 @@ def _fence(block: Block, opener: str) -> Verdict:
         return block.unfinished
     for inner in OPENERS:
         if inner != opener and block.text.startswith(inner, start):
-            verdict = judge(inner, Block(block.text[start:], block.tools, block.final))
-            return verdict._replace(end=verdict.end + start, fenced=True) if isinstance(verdict, Found) else verdict
+            verdict = judge(inner, CallBlock(block.text[start:], block.tools, block.final))
+            return (
+                verdict._replace(end=verdict.end + start, fenced=True) if isinstance(verdict, FoundBlock) else verdict
+            )
         if block.may_begin(inner, start):
             return block.unfinished
     info = line[1].lower()
@@ -251,10 +253,10 @@ def _fence(block: Block, opener: str) -> Verdict:
         fits = marked or _may_be_call(block, start)
         return _json(block, start, "\n```", marked=marked, fenced=True) if fits else Open.TEXT
     verdict = _python(block, start) if marked else Open.TEXT
-    return verdict._replace(fenced=True) if isinstance(verdict, Found) else verdict
+    return verdict._replace(fenced=True) if isinstance(verdict, FoundBlock) else verdict
 
 
-def _may_be_call(block: Block, start: int) -> bool:
+def _may_be_call(block: CallBlock, start: int) -> bool:
     """Whether JSON that begins like this may be a call: other JSON need not be held back to its end."""
     begun = re.compile(r"""(?:\[\s*)?(?:\{\s*(?:["'](\w*)(["']?))?)?""").match(block.text, start)
     if begun is None or begun.end() == start:
@@ -262,7 +264,7 @@ def _may_be_call(block: Block, start: int) -> bool:
     return begun[1] in FIRST_KEYS if begun[2] else begun.end() == len(block.text)
 
 
-def _python(block: Block, start: int) -> Verdict:
+def _python(block: CallBlock, start: int) -> Verdict:
     """A call in Python, of a tool that was offered."""
     header = re.compile(rf"(?:print\(\s*)?(?!print\b)({_NAME}(?:\.{_NAME})?)\s*\(").match(block.text, start)
     if header is None:
@@ -292,7 +294,7 @@ def _closing(text: str, start: int) -> int:
     return -1
 
 
-def _whole(block: Block) -> Verdict:
+def _whole(block: CallBlock) -> Verdict:
     """An answer that is nothing but calls: one object after the other, a list, or a list in Python."""
     listed = re.compile(rf"\[\s*({_NAME}(?:\.{_NAME})?)\s*\(").match(block.text)
     if listed and find_name(listed[1], block.tools):
@@ -308,7 +310,7 @@ def _whole(block: Block) -> Verdict:
         if block.text[start] not in "{[" or not _may_be_call(block, start):
             return Open.TEXT
         verdict = _json(block, start, "", marked=False)
-        if not isinstance(verdict, Found):
+        if not isinstance(verdict, FoundBlock):
             return verdict
         calls += verdict.calls
         start = verdict.end
@@ -317,7 +319,7 @@ def _whole(block: Block) -> Verdict:
     return block.found(tuple(calls), start) if block.final else Open.UNKNOWN
 
 
-OPENERS: Mapping[str, Callable[[Block, str], Verdict]] = {
+OPENERS: Mapping[str, Callable[[CallBlock, str], Verdict]] = {
     "<tool_call>": _tag,
     "<function_call>": _tag,
     "<|tool_call|>": _tag,

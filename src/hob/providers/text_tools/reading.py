@@ -2,7 +2,7 @@
 
 import re
 
-from hob.providers.text_tools.blocks import CLOSERS, OPENERS, Block, Found, Open, judge
+from hob.providers.text_tools.blocks import CLOSERS, OPENERS, CallBlock, FoundBlock, Open, judge
 from hob.providers.text_tools.calls import Tools, Written
 
 _THINK, _THOUGHT, _FENCE = "<think>", "</think>", "```"
@@ -149,9 +149,9 @@ class CallReader:
 
     def _read_block(self, shown: list[str], final: bool) -> None:
         whole = len(self._held) < _MOST_HELD
-        block = Block(self._held[:_MOST_HELD], self._tools, final and whole)
+        block = CallBlock(self._held[:_MOST_HELD], self._tools, final and whole)
         verdict = judge(self._opener, block, after_calls=bool(self.calls))
-        if isinstance(verdict, Found):
+        if isinstance(verdict, FoundBlock):
             self._take(verdict)
             self.unfinished = final and not self._held
         elif verdict is Open.TEXT or not whole:
@@ -159,7 +159,7 @@ class CallReader:
         else:  # a long block is judged less often, or its length would count twice
             self._patience = len(self._held) // 64
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: FoundBlock) -> None:
         self.calls += found.calls
         self._held = self._held[found.end :]
         self._fenced = found.fenced

@@ -6,7 +6,7 @@ from typing import Any
 
 from hob.core.models import AssistantMessage, ModelMessage, ToolMessage, UserMessage
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.past_calls import result_text
+from hob.providers.http.past_calls import result_text
 from hob.providers.schemas import SchemaDialect, ToolNames, normalise
 from hob.providers.text_tools.json_text import read, write
 

@@ -12,10 +12,10 @@ from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.signatures import seal, sign
 from hob.testing.model_server.wire import (
-    Answer,
     Cause,
-    Refusal,
-    Telling,
+    WireAnswer,
+    WireRefusal,
+    WireWriter,
     bearer,
     fragments,
     in_order,
@@ -64,7 +64,7 @@ class Anthropic:
             shows=thinking.get("display") != "omitted",
         )
 
-    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
         status, kind, message = _ERRORS[refusal.cause]
         request_id = f"req_{number}"
         error = {"type": kind, "message": refusal.message or message}
@@ -75,7 +75,7 @@ class Anthropic:
     def headers(self, number: str) -> Mapping[str, str]:
         return _headers(number)
 
-    def tell(self, answer: Answer) -> Telling:
+    def tell(self, answer: WireAnswer) -> WireWriter:
         return _Message(answer)
 
 
@@ -109,7 +109,7 @@ def _turns(request: Mapping[str, Any]) -> Iterator[Turn]:
 class _Message:
     """One reply as events or as one message."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: WireAnswer) -> None:
         self._answer = answer
         self._reply = answer.reply
         self._blocks = list(_blocks(answer))
@@ -207,7 +207,7 @@ def _event(kind: str, **fields: object) -> Event:
     return Event(dump({"type": kind, **fields}), kind)
 
 
-def _blocks(answer: Answer) -> Iterator[dict[str, Any]]:
+def _blocks(answer: WireAnswer) -> Iterator[dict[str, Any]]:
     reply, prompt = answer.reply, answer.prompt
     if prompt.thinks and reply.reasoning:
         if answer.is_(Fault.REDACTED):

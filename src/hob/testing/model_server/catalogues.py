@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hob.testing.model_server.hypertext import Asked
-from hob.testing.model_server.wire import Cause, Refusal, Refused
+from hob.testing.model_server.wire import Cause, WireRefusal, WireRefused
 
 CONTEXT = 32_768
 _OUTPUT = 8192
@@ -41,7 +41,7 @@ def find(asked: Asked, path: str, models: Sequence[str]) -> object | None:
 def listed(name: str, models: Sequence[str]) -> str:
     """The name, if there is such a model. Raises Refused."""
     if name.removesuffix(":latest") not in models:
-        raise Refused(Refusal(Cause.NO_MODEL, f"The model '{name}' does not exist.", code="model_not_found"))
+        raise WireRefused(WireRefusal(Cause.NO_MODEL, f"The model '{name}' does not exist.", code="model_not_found"))
     return name.removesuffix(":latest")
 
 

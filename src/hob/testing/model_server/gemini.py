@@ -12,7 +12,7 @@ from hob.testing.model_server.hypertext import Asked, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.signatures import sign
-from hob.testing.model_server.wire import Answer, Cause, Refusal, Telling, bearer, in_order, pieces
+from hob.testing.model_server.wire import Cause, WireAnswer, WireRefusal, WireWriter, bearer, in_order, pieces
 
 _PATH = re.compile(r"/v1beta/models/([^/:]+):(generateContent|streamGenerateContent|countTokens)")
 _QUOTA = (
@@ -75,7 +75,7 @@ class Gemini:
             framing=Framing.ARRAY if _is_array(asked) else Framing.SSE_CRLF,
         )
 
-    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
         status, name, message = _ERRORS[refusal.cause]
         error: dict[str, Any] = {
             "code": refusal.status or status,
@@ -93,7 +93,7 @@ class Gemini:
     def headers(self, number: str) -> Mapping[str, str]:
         return {"vary": "Origin, X-Origin, Referer", "server": "scaffolding on HTTPServer2", "server-timing": "gfet4t7"}
 
-    def tell(self, answer: Answer) -> Telling:
+    def tell(self, answer: WireAnswer) -> WireWriter:
         return _Candidate(answer)
 
 
@@ -103,7 +103,7 @@ def _is_array(asked: Asked) -> bool:
     return path.endswith(":streamGenerateContent") and "alt=sse" not in query.split("&")
 
 
-def _details(refusal: Refusal) -> list[Mapping[str, Any]]:
+def _details(refusal: WireRefusal) -> list[Mapping[str, Any]]:
     """https://cloud.google.com/apis/design/errors: the one that says how long to wait is RetryInfo."""
     prefix = "type.googleapis.com/google.rpc."
     if refusal.cause is Cause.KEY:
@@ -156,7 +156,7 @@ def _result(response: Mapping[str, Any]) -> str:
 class _Candidate:
     """One reply as a row of responses or as one."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: WireAnswer) -> None:
         self._answer = answer
         self._reply = answer.reply
         self._finish = "STOP"

@@ -10,7 +10,7 @@ from hob.testing.model_server.hypertext import Asked, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.vectors import DIMENSIONS, vector_of
-from hob.testing.model_server.wire import Answer, Cause, Refusal, Telling, bad, bearer, in_order, pieces
+from hob.testing.model_server.wire import Cause, WireAnswer, WireRefusal, WireWriter, bad, bearer, in_order, pieces
 
 _ERRORS: Mapping[Cause, tuple[int, str]] = {
     Cause.INTERNAL: (500, "llama runner process has terminated: exit status 2"),
@@ -64,7 +64,7 @@ class Ollama:
             framing=Framing.LINES,
         )
 
-    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
         status, message = _ERRORS[refusal.cause]
         error = {"error": refusal.message or message}
         return whole_json(refusal.status or status, error, refusal.retry_after)
@@ -72,7 +72,7 @@ class Ollama:
     def headers(self, number: str) -> Mapping[str, str]:
         return {}
 
-    def tell(self, answer: Answer) -> Telling:
+    def tell(self, answer: WireAnswer) -> WireWriter:
         return _Chat(answer)
 
 
@@ -101,7 +101,7 @@ def _turn(message: Mapping[str, Any]) -> Turn:
 class _Chat:
     """One reply as lines or as one object."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: WireAnswer) -> None:
         self._answer = answer
         self._reply = answer.reply
         self._thought = answer.reply.reasoning if answer.prompt.shows else ""
@@ -155,7 +155,7 @@ class _Chat:
         }
 
 
-def _calls(answer: Answer) -> Iterator[Mapping[str, Any]]:
+def _calls(answer: WireAnswer) -> Iterator[Mapping[str, Any]]:
     """Arguments are an object; what a model wrote that is none is no call here."""
     for n, (name, arguments) in enumerate(answer.reply.calls):
         try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server.hypertext import whole_json
-from hob.testing.model_server.wire import Cause, Refusal, bad
+from hob.testing.model_server.wire import Cause, WireRefusal, bad
 
 BROKEN = {"message": "The server had an error.", "type": "server_error", "param": None, "code": None}
 
@@ -34,7 +34,7 @@ _ERRORS: Mapping[Cause, tuple[int, str, str, str | None]] = {
 }
 
 
-def refuse(refusal: Refusal, number: str) -> bytes:
+def refuse(refusal: WireRefusal, number: str) -> bytes:
     """The HTTP answer with OpenAI's error object. Like the real one, it repeats a wrong key."""
     status, message, kind, code = _ERRORS[refusal.cause]
     error = {

@@ -8,7 +8,7 @@ from hob.testing.model_server.framing import Event
 from hob.testing.model_server.hypertext import Asked, dump
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
-from hob.testing.model_server.wire import Answer, Refusal, Telling, bad, bearer, fragments, in_order, pieces
+from hob.testing.model_server.wire import WireAnswer, WireRefusal, WireWriter, bad, bearer, fragments, in_order, pieces
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -38,13 +38,13 @@ class OpenAIChat:
             segments=[tools, *messages] if tools else messages,
         )
 
-    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
         return openai.refuse(refusal, number)
 
     def headers(self, number: str) -> Mapping[str, str]:
         return openai.headers(number)
 
-    def tell(self, answer: Answer) -> Telling:
+    def tell(self, answer: WireAnswer) -> WireWriter:
         return _Completion(answer)
 
 
@@ -115,7 +115,7 @@ def _calls_of(message: Mapping[str, Any], where: str) -> Sequence[Mapping[str, A
 class _Completion:
     """One reply as chunks or as one completion."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: WireAnswer) -> None:
         self._answer = answer
         self._reply = answer.reply
         options = answer.prompt.request.get("stream_options") or {}

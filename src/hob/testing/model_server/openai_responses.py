@@ -10,7 +10,7 @@ from hob.testing.model_server.hypertext import Asked, dump
 from hob.testing.model_server.prompt import Prompt
 from hob.testing.model_server.replies import Fault, Reply
 from hob.testing.model_server.signatures import seal
-from hob.testing.model_server.wire import Answer, Refusal, Telling, bearer, fragments, in_order, pieces
+from hob.testing.model_server.wire import WireAnswer, WireRefusal, WireWriter, bearer, fragments, in_order, pieces
 
 
 class OpenAIResponses:
@@ -35,20 +35,20 @@ class OpenAIResponses:
             shows=reasoning.get("summary") is not None,
         )
 
-    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
         return openai.refuse(refusal, number)
 
     def headers(self, number: str) -> Mapping[str, str]:
         return openai.headers(number)
 
-    def tell(self, answer: Answer) -> Telling:
+    def tell(self, answer: WireAnswer) -> WireWriter:
         return _Response(answer)
 
 
 class _Response:
     """One reply as events or as one response."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: WireAnswer) -> None:
         self._answer = answer
         self._reply = answer.reply
         self._items = list(_items(answer))
@@ -179,7 +179,7 @@ def _text(part: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[tuple[s
     yield "response.content_part.done", {**place, "part": part}
 
 
-def _items(answer: Answer) -> Iterator[dict[str, Any]]:
+def _items(answer: WireAnswer) -> Iterator[dict[str, Any]]:
     reply, prompt, number = answer.reply, answer.prompt, answer.number
     if thought := reply.reasoning:
         summary = [{"type": "summary_text", "text": thought}] if prompt.shows else []

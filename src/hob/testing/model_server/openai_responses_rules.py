@@ -6,7 +6,7 @@ from typing import Any
 from hob.testing.model_server import openai
 from hob.testing.model_server.prompt import Turn
 from hob.testing.model_server.signatures import unseal
-from hob.testing.model_server.wire import Cause, Refusal, Refused, bad
+from hob.testing.model_server.wire import Cause, WireRefusal, WireRefused, bad
 
 Item = Mapping[str, Any]
 
@@ -130,7 +130,7 @@ def _check_reasoning(item: Item, following: Sequence[Item], *, stored: bool) -> 
     sealed = item.get("encrypted_content")
     if sealed is None and not stored:
         message = f"Item with id '{name}' not found. Items are not persisted when `store` is set to false."
-        raise Refused(Refusal(Cause.NO_MODEL, message, "input"))
+        raise WireRefused(WireRefusal(Cause.NO_MODEL, message, "input"))
     if sealed is not None and unseal(sealed) is None:
         message = f"The encrypted content for item {name} could not be verified."
         raise bad(message, None, "invalid_encrypted_content")

@@ -19,7 +19,7 @@ from hob.testing.model_server.openai_responses import OpenAIResponses
 from hob.testing.model_server.prompt import Prompt, PromptCache
 from hob.testing.model_server.replies import Reply, reply_of
 from hob.testing.model_server.sides import find_side, perform_side
-from hob.testing.model_server.wire import Answer, Cause, Refusal, Refused, Wire, bad, perform
+from hob.testing.model_server.wire import Cause, Wire, WireAnswer, WireRefusal, WireRefused, bad, perform
 
 _CHATS = ("/chat/completions", "/responses", "/messages", ":generateContent", ":streamGenerateContent", "/api/chat")
 
@@ -106,12 +106,12 @@ class ModelServer:
         key = wire.key(asked)
         try:
             if self._key is not None and key != self._key:
-                raise Refused(Refusal(Cause.KEY if key else Cause.NO_KEY, param=key))
+                raise WireRefused(WireRefusal(Cause.KEY if key else Cause.NO_KEY, param=key))
             if asked.method == "POST" and path.endswith(_CHATS):
                 actions = self._chat(asked, wire, key)
             else:
                 actions = self._serve(asked, path, wire, key)
-        except Refused as refused:
+        except WireRefused as refused:
             return [wire.refuse(refused.refusal, self._name, asked)]
         return [self._delay, *actions] if self._delay else actions
 
@@ -138,7 +138,9 @@ class ModelServer:
         with _readable():
             side = find_side(asked, path, wire, self._models)
         if side is None:
-            raise Refused(Refusal(Cause.NO_PATH, f"Unknown request URL: {asked.method} {path}.", code="unknown_url"))
+            raise WireRefused(
+                WireRefusal(Cause.NO_PATH, f"Unknown request URL: {asked.method} {path}.", code="unknown_url")
+            )
         spoilt = self._convention.fault_in(side.asks) or self._by_key.get(key)
         return perform_side(wire, side, spoilt, self._name, asked)
 
@@ -146,9 +148,9 @@ class ModelServer:
         with _readable():
             prompt = wire.read(asked, json.loads(asked.body))
         if self._most_bytes is not None and len(asked.body) > self._most_bytes:
-            raise Refused(Refusal(Cause.OVERFLOW))
+            raise WireRefused(WireRefusal(Cause.OVERFLOW))
         reply = self._choose(prompt, key)
-        return perform(wire, Answer(reply, prompt, self._name, self._cache.count(prompt), asked))
+        return perform(wire, WireAnswer(reply, prompt, self._name, self._cache.count(prompt), asked))
 
     def _choose(self, prompt: Prompt, key: str) -> Reply:
         if self.script:

@@ -42,7 +42,7 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class WireRefusal:
     """One refusal. `message` empty: the vendor's usual one. `wait` is in seconds; `dated`: told as a date."""
 
     cause: Cause
@@ -61,21 +61,21 @@ class Refusal:
         return {"retry-after": http_date(time.time() + self.wait) if self.dated else f"{self.wait:g}"}
 
 
-class Refused(Exception):
+class WireRefused(Exception):
     """The request is not served."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: WireRefusal) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
 
 
-def bad(message: str, param: str | None = None, code: str | None = None) -> Refused:
+def bad(message: str, param: str | None = None, code: str | None = None) -> WireRefused:
     """What is raised for a request that the real server would answer with 400."""
-    return Refused(Refusal(Cause.BAD_REQUEST, message, param, code))
+    return WireRefused(WireRefusal(Cause.BAD_REQUEST, message, param, code))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WireAnswer:
     """One reply to one prompt. `number` makes its ids."""
 
     reply: Reply
@@ -103,7 +103,7 @@ class Answer:
         return f"{prefix}{self.number}_{0 if self.is_(Fault.DUPLICATE_IDS) else n}"
 
 
-class Telling(Protocol):
+class WireWriter(Protocol):
     """One answer in the words of a wire: as events, or whole."""
 
     def head(self) -> Sequence[Event]:
@@ -131,17 +131,17 @@ class Wire(Protocol):
     def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
         """Checks a request as the vendor does. Raises Refused."""
 
-    def refuse(self, refusal: Refusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
         """The HTTP answer of a refusal."""
 
     def headers(self, number: str) -> Mapping[str, str]:
         """What a good answer's head says besides the media type."""
 
-    def tell(self, answer: Answer) -> Telling:
+    def tell(self, answer: WireAnswer) -> WireWriter:
         """The answer in this wire's words."""
 
 
-def perform(wire: Wire, answer: Answer) -> list[Action]:
+def perform(wire: Wire, answer: WireAnswer) -> list[Action]:
     """What is done about one well-formed request."""
     reply = answer.reply
     fault = reply.fault
@@ -153,10 +153,10 @@ def perform(wire: Wire, answer: Answer) -> list[Action]:
         answer = replace(answer, reply=replace(reply, text="", calls=(), reasoning=""))
     elif answer.prompt.thinks and not reply.reasoning:
         answer = replace(answer, reply=replace(reply, reasoning="Let me think."))
-    telling = wire.tell(answer)
+    notifier = wire.tell(answer)
     if answer.prompt.stream and fault is not Fault.PLAIN_JSON:
-        return [*before, *_stream(wire, answer, telling)]
-    told = telling.broken().data if fault is Fault.ERROR_FIRST else dump(telling.whole())
+        return [*before, *_stream(wire, answer, notifier)]
+    told = notifier.broken().data if fault is Fault.ERROR_FIRST else dump(notifier.whole())
     body = told.encode()
     return [*before, *perform_whole(reply.fault, body, _JSON, wire.headers(answer.number))]
 
@@ -194,10 +194,10 @@ _JSON = "application/json"
 _CUTS = frozenset({Fault.CUT_HEADERS, Fault.CUT_JSON, Fault.CUT_MIDDLE, Fault.CUT_AFTER_TEXT, Fault.ERROR_EVENT})
 
 
-def _stream(wire: Wire, answer: Answer, telling: Telling) -> list[Action]:
+def _stream(wire: Wire, answer: WireAnswer, notifier: WireWriter) -> list[Action]:
     framing = answer.prompt.framing
     fault = answer.reply.fault
-    head, body = list(telling.head()), list(telling.body())
+    head, body = list(notifier.head()), list(notifier.body())
     half = body[: max(1, len(body) // 2)]
     end: Action = STREAM_END
     match fault:
@@ -210,40 +210,40 @@ def _stream(wire: Wire, answer: Answer, telling: Telling) -> list[Action]:
         case Fault.CUT_AFTER_TEXT:
             events, end = head + body, End.DROP
         case Fault.ERROR_FIRST:
-            events = [*head, telling.broken()]
+            events = [*head, notifier.broken()]
         case Fault.ERROR_EVENT:
-            events = [*head, *half, telling.broken()]
+            events = [*head, *half, notifier.broken()]
         case Fault.SILENCE_MIDDLE:
             events, end = head + half, End.HANG
         case _:
-            events = [*head, *body, *telling.tail()]
+            events = [*head, *body, *notifier.tail()]
     closed = end is STREAM_END and fault is not Fault.CUT_JSON
     frames = (chunk(data) for data in frame(events, framing, fault, closed=closed))
     pause = answer.reply.pause or (0.002 if fault is Fault.DRIP else 0.0)
     return spaced([stream_head(framing, wire.headers(answer.number)), *frames, end], pause)
 
 
-def refusal_of(fault: Fault, retry_after: float | None = None) -> Refusal | None:
+def refusal_of(fault: Fault, retry_after: float | None = None) -> WireRefusal | None:
     """The refusal that a fault means; None if it means something else."""
     if fault in _WAITS:
         wait = _WAITS[fault] if retry_after is None else retry_after
-        return Refusal(Cause.RATE, wait=wait, dated=fault is Fault.RATE_DATE)
+        return WireRefusal(Cause.RATE, wait=wait, dated=fault is Fault.RATE_DATE)
     refusal = _REFUSALS.get(fault)
     return refusal and replace(refusal, wait=retry_after)
 
 
 _WAITS = {Fault.RATE_SHORT: 1.0, Fault.RATE_LONG: 3600.0, Fault.RATE_DATE: 2.0}
 _REFUSALS = {
-    Fault.ERROR_500: Refusal(Cause.INTERNAL),
-    Fault.ERROR_503: Refusal(Cause.OVERLOADED, status=503),
-    Fault.OVERLOADED: Refusal(Cause.OVERLOADED),
-    Fault.UNAUTHORIZED: Refusal(Cause.KEY, param="sk-wrong"),
-    Fault.FORBIDDEN: Refusal(Cause.FORBIDDEN),
-    Fault.PAYMENT: Refusal(Cause.PAYMENT),
-    Fault.QUOTA: Refusal(Cause.QUOTA),
-    Fault.BAD_REQUEST: Refusal(Cause.BAD_REQUEST),
-    Fault.NOT_FOUND: Refusal(Cause.NO_MODEL),
-    Fault.OVERFLOW: Refusal(Cause.OVERFLOW),
+    Fault.ERROR_500: WireRefusal(Cause.INTERNAL),
+    Fault.ERROR_503: WireRefusal(Cause.OVERLOADED, status=503),
+    Fault.OVERLOADED: WireRefusal(Cause.OVERLOADED),
+    Fault.UNAUTHORIZED: WireRefusal(Cause.KEY, param="sk-wrong"),
+    Fault.FORBIDDEN: WireRefusal(Cause.FORBIDDEN),
+    Fault.PAYMENT: WireRefusal(Cause.PAYMENT),
+    Fault.QUOTA: WireRefusal(Cause.QUOTA),
+    Fault.BAD_REQUEST: WireRefusal(Cause.BAD_REQUEST),
+    Fault.NOT_FOUND: WireRefusal(Cause.NO_MODEL),
+    Fault.OVERFLOW: WireRefusal(Cause.OVERFLOW),
 }
 _PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Hotel Wi-Fi</h1></body></html>\n"
 

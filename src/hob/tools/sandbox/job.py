@@ -9,7 +9,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class JobRoot:
     """A folder that a command sees, at its own path.
 
     The path is absolute and goes through no symbolic link: one would lead elsewhere as soon as somebody changed it.
@@ -55,14 +55,14 @@ class Job:
 
     argv: tuple[str, ...]
     folder: Path
-    roots: tuple[Root, ...]
+    roots: tuple[JobRoot, ...]
     hosts: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     window: Window | None = None
     keeps: bool = False
 
 
-class Reason(StrEnum):
+class EndReason(StrEnum):
     """Why a command is no longer running."""
 
     EXITED = "exited"
@@ -73,7 +73,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class JobFinished:
     """How a command ended.
 
     `status` is its exit status, 128 plus the signal's number where a signal ended it. `output` is what it wrote to both
@@ -81,7 +81,7 @@ class Finished:
     missing. `seconds` is wall time.
     """
 
-    reason: Reason
+    reason: EndReason
     status: int
     output: bytes
     left_out: int

@@ -12,7 +12,7 @@ def ignore(_: object) -> None:
     """Hear nothing."""
 
 
-class Output:
+class CommandOutputBuffer:
     """Takes pieces as they come. `heard` is given every piece, also what is not kept."""
 
     def __init__(self, heard: Heard = ignore, most: int = MOST_KEPT) -> None:

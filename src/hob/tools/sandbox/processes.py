@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, ToolFailed
-from hob.tools.sandbox.job import Finished, Job, Limits, Reason, Window
-from hob.tools.sandbox.launching import Backend
-from hob.tools.sandbox.running import Hearing, Running, run, start
+from hob.tools.sandbox.job import EndReason, Job, JobFinished, Limits, Window
+from hob.tools.sandbox.launcher.launcher import Backend
+from hob.tools.sandbox.running_command import Hearing, RunningCommand, run, start
 
 MOST_RUNNING = 16
 MOST_REMEMBERED = 64
@@ -21,11 +21,11 @@ class Polled:
 
     news: bytes
     missed: int
-    finished: Finished | None
+    finished: JobFinished | None
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedProcess:
     """One command in the list. `owner` is whoever started it, as they called themselves."""
 
     id: str
@@ -39,7 +39,7 @@ class Listed:
 class _Entry:
     owner: str
     job: Job
-    running: Running
+    running: RunningCommand
     began: float
 
 
@@ -62,7 +62,7 @@ class Processes:
         self._count += 1
         return f"p{self._run}-{self._count}"
 
-    async def run(self, job: Job, *, seconds: float, stdin: bytes = b"", hearing: Hearing | None = None) -> Finished:
+    async def run(self, job: Job, *, seconds: float, stdin: bytes = b"", hearing: Hearing | None = None) -> JobFinished:
         """Run a command to its end, or for so many seconds; it has no id. Raises NotConfigured and ToolFailed."""
         return await run(
             self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, hearing=hearing
@@ -70,7 +70,7 @@ class Processes:
 
     async def start(
         self, job: Job, owner: str, *, name: str = "", interactive: bool = True, hearing: Hearing | None = None
-    ) -> tuple[str, Running]:
+    ) -> tuple[str, RunningCommand]:
         """Start a command; its id and itself. Raises NotConfigured and ToolFailed, also where too many run already."""
         if self.running >= MOST_RUNNING:
             raise ToolFailed(f"{MOST_RUNNING} commands run already. End one that is no longer needed.")
@@ -88,7 +88,7 @@ class Processes:
         """How many run now, whoever started them."""
         return sum(entry.running.running for entry in self._entries.values())
 
-    def find(self, name: str, owner: str) -> Running:
+    def find(self, name: str, owner: str) -> RunningCommand:
         """The command of this id. Raises NotFound, also where it is another's."""
         entry = self._entries.get(name)
         if entry is None or entry.owner != owner:
@@ -110,15 +110,15 @@ class Processes:
         """Its terminal has another size. Raises NotFound."""
         self.find(name, owner).resize(window)
 
-    async def stop(self, name: str, owner: str) -> Finished:
+    async def stop(self, name: str, owner: str) -> JobFinished:
         """End it. Raises NotFound."""
-        return await self.find(name, owner).stop(Reason.STOPPED)
+        return await self.find(name, owner).stop(EndReason.STOPPED)
 
-    def list(self, owner: str) -> tuple[Listed, ...]:
+    def list(self, owner: str) -> tuple[ListedProcess, ...]:
         """The owner's commands, also those that ended lately."""
         now = self._clock.monotonic()
         return tuple(
-            Listed(
+            ListedProcess(
                 name,
                 entry.owner,
                 entry.job.argv,

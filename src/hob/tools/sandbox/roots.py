@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
-from hob.tools.sandbox.job import Job, Root
+from hob.tools.sandbox.job import Job, JobRoot
 
 # Not even a folder inside of these: devices, the kernel, the running system's sockets and settings.
 _SYSTEM = ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/etc")
@@ -32,7 +32,7 @@ def private_places(home: Path) -> tuple[Path, ...]:
     return tuple(home / name for name in _PRIVATE)
 
 
-def check_root(root: Root, forbidden: Iterable[Path]) -> None:
+def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
     """Raises NotConfigured where this folder may not be given: the system's, or with something private in it."""
     path = root.path
     if not path.is_absolute() or ".." in path.parts:
@@ -123,9 +123,9 @@ def _open_below(folder: int, parts: Sequence[str], path: Path) -> int:
     return place
 
 
-def effective_roots(job: Job) -> tuple[Root, ...]:
+def effective_roots(job: Job) -> tuple[JobRoot, ...]:
     """The roots without those that lie inside of another one which allows as much, outer ones first."""
-    kept: list[Root] = []
+    kept: list[JobRoot] = []
     for root in sorted(job.roots, key=lambda root: (len(root.path.parts), not root.writable)):
         if not any(root.path.is_relative_to(other.path) and other.writable >= root.writable for other in kept):
             kept.append(root)

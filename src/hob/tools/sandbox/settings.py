@@ -10,7 +10,7 @@ BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec"
 
 
 def _host_problem(rule: str) -> str:
-    from hob.tools.sandbox.hosts import HostRules  # loaded only where hosts are set
+    from hob.tools.sandbox.network.hosts import HostRules
 
     try:
         HostRules([rule])

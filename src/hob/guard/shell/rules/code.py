@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 
 from hob.core.tools import Effect
+from hob.guard.shell.command_context import Scene
 from hob.guard.shell.commands import Code
-from hob.guard.shell.findings import Finding
-from hob.guard.shell.places import OWN, TOO_MUCH, Place
+from hob.guard.shell.findings import ShellFinding
+from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.rules.secrets import mentions
-from hob.guard.shell.scene import Scene
 from hob.guard.shell.values import ANY, HOME
 from hob.guard.wording.reasons import because
 
@@ -89,7 +89,7 @@ _VIM = re.compile(
 )
 
 
-def judge_code(scene: Scene) -> Iterator[Finding]:
+def judge_code(scene: Scene) -> Iterator[ShellFinding]:
     """What the command's programs in other languages may do."""
     for code in scene.command.runs.code:
         if len(code.text) > _LONGEST:
@@ -100,7 +100,7 @@ def judge_code(scene: Scene) -> Iterator[Finding]:
         yield from _SPECIAL.get(code.language, _general)(scene, code)
 
 
-def _general(scene: Scene, code: Code) -> Iterator[Finding]:
+def _general(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     text = code.text
     if _FORK.search(text) and _ENDLESS.search(text):
         yield scene.refuse("fork-bomb", "it starts copies of itself without end")
@@ -124,7 +124,7 @@ def _general(scene: Scene, code: Code) -> Iterator[Finding]:
         yield scene.ask("overwriting", "the program in it writes outside of the workspace")
 
 
-def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[Finding]:
+def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[ShellFinding]:
     """What its texts in quotes would be as commands, and as paths to delete."""
     for found, _ in zip(_QUOTED.finditer(text), range(_MOST_TEXTS), strict=False):
         quoted = next(filter(None, found.groups()), "")
@@ -136,13 +136,13 @@ def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[Finding]:
         if place in TOO_MUCH and quoted[:1] in "/~" and _DELETES.search(text):
             yield scene.refuse("system-deletion", f"the program in it can delete {place.value}")
     device = re.search(r"/dev/[a-z]\w*", text)
-    if device is not None and scene.place(device[0]) is Place.DEVICE and (acts or _OPENS_TO_WRITE.search(text)):
+    if device is not None and scene.place(device[0]) is ShellPlace.DEVICE and (acts or _OPENS_TO_WRITE.search(text)):
         yield scene.refuse("device-destruction", f"the program in it writes onto {device[0]}")
     if "Path.home" in text and re.search(r"rmtree", text):
         yield scene.refuse("system-deletion", "the program in it deletes a home directory")
 
 
-def _awk(scene: Scene, code: Code) -> Iterator[Finding]:
+def _awk(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     if _AWK.search(code.text):
         yield scene.ask("inline-code", "the awk program can run commands or read other files")
         yield from _quoted(scene, code.text, True)
@@ -154,7 +154,7 @@ def _awk(scene: Scene, code: Code) -> Iterator[Finding]:
         yield scene.ask("secret-reading", because("the program in it reaches for {name}", name=name))
 
 
-def _sed(scene: Scene, code: Code) -> Iterator[Finding]:
+def _sed(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     for kind, rest in _sed_commands(code.text):
         if kind == "e":
             yield scene.ask("inline-code", "the sed program runs commands")
@@ -235,7 +235,7 @@ def _sections(text: str, at: int) -> int | None:
     return None
 
 
-def _sql(scene: Scene, code: Code) -> Iterator[Finding]:
+def _sql(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     if _SQL_RUNS.search(code.text):
         yield scene.ask("inline-code", "the database client can run commands or reach files")
         yield from scene.refusals(re.sub(r"^\s*[.\\](?:shell|system|!)", "", code.text), scene)
@@ -243,13 +243,13 @@ def _sql(scene: Scene, code: Code) -> Iterator[Finding]:
         yield scene.ask("deletion", "it deletes data from a database")
 
 
-def _vim(scene: Scene, code: Code) -> Iterator[Finding]:
+def _vim(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     if _VIM.search(code.text):
         yield scene.ask("inline-code", "the editor's commands can run programs")
         yield from scene.refusals(code.text.rpartition("!")[2], scene)
 
 
-def _asked(scene: Scene, code: Code) -> Iterator[Finding]:
+def _asked(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     yield scene.ask("inline-code", "the program in it can run anything")
     yield from scene.refusals(code.text, scene)
     for line in code.text.splitlines()[:_MOST_TEXTS]:
@@ -264,12 +264,12 @@ _GDB = re.compile(
 )
 
 
-def _gdb(scene: Scene, code: Code) -> Iterator[Finding]:
+def _gdb(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     if _GDB.fullmatch(code.text.strip()) is None:
         yield from _asked(scene, code)
 
 
-def _jq(scene: Scene, code: Code) -> Iterator[Finding]:
+def _jq(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     if re.search(r"(^|[\s|(,\[{])(env\b|\$ENV\b)", code.text):
         yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 
 from hob.guard.shell.arguments import after_options, has, operands, values
-from hob.guard.shell.findings import Finding
+from hob.guard.shell.command_context import Rules, Scene
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.outputs import found_paths
-from hob.guard.shell.places import OWN, TOO_MUCH, Place
-from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.values import ANY, STAR, shown
 from hob.guard.wording.reasons import because
 
 
-def remove(scene: Scene) -> Iterator[Finding]:
+def remove(scene: Scene) -> Iterator[ShellFinding]:
     """`rm`, `unlink`, `rmdir`."""
     args = scene.args
     deep = has(args, "rR", "--recursive") and scene.name == "rm"
@@ -25,28 +25,28 @@ def remove(scene: Scene) -> Iterator[Finding]:
         yield from deletes(scene, target, deep)
 
 
-def deletes(scene: Scene, target: str, deep: bool) -> Iterator[Finding]:
+def deletes(scene: Scene, target: str, deep: bool) -> Iterator[ShellFinding]:
     """One path is deleted, with all that is below where it goes `deep`."""
     place = scene.place(target)
     many = target.rstrip("/").endswith(STAR)
     if place in TOO_MUCH and (deep or many):
         yield scene.refuse("system-deletion", f"it deletes {place.value}")
-    elif place is Place.DEVICE:
+    elif place is ShellPlace.DEVICE:
         yield scene.refuse("device-destruction", f"it deletes {place.value}")
-    elif place is Place.HISTORY:
+    elif place is ShellPlace.HISTORY:
         yield scene.ask("vcs-deletion", because("it deletes {place}", place=place.value))
-    elif place in (Place.BUILT, Place.TEMPORARY, Place.STREAM) or (
-        place is Place.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR)
+    elif place in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM) or (
+        place is ShellPlace.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR)
     ):
         return
     elif scene.name != "rmdir" or place not in OWN:
         yield scene.ask("deletion", because("it deletes {path}, {place}", path=repr(shown(target)), place=place.value))
 
 
-def shred(scene: Scene) -> Iterator[Finding]:
+def shred(scene: Scene) -> Iterator[ShellFinding]:
     """Overwriting files so that nothing can bring them back."""
     for target in operands(scene.args, ("-n", "-s", "--iterations", "--size", "--random-source")):
-        if scene.place(target) is Place.DEVICE:
+        if scene.place(target) is ShellPlace.DEVICE:
             yield scene.refuse("device-destruction", "it overwrites a device")
         elif scene.place(target) in TOO_MUCH:
             yield scene.refuse("system-deletion", "it destroys what belongs to the system")
@@ -54,22 +54,22 @@ def shred(scene: Scene) -> Iterator[Finding]:
             yield scene.ask("deletion", "what it overwrites cannot be brought back")
 
 
-def truncate(scene: Scene) -> Iterator[Finding]:
+def truncate(scene: Scene) -> Iterator[ShellFinding]:
     """Cutting files off."""
     for target in operands(scene.args, ("-s", "-r", "--size", "--reference")):
         yield from empties(scene, target)
 
 
-def empties(scene: Scene, target: str) -> Iterator[Finding]:
+def empties(scene: Scene, target: str) -> Iterator[ShellFinding]:
     """A file loses its content."""
     place = scene.place(target)
-    if place is Place.DEVICE:
+    if place is ShellPlace.DEVICE:
         yield scene.refuse("device-destruction", "it overwrites a device")
-    elif place not in (Place.BUILT, Place.TEMPORARY, Place.STREAM):
+    elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM):
         yield scene.ask("deletion", because("it empties {path}", path=repr(shown(target))))
 
 
-def find(scene: Scene) -> Iterator[Finding]:
+def find(scene: Scene) -> Iterator[ShellFinding]:
     """`find -delete`, and the files it writes."""
     args = scene.args
     if "-delete" in args:
@@ -79,7 +79,7 @@ def find(scene: Scene) -> Iterator[Finding]:
         yield from writes(scene, target)
 
 
-def move(scene: Scene) -> Iterator[Finding]:
+def move(scene: Scene) -> Iterator[ShellFinding]:
     """`mv`: what is moved away, and where to."""
     paths = operands(scene.args, ("-S", "-t", "--suffix", "--target-directory"))
     into = list(values(scene.args, "-t", "--target-directory"))
@@ -90,17 +90,17 @@ def move(scene: Scene) -> Iterator[Finding]:
         place = scene.place(source)
         if place in TOO_MUCH:
             yield scene.refuse("system-deletion", f"it moves away {place.value}")
-        elif place in (Place.WORKSPACE, Place.HISTORY, Place.UNKNOWN, Place.OUTSIDE):
+        elif place in (ShellPlace.WORKSPACE, ShellPlace.HISTORY, ShellPlace.UNKNOWN, ShellPlace.OUTSIDE):
             yield scene.ask(
                 "deletion", because("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
             )
-        elif place is Place.INSIDE and target and scene.place(target) in (Place.TEMPORARY, Place.STREAM):
+        elif place is ShellPlace.INSIDE and target and scene.place(target) in (ShellPlace.TEMPORARY, ShellPlace.STREAM):
             yield scene.ask("deletion", "it moves files to where they are lost")  # each command has a /tmp of its own
     if target:
         yield from writes(scene, target)
 
 
-def copy(scene: Scene) -> Iterator[Finding]:
+def copy(scene: Scene) -> Iterator[ShellFinding]:
     """`cp`, `ln`, `install`: where to."""
     paths = operands(scene.args, ("-S", "-t", "-m", "-o", "-g", "--suffix", "--target-directory", "--mode"))
     into = list(values(scene.args, "-t", "--target-directory"))
@@ -112,7 +112,7 @@ def copy(scene: Scene) -> Iterator[Finding]:
     yield from writes(scene, target)
 
 
-def rsync(scene: Scene) -> Iterator[Finding]:
+def rsync(scene: Scene) -> Iterator[ShellFinding]:
     """`rsync --delete` and its kin."""
     paths = operands(
         scene.args, ("-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--bwlimit", "--rsync-path")
@@ -122,16 +122,16 @@ def rsync(scene: Scene) -> Iterator[Finding]:
     target = paths[-1]
     local = ":" not in target
     if has(scene.args, "", "--remove-source-files") or any(arg.startswith("--delete") for arg in scene.args):
-        place = scene.place(target) if local else Place.OUTSIDE
+        place = scene.place(target) if local else ShellPlace.OUTSIDE
         if place in TOO_MUCH:
             yield scene.refuse("system-deletion", f"it deletes what is in {place.value}")
-        elif place not in (Place.BUILT, Place.TEMPORARY):
+        elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY):
             yield scene.ask("deletion", because("it deletes files in {path}", path=repr(shown(target))))
     elif local:
         yield from writes(scene, target)
 
 
-def unpack(scene: Scene) -> Iterator[Finding]:
+def unpack(scene: Scene) -> Iterator[ShellFinding]:
     """Archives: where they are unpacked, and whether what was packed is deleted."""
     args = scene.args
     if has(args, "", "--remove-files"):
@@ -142,7 +142,7 @@ def unpack(scene: Scene) -> Iterator[Finding]:
         yield from writes(scene, target)
 
 
-def tee(scene: Scene) -> Iterator[Finding]:
+def tee(scene: Scene) -> Iterator[ShellFinding]:
     """Files that are written besides."""
     reads = [target for operator, target, descriptor in scene.command.redirections if operator == "<"]
     nothing = reads[-1:] == ["/dev/null"] or (not reads and scene.command.stdin == "")
@@ -152,7 +152,7 @@ def tee(scene: Scene) -> Iterator[Finding]:
             yield from empties(scene, target)
 
 
-def dd(scene: Scene) -> Iterator[Finding]:
+def dd(scene: Scene) -> Iterator[ShellFinding]:
     """`dd of=`."""
     for arg in scene.args:
         key, _, value = arg.partition("=")
@@ -160,11 +160,11 @@ def dd(scene: Scene) -> Iterator[Finding]:
             yield from writes(scene, value)
             if not _EMPTY_SOURCES.isdisjoint(scene.args):
                 yield from empties(scene, value)
-        elif key == "if" and scene.place(value) is Place.DEVICE:
+        elif key == "if" and scene.place(value) is ShellPlace.DEVICE:
             yield scene.ask("secret-reading", "it reads a device past all permissions")
 
 
-def edit(scene: Scene) -> Iterator[Finding]:
+def edit(scene: Scene) -> Iterator[ShellFinding]:
     """`sed -i` with a program that leaves nothing."""
     args = scene.args
     if not (has(args, "i", "--in-place") or any(arg.startswith("--in-place=") for arg in args)):
@@ -176,27 +176,27 @@ def edit(scene: Scene) -> Iterator[Finding]:
             yield from empties(scene, target)
 
 
-def writes(scene: Scene, target: str) -> Iterator[Finding]:
+def writes(scene: Scene, target: str) -> Iterator[ShellFinding]:
     """A file is written."""
     place = scene.place(target)
     path = scene.resolve(target)
-    if place is Place.DEVICE:
+    if place is ShellPlace.DEVICE:
         yield scene.refuse("device-destruction", f"it writes onto the device {shown(target)}")
-    elif place is Place.KERNEL:
+    elif place is ShellPlace.KERNEL:
         yield scene.refuse("system-control", f"it changes the running system through {shown(target)}")
-    elif place is Place.HISTORY:
+    elif place is ShellPlace.HISTORY:
         yield scene.ask("persistence", "it writes version control's own files")
     elif any(part in path for part in _STARTED):
         yield scene.ask(
             "persistence", because("what it writes to {path} is run later, by itself", path=repr(shown(target)))
         )
-    elif place not in OWN and place is not Place.WORKSPACE:
+    elif place not in OWN and place is not ShellPlace.WORKSPACE:
         yield scene.ask(
             "overwriting", because("it writes to {path}, {place}", path=repr(shown(target)), place=place.value)
         )
 
 
-def redirected(scene: Scene) -> Iterator[Finding]:
+def redirected(scene: Scene) -> Iterator[ShellFinding]:
     """Redirections of any command."""
     command = scene.command
     for operator, target, descriptor in command.redirections:
@@ -213,13 +213,13 @@ def redirected(scene: Scene) -> Iterator[Finding]:
             yield from empties(scene, target)
 
 
-def drop(scene: Scene) -> Iterator[Finding]:
+def drop(scene: Scene) -> Iterator[ShellFinding]:
     """Databases that are dropped."""
     if scene.name != "redis-cli" or any(arg.lower() in ("flushall", "flushdb", "shutdown") for arg in scene.args):
         yield scene.ask("deletion", "it deletes a database")
 
 
-def container(scene: Scene) -> Iterator[Finding]:
+def container(scene: Scene) -> Iterator[ShellFinding]:
     """`docker` and `podman`: what is deleted, and what reaches out of the container."""
     rest = after_options(scene.args, ("-H", "--host", "-c", "--context", "--config", "--log-level"))
     words = [arg for arg in rest[:4] if not arg.startswith("-")]

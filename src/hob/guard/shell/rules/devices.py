@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from hob.guard.shell.findings import Finding
-from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.command_context import Rules, Scene
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.values import words
 
 # what these do with no other arguments than such is to inform
@@ -18,12 +18,12 @@ dmsetup losetup badblocks flashrom ddrescue scrub efibootmgr grub-install grub2-
 sg_format mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcdedit fwupdmgr nwipe""")
 
 
-def make_file_system(scene: Scene) -> Iterator[Finding]:
+def make_file_system(scene: Scene) -> Iterator[ShellFinding]:
     """`mkfs` in all its forms."""
     yield scene.refuse("device-destruction", "it makes a new file system where there may be one")
 
 
-def tool(scene: Scene) -> Iterator[Finding]:
+def tool(scene: Scene) -> Iterator[ShellFinding]:
     """A program that changes devices, unless it is asked for information only."""
     args = scene.args
     if scene.name == "diskutil":
@@ -40,7 +40,7 @@ def tool(scene: Scene) -> Iterator[Finding]:
         yield scene.refuse("device-destruction", f"{scene.name} can destroy a disk")
 
 
-def dataset(scene: Scene) -> Iterator[Finding]:
+def dataset(scene: Scene) -> Iterator[ShellFinding]:
     """`zfs destroy`, `btrfs subvolume delete`."""
     if {"destroy", "delete", "rollback", "wipe"} & set(scene.args):
         yield scene.refuse("device-destruction", "it destroys a volume")

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from hob.guard.shell.command_context import Rules, Scene
 from hob.guard.shell.commands import BUILTINS
-from hob.guard.shell.findings import Finding
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.interpreters import SHELLS
 from hob.guard.shell.names import FEARED, HARMLESS
-from hob.guard.shell.scene import Rules, Scene
 from hob.guard.shell.values import ANY, HERE, HOME, words
 from hob.guard.wording.reasons import because
 
@@ -44,7 +44,7 @@ _LOCAL_BINS = re.compile(
 )
 
 
-def assignments(scene: Scene) -> Iterator[Finding]:
+def assignments(scene: Scene) -> Iterator[ShellFinding]:
     """Assignments, also those of `env` and `export`."""
     command = scene.command
     pairs = list(command.assignments)
@@ -100,7 +100,7 @@ def _is_usual(part: str) -> bool:
     return _LOCAL_BINS.fullmatch(part) is not None and ("/" in part or part in ("bin",)) and ".." not in part
 
 
-def redefinitions(scene: Scene) -> Iterator[Finding]:
+def redefinitions(scene: Scene) -> Iterator[ShellFinding]:
     """Aliases and other ways to give a known name another meaning."""
     if scene.name == "alias":
         names = [arg.partition("=")[0] for arg in scene.args if "=" in arg]

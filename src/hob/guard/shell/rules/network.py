@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import Args, divided, has, operands, values
-from hob.guard.shell.findings import Finding
+from hob.guard.shell.command_context import Rule, Rules, Scene
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.rules.deletion import writes
-from hob.guard.shell.scene import Rule, Rules, Scene
 from hob.guard.shell.values import ANY, shown, words
 from hob.guard.wording.reasons import because
 
@@ -48,7 +48,7 @@ def is_local(hosts: Args) -> bool:
     return bool(hosts) and all(_LOCAL.fullmatch(host) for host in hosts)
 
 
-def curl(scene: Scene) -> Iterator[Finding]:
+def curl(scene: Scene) -> Iterator[ShellFinding]:
     """`curl`."""
     args = divided(scene.args, "oHdAuXTFebcwmKxEzDrC")
     urls = [*operands(args, _CURL_VALUED), *values(args, "--url")]
@@ -71,7 +71,7 @@ def curl(scene: Scene) -> Iterator[Finding]:
         yield scene.ask("sending", "it uses an unusual protocol")
 
 
-def wget(scene: Scene) -> Iterator[Finding]:
+def wget(scene: Scene) -> Iterator[ShellFinding]:
     """`wget`."""
     args = divided(scene.args, "OoPtTUeiawQARDl")
     urls = operands(args, _WGET_VALUED)
@@ -84,7 +84,7 @@ def wget(scene: Scene) -> Iterator[Finding]:
             yield from writes(scene, target)
 
 
-def client(scene: Scene) -> Iterator[Finding]:
+def client(scene: Scene) -> Iterator[ShellFinding]:
     """Other programs that fetch by address: `http`, `aria2c`, `lynx`."""
     words = operands(scene.args, ("-o", "-d", "-a", "-A", "--auth"))
     sends = any(re.search(r"[\w-](:?=@?|@)", word) and "://" not in word for word in words) and scene.name in (
@@ -97,7 +97,7 @@ def client(scene: Scene) -> Iterator[Finding]:
     yield from _talks(scene, words, hosts_of(words), files, sends)
 
 
-def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[Finding]:
+def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[ShellFinding]:
     if not urls and not files:
         return
     if is_local(hosts) and all(hosts_of([url]) for url in urls if "." in url or "/" in url):
@@ -113,7 +113,7 @@ def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) 
         yield scene.tell("network", f"it {what} {', '.join(hosts) or 'another computer'}", SENDS, hosts)
 
 
-def socket(scene: Scene) -> Iterator[Finding]:
+def socket(scene: Scene) -> Iterator[ShellFinding]:
     """`nc`, `socat`, `telnet`: connections that carry anything."""
     words = operands(scene.args, ("-w", "-p", "-s", "-i", "-X", "-x", "-e", "-c"))
     hosts = hosts_of(words) or tuple(words[:1])
@@ -137,7 +137,7 @@ def socket(scene: Scene) -> Iterator[Finding]:
         yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS, hosts)
 
 
-def shell(scene: Scene) -> Iterator[Finding]:
+def shell(scene: Scene) -> Iterator[ShellFinding]:
     """`ssh`."""
     args = scene.args
     named = operands(args, words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"))
@@ -150,7 +150,7 @@ def shell(scene: Scene) -> Iterator[Finding]:
         yield scene.tell("network", f"it runs on {shown(host[0])}", SENDS, host)
 
 
-def copy(scene: Scene) -> Iterator[Finding]:
+def copy(scene: Scene) -> Iterator[ShellFinding]:
     """`scp`, `rsync`, `sftp`, to another computer or from it."""
     named = operands(
         scene.args, words("-c -F -i -J -l -o -P -S -e --rsh --exclude --include --filter -f --bwlimit -b -p")
@@ -166,7 +166,7 @@ def copy(scene: Scene) -> Iterator[Finding]:
         yield scene.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
 
 
-def lookup(scene: Scene) -> Iterator[Finding]:
+def lookup(scene: Scene) -> Iterator[ShellFinding]:
     """`dig`, `ping`: names that are asked for can carry data."""
     words = [
         word for word in operands(scene.args, ("-t", "-c", "-W", "-i", "-p", "-s", "-q", "-w")) if word[:1] not in "@+"
@@ -180,21 +180,21 @@ def lookup(scene: Scene) -> Iterator[Finding]:
         yield make("sending" if long else "network", "it asks for a name in the network", SENDS, hosts)
 
 
-def tls(scene: Scene) -> Iterator[Finding]:
+def tls(scene: Scene) -> Iterator[ShellFinding]:
     """`openssl s_client`."""
     if set(scene.args[:1]) & {"s_client", "s_server"}:
         yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS)
 
 
 def _asks(reason: str) -> Rule:
-    def rule(scene: Scene) -> Iterator[Finding]:
+    def rule(scene: Scene) -> Iterator[ShellFinding]:
         if scene.args not in (("--version",), ("--help",)):
             yield scene.ask("sending", reason, SENDS, hosts_of(operands(scene.args)))
 
     return rule
 
 
-def devices(scene: Scene) -> Iterator[Finding]:
+def devices(scene: Scene) -> Iterator[ShellFinding]:
     """`/dev/tcp/host/port` in redirections and arguments."""
     for text in (*(at.target for at in scene.command.redirections), *scene.args):
         if "/dev/tcp/" in text or "/dev/udp/" in text:
@@ -205,7 +205,7 @@ def devices(scene: Scene) -> Iterator[Finding]:
             return
 
 
-def share(scene: Scene) -> Iterator[Finding]:
+def share(scene: Scene) -> Iterator[ShellFinding]:
     """Programs that hand files to a service: `aws s3 cp`, `gh gist create`, `rclone copy`."""
     words = " ".join(scene.args)
     if re.search(_SHARES[scene.name], words):

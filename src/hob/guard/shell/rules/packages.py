@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import after_options, operands, values
-from hob.guard.shell.findings import Finding
+from hob.guard.shell.command_context import Rules, Scene
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.rules.network import hosts_of
-from hob.guard.shell.scene import Rules, Scene
 
 _INSTALLS = frozenset({Effect.COMMUNICATES, Effect.EXECUTES, Effect.WRITES})
 _PYPI = ("pypi.org", "files.pythonhosted.org")
@@ -79,7 +79,7 @@ _INDEXES = (
 )
 
 
-def manager(scene: Scene) -> Iterator[Finding]:
+def manager(scene: Scene) -> Iterator[ShellFinding]:
     """A package manager."""
     args = after_options(
         scene.args,
@@ -93,7 +93,7 @@ def manager(scene: Scene) -> Iterator[Finding]:
         yield from _fetches(scene, registry)
 
 
-def _fetches(scene: Scene, registry: tuple[str, ...]) -> Iterator[Finding]:
+def _fetches(scene: Scene, registry: tuple[str, ...]) -> Iterator[ShellFinding]:
     named = hosts_of(
         [
             re.sub(r"^git\+|^(?:[\w.-]+\s*@\s*)(?=\w+:)", "", arg)
@@ -108,7 +108,7 @@ def _fetches(scene: Scene, registry: tuple[str, ...]) -> Iterator[Finding]:
     yield scene.tell("installing", f"{scene.name} fetches and runs what others wrote", _INSTALLS, hosts)
 
 
-def python_module(scene: Scene) -> Iterator[Finding]:
+def python_module(scene: Scene) -> Iterator[ShellFinding]:
     """`python -m pip install`."""
     args = scene.args
     if args[:2] in (("-m", "pip"), ("-m", "uv"), ("-m", "pipx")) and {"install", "download", "wheel"} & set(args[2:]):

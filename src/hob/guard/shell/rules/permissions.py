@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from hob.guard.shell.arguments import has, operands
-from hob.guard.shell.findings import Finding
-from hob.guard.shell.places import OWN, TOO_MUCH, Place
-from hob.guard.shell.scene import Rule, Rules, Scene
+from hob.guard.shell.command_context import Rule, Rules, Scene
+from hob.guard.shell.findings import ShellFinding
+from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.values import is_known
 from hob.guard.wording.reasons import because
 
@@ -15,7 +15,7 @@ _OPEN = re.compile(
 )
 
 
-def mode(scene: Scene) -> Iterator[Finding]:
+def mode(scene: Scene) -> Iterator[ShellFinding]:
     """`chmod`."""
     args = scene.args
     words = [arg for arg in args if not re.fullmatch(r"-[RcfvhHLP]+|--[a-z-]+(=.*)?", arg)]
@@ -23,11 +23,11 @@ def mode(scene: Scene) -> Iterator[Finding]:
     wanted, targets = words[0] if words else "", words[1:]
     for target in targets:
         place = scene.place(target)
-        if (place in TOO_MUCH and (deep or target.endswith(("\x01", "/")))) or place is Place.ROOT:
+        if (place in TOO_MUCH and (deep or target.endswith(("\x01", "/")))) or place is ShellPlace.ROOT:
             yield scene.refuse("system-control", f"it changes the rights of {place.value}")
-        elif place is Place.DEVICE:
+        elif place is ShellPlace.DEVICE:
             yield scene.refuse("device-destruction", "it changes the rights of a device")
-        elif place not in OWN and place is not Place.WORKSPACE:
+        elif place not in OWN and place is not ShellPlace.WORKSPACE:
             yield scene.ask("permission", "it changes the rights of files outside of the workspace")
     if not is_known(wanted):
         yield scene.ask("permission", "the rights that it gives are not known")
@@ -35,11 +35,11 @@ def mode(scene: Scene) -> Iterator[Finding]:
         yield scene.ask(
             "permission", because("the mode {mode} lets others write, or programs run as somebody else", mode=wanted)
         )
-    elif deep and not all(scene.place(target) in (Place.BUILT, Place.TEMPORARY) for target in targets):
+    elif deep and not all(scene.place(target) in (ShellPlace.BUILT, ShellPlace.TEMPORARY) for target in targets):
         yield scene.ask("permission", "it changes the rights of a whole tree")
 
 
-def owner(scene: Scene) -> Iterator[Finding]:
+def owner(scene: Scene) -> Iterator[ShellFinding]:
     """`chown`, `chgrp`."""
     places = {scene.place(target) for target in operands(scene.args)[1:]}
     if places & TOO_MUCH and has(scene.args, "R", "--recursive"):
@@ -49,7 +49,7 @@ def owner(scene: Scene) -> Iterator[Finding]:
 
 
 def _asks(rule: str, reason: str) -> Rule:
-    def found(scene: Scene) -> Iterator[Finding]:
+    def found(scene: Scene) -> Iterator[ShellFinding]:
         if scene.args not in (("--version",), ("--help",)):
             yield scene.ask(rule, reason)
 

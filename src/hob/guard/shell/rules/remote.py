@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from hob.core.tools import Effect
-from hob.guard.shell.findings import Finding
-from hob.guard.shell.scene import Rules, Scene
+from hob.guard.shell.command_context import Rules, Scene
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.values import words
 
 _DELETES = re.compile(
@@ -18,7 +18,7 @@ _CHANGES = frozenset(
 _COMMUNICATES = frozenset({Effect.COMMUNICATES})
 
 
-def cloud(scene: Scene) -> Iterator[Finding]:
+def cloud(scene: Scene) -> Iterator[ShellFinding]:
     """A client of a service that keeps things for the owner."""
     words = [arg for arg in scene.args if not arg.startswith("-")]
     if any(_DELETES.fullmatch(word) for word in words[:4]) or "--prune" in scene.args or "-destroy" in scene.args:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from hob.guard.places import is_secret_file
+from hob.guard.policy.places import is_secret_file
 from hob.guard.shell.arguments import Args, operands
-from hob.guard.shell.findings import Finding
-from hob.guard.shell.scene import Rule, Rules, Scene
+from hob.guard.shell.command_context import Rule, Rules, Scene
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, shown
 from hob.guard.wording.reasons import because
 
@@ -85,7 +85,7 @@ def _globbed(text: str) -> str:
     return ""
 
 
-def read(scene: Scene) -> Iterator[Finding]:
+def read(scene: Scene) -> Iterator[ShellFinding]:
     """Secret places named in the arguments or redirections of any command."""
     command = scene.command
     args = _paths(scene)
@@ -129,7 +129,7 @@ def _paths(scene: Scene) -> Args:
     return tuple(arg for arg in args if not _EXCLUDES.match(arg))
 
 
-def variables(scene: Scene) -> Iterator[Finding]:
+def variables(scene: Scene) -> Iterator[ShellFinding]:
     """Variables of the environment that hold secrets."""
     for name in scene.command.reads:
         if (_WORDS.search(name) or name in _SOCKETS) and scene.name not in ("[", "test", "unset", "export"):
@@ -138,14 +138,14 @@ def variables(scene: Scene) -> Iterator[Finding]:
 
 
 def _dumps(*bare: Args) -> Rule:
-    def rule(scene: Scene) -> Iterator[Finding]:
+    def rule(scene: Scene) -> Iterator[ShellFinding]:
         if scene.args in bare:
             yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 
     return rule
 
 
-def env(scene: Scene) -> Iterator[Finding]:
+def env(scene: Scene) -> Iterator[ShellFinding]:
     """`env` without a command."""
     if (
         not scene.command.runs.commands
@@ -155,21 +155,21 @@ def env(scene: Scene) -> Iterator[Finding]:
         yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
-def printenv(scene: Scene) -> Iterator[Finding]:
+def printenv(scene: Scene) -> Iterator[ShellFinding]:
     """`printenv` without a name, or with a secret one."""
     names = operands(scene.args)
     if not names or any(_WORDS.search(name) or ANY in name for name in names):
         yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
-def processes(scene: Scene) -> Iterator[Finding]:
+def processes(scene: Scene) -> Iterator[ShellFinding]:
     """`ps e`, which shows the environment of every process."""
     chosen = any(arg.startswith("-") and arg[1:2] in "opC" for arg in scene.args)
     if not chosen and any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*|-E|.*environ.*", arg) for arg in scene.args[:2]):
         yield scene.ask("environment-dump", "it prints the environment of processes")
 
 
-def declared(scene: Scene) -> Iterator[Finding]:
+def declared(scene: Scene) -> Iterator[ShellFinding]:
     """`export -p`, `declare -x`."""
     names = [arg for arg in scene.args if not arg.startswith(("-", "+"))]
     functions = any(arg.startswith("-") and set(arg) & set("fF") for arg in scene.args)
@@ -177,7 +177,7 @@ def declared(scene: Scene) -> Iterator[Finding]:
         yield scene.ask("environment-dump", "it prints all variables, which may hold secrets")
 
 
-def keeper(scene: Scene) -> Iterator[Finding]:
+def service_manager(scene: Scene) -> Iterator[ShellFinding]:
     """Programs that hand out stored secrets."""
     words = " ".join(scene.args)
     if re.search(_KEEPERS[scene.name], words):
@@ -223,5 +223,5 @@ RULES: Rules = {
     "ps": processes,
     "set": _dumps(()),
     **dict.fromkeys(("export", "declare", "typeset", "readonly"), declared),
-    **dict.fromkeys(_KEEPERS, keeper),
+    **dict.fromkeys(_KEEPERS, service_manager),
 }

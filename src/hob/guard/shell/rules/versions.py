@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import Args, after_options, has, operands, values
-from hob.guard.shell.findings import Finding
+from hob.guard.shell.command_context import Rules, Scene
+from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.rules.network import SENDS, host_of
-from hob.guard.shell.scene import Rules, Scene
 from hob.guard.shell.values import is_known
 
 _GLOBAL = ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path")
@@ -107,7 +107,7 @@ _LOST: dict[str, _Lost] = {
 }
 
 
-def git(scene: Scene) -> Iterator[Finding]:
+def git(scene: Scene) -> Iterator[ShellFinding]:
     """`git` in all its parts."""
     args = scene.args
     rest = after_options(args, _GLOBAL)
@@ -138,7 +138,7 @@ def git(scene: Scene) -> Iterator[Finding]:
         yield scene.tell("network", f"git {action} talks to another computer", frozenset({Effect.COMMUNICATES}), hosts)
 
 
-def other(scene: Scene) -> Iterator[Finding]:
+def other(scene: Scene) -> Iterator[ShellFinding]:
     """Mercurial, Subversion, Jujutsu and others."""
     words = set(scene.args)
     lost = {"strip", "purge", "rollback", "--clean", "-C", "--force", "abandon", "delete", "rm", "obliterate", "prune"}

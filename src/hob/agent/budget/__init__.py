@@ -1,0 +1,1 @@
+"""Money: limits, what is held back, what was spent."""

@@ -1,0 +1,81 @@
+"""Asking within limits: what a call took is recorded when it is over, before the next one is made."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
+
+from hob.agent.budget.budget import Budget, HeldAmount
+from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, Usage
+from hob.core.ports.model import Model
+from hob.core.timeline import TimelineEvent
+
+EventOf = Callable[[str, str], TimelineEvent]
+"""How the timeline tells a call, by its model and status; what it took is put in."""
+_BEAT = Beat()
+
+
+async def stream_in_turn(
+    budget: Budget, model: Model, held: HeldAmount, event_of: EventOf
+) -> AsyncGenerator[ModelEvent]:
+    """The answer to what may be asked, piece by piece; the turn's journal tells what came of it.
+
+    The calls beside it are recorded here. Where one leaves no room for some of the models, the others are asked anew.
+    Raises ModelError, BudgetExceeded, StoreErrors.
+    """
+    left: HeldAmount | None = held
+    while left is not None:
+        held, left = left, None
+        stream = model.stream(held.request)
+        try:
+            async for event in stream:
+                if type(event) is not ExtraCall:
+                    yield event
+                    continue
+                cost = budget.cost_of_extra(held, event)
+                await _record(budget, held, event_of(event.ref, event.status), event.usage, cost)
+                if event.goes_on and (still := await budget.renew(held)) is not held:
+                    left = still
+                    for remark in still.remarks:
+                        yield remark
+                    break
+                yield _BEAT
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+
+
+async def stream_outside(
+    budget: Budget, model: Model, held: HeldAmount, event_of: EventOf
+) -> AsyncGenerator[ModelEvent]:
+    """The same outside of any turn: the call itself is recorded too, whatever comes of it."""
+    name = held.request.first
+    status: str = "unknown_outcome"
+    usage: Usage | None = None
+    cost = held.worst
+    try:
+        async with aclosing(stream_in_turn(budget, model, held, event_of)) as events:
+            async for event in events:
+                if type(event) is ModelReply:
+                    name, status, usage = event.ref or name, "ok", event.usage
+                    known = budget.cost_of_reply(name, event)
+                    cost = held.worst if known is None and usage is None else known
+                yield event
+    except BudgetExceeded:
+        status, usage, cost = ModelFault.BUDGET, None, 0
+        raise
+    except ModelError as error:
+        if status != "ok":
+            usage, cost = error.usage, budget.cost_of_failure(held, error)
+        status = error.fault
+        raise
+    finally:
+        await _record(budget, held, event_of(name, status), usage, cost)
+
+
+async def _record(
+    budget: Budget, held: HeldAmount, event: TimelineEvent, usage: Usage | None, cost: int | None
+) -> None:
+    classification = f"{held.caller.sender}/{held.request.task}"
+    await budget.ledger.record(replace(event, classification=classification, usage=usage, cost=cost))

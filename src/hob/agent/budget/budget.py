@@ -1,0 +1,354 @@
+"""Money: what a call may cost at worst is held back before it is made, and limits stop it before it is spent."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from copy import copy
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from hob.agent.budget.limits import Limit, SpendingCaller, SpendingSettings, general_limits, limits_for, session_limit
+from hob.core.clock import Clock
+from hob.core.errors import MAY_COST, BudgetExceeded, ModelError
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass, least_known
+from hob.core.messages import Inbound
+from hob.core.models import NOTHING_SPENT, ExtraCall, ModelReply, ModelRequest, Price, Remark, Spent, Usage
+from hob.core.money import dollars
+from hob.core.ports.journal import Ledger
+from hob.core.ports.model import Prices
+from hob.core.sentences import Sentence, say
+from hob.core.turns import Turn
+
+_CLIFF = 4, 5
+"""A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
+_FREE = Price(0, 0, 0, 0)
+_LOOK_SECONDS = 0.5
+"""How often it is looked whether others have given back what they held."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAmount:
+    """What is held back for a call, in micro-dollars, None where no price is known; and what its reader is told.
+
+    `request` is what may be asked: without the models for which a limit has no room. `tokens` is its input, guessed.
+    """
+
+    worst: int | None
+    request: ModelRequest
+    caller: SpendingCaller
+    tokens: int
+    remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetStanding:
+    """How much of a limit is used up."""
+
+    limit: Limit
+    spent: Spent
+
+    @property
+    def settled(self) -> int:
+        """Micro-dollars that are spent, without what is only held back."""
+        return self.spent.cost - self.spent.reserved
+
+    def has_room(self, worst: int | None) -> bool:
+        """Whether this much may be spent. Of an unknown price nobody knows, but where nothing is left it may not."""
+        return self._fits(self.spent.cost, worst)
+
+    def may_have_room(self, worst: int | None) -> bool:
+        """Whether it may be once those have ended for whom something is held back."""
+        return self._fits(self.settled, worst)
+
+    def without(self, held: int | None) -> "BudgetStanding":
+        """As if this much were not held back."""
+        given_back = min(held or 0, self.spent.reserved)
+        spent = replace(self.spent, cost=self.spent.cost - given_back, reserved=self.spent.reserved - given_back)
+        return replace(self, spent=spent)
+
+    def _fits(self, used: int, worst: int | None) -> bool:
+        return used < self.limit.most if worst is None else used + worst <= self.limit.most
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a model may not be asked: a limit without room, or None where its price is unknown and that is refused."""
+
+    model: str
+    worst: int | None
+    standing: BudgetStanding | None
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether waiting may help."""
+        return self.standing is not None and self.standing.may_have_room(self.worst)
+
+
+class Budget:
+    """Keeps spending within the limits. Unknown prices are unknown, never free: they are counted, not added."""
+
+    def __init__(
+        self,
+        settings: SpendingSettings,
+        ledger: Ledger,
+        prices: Prices,
+        clock: Clock,
+        language: str = "en",
+        zone: tzinfo | None = None,
+    ) -> None:
+        self._settings = settings
+        self.ledger = ledger
+        self._prices = prices
+        self._clock = clock
+        self._language = language
+        self.zone = zone
+        """Where days begin; None is the machine's zone."""
+        self._gate = asyncio.Lock()  # between looking and reserving nobody else may look
+        self._outside: list[tuple[SpendingCaller, int]] = []
+        """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
+        self._noted: set[tuple[str, float]] = set()
+
+    def priced_by(self, prices: Prices) -> "Budget":
+        """The same budget, limits and all that is held included, by other prices."""
+        other = copy(self)
+        other._prices = prices  # noqa: SLF001 - its own
+        return other
+
+    def cost_of(self, model: str, usage: Usage | None) -> int | None:
+        """What a call did cost, in micro-dollars; None if it is not known. What is free is so however much it used."""
+        price = self._prices.find_price(model)
+        if price is None or usage is None:
+            return 0 if price == _FREE else None
+        return price.cost(usage)
+
+    def cost_of_reply(self, asked: str, reply: ModelReply) -> int | None:
+        """What an answer did cost; None if it is not known."""
+        if reply.cost is not None:
+            return reply.cost
+        # The name that was asked for is the one with a price; servers answer with dated names.
+        cost = self.cost_of(reply.ref or asked, reply.usage)
+        return self.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
+
+    def cost_of_failure(self, held: HeldAmount, error: ModelError) -> int | None:
+        """What a call did cost that ended so: nothing where it was turned away, the most where nobody knows."""
+        if error.cost is not None or error.usage is not None:
+            return self.cost_of(held.request.first, error.usage) if error.cost is None else error.cost
+        return held.worst if error.fault in MAY_COST else None
+
+    def cost_of_extra(self, held: HeldAmount, call: ExtraCall) -> int | None:
+        """What a call beside the answer did cost; the most it may have cost where nobody knows."""
+        cost = self.cost_of(call.ref, call.usage) if call.cost is None else call.cost
+        return self._worst_cost(call.ref, held.request, held.tokens) if cost is None and call.usage is None else cost
+
+    @asynccontextmanager
+    async def reserved(
+        self, turn: Turn, request: ModelRequest, input_estimate: int, joined: Collection[Inbound] = ()
+    ) -> AsyncIterator[HeldAmount]:
+        """The worst cost of the turn's call, if there is room for it; the block journals it: that is the reservation.
+
+        Each of its models keeps the limits that count for it, by its own price; those that cannot are left out. For
+        what others hold back it waits, no longer than the request's patience.
+        `joined` are messages that have joined the turn since it was taken in hand. Raises BudgetExceeded with the
+        sentence for the user: then nothing may be asked.
+        """
+        sender = least_known(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
+        caller = SpendingCaller(turn.session, sender, _models(request), turn.id)
+        async with self._room(caller, request, input_estimate) as held:
+            yield held
+
+    @asynccontextmanager
+    async def held(
+        self, session: SessionKey, sender: SenderClass, request: ModelRequest, input_estimate: int
+    ) -> AsyncIterator[HeldAmount]:
+        """The same for a call outside any turn: held back while the block makes it and records what it cost."""
+        caller = SpendingCaller(session, sender, _models(request))
+        async with self._room(caller, request, input_estimate) as held:
+            mine = replace(caller, models=_models(held.request)), held.worst or 0
+            self._outside.append(mine)
+        try:
+            yield held
+        finally:
+            self._outside.remove(mine)
+
+    async def renew(self, held: HeldAmount) -> HeldAmount:
+        """The same where all its models still have room, else without those that have none.
+
+        Raises BudgetExceeded where none is left.
+        """
+        models = _models(held.request)
+        caller = replace(held.caller, models=models)
+        limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
+        worst = {model: self._worst_cost(model, held.request, held.tokens) for model in models}
+        async with self._gate:
+            standings = [(await self._stand(limit)).without(held.worst) for limit in limits]
+        refusals = list(self._refusals(caller, worst, standings))
+        if not refusals:
+            return held
+        left = await self._hold(caller, held.request, held.tokens, worst, standings, refusals)
+        return replace(left, worst=held.worst)  # as much as before is held back for it
+
+    async def standings(self, session: SessionKey | None = None) -> list[BudgetStanding]:
+        """Each limit of days and months, and the session's, with what is spent of it."""
+        limits = list(general_limits(self._settings, self._clock.now(), self.zone))
+        if session is not None and self._settings.per_session is not None:
+            limits.insert(0, session_limit(self._settings.per_session, session))
+        return [BudgetStanding(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
+
+    @asynccontextmanager
+    async def _room(
+        self, caller: SpendingCaller, request: ModelRequest, input_estimate: int
+    ) -> AsyncIterator[HeldAmount]:
+        await self._prices.prepare(caller.models)
+        worst = {model: self._worst_cost(model, request, input_estimate) for model in caller.models}
+        limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
+        if not limits:
+            yield HeldAmount(_most(worst.values()), request, caller, input_estimate, await self._remarks(caller, ()))
+            return
+        give_up = self._clock.monotonic() + request.patience
+        while True:
+            async with self._gate:
+                standings = [await self._stand(limit) for limit in limits]
+                refusals = list(self._refusals(caller, worst, standings))
+                waits = bool(refusals) and refusals[0].model == caller.models[0] and refusals[0].may_pass
+                if not waits or self._clock.monotonic() >= give_up:
+                    yield await self._hold(caller, request, input_estimate, worst, standings, refusals)
+                    return
+            await self._clock.sleep(_LOOK_SECONDS)
+
+    async def _hold(
+        self,
+        caller: SpendingCaller,
+        request: ModelRequest,
+        tokens: int,
+        worst: Mapping[str, int | None],
+        standings: Sequence[BudgetStanding],
+        refusals: Sequence[_Refusal],
+    ) -> HeldAmount:
+        """What is left to ask. Raises BudgetExceeded."""
+        refused = {refusal.model for refusal in refusals}
+        left = tuple(model for model in caller.models if model not in refused)
+        if not left:
+            raise BudgetExceeded(self._explain(refusals[0]))
+        remarks = (*await self._left_out(caller, refusals), *await self._remarks(caller, standings))
+        narrowed = replace(request, models=left) if refusals else request
+        return HeldAmount(_most(worst[model] for model in left), narrowed, caller, tokens, remarks)
+
+    def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
+        price = self._prices.find_price(model)
+        return None if price is None else worst_cost(price, input_estimate, self._prices.most_output(model, request))
+
+    async def _stand(self, limit: Limit) -> BudgetStanding:
+        # before the ledger is read: what ends meanwhile is counted twice rather than not at all
+        outside = sum(cost for caller, cost in self._outside if limit.counts(caller))
+        return BudgetStanding(
+            limit, await self.ledger.spent(**limit.scope) + replace(NOTHING_SPENT, cost=outside, reserved=outside)
+        )
+
+    def _refusals(
+        self, caller: SpendingCaller, worst: Mapping[str, int | None], standings: Sequence[BudgetStanding]
+    ) -> Iterator[_Refusal]:
+        """One for each model that may not be asked now, in their order."""
+        for model, cost in worst.items():
+            if cost is None and self._settings.on_unknown == "refuse":
+                yield _Refusal(model, cost, None)
+                continue
+            alone = replace(caller, models=(model,))
+            full = [each for each in standings if each.limit.counts(alone) and not each.has_room(cost)]
+            if full:  # first of all that for which waiting does not help
+                yield _Refusal(model, cost, min(full, key=lambda each: each.may_have_room(cost)))
+
+    def _explain(self, refusal: _Refusal) -> str:
+        """Why nothing is asked, for the user."""
+        if refusal.standing is None:
+            return say(Sentence.PRICE_UNKNOWN, self._language, model=refusal.model or "this model")
+        limit, held = refusal.standing.limit, refusal.standing.spent.reserved
+        sentence = Sentence.BUDGET_REACHED
+        if refusal.worst is None:
+            sentence = Sentence.BUDGET_USED_UP
+        elif held:
+            sentence = Sentence.BUDGET_HELD
+        return say(
+            sentence,
+            self._language,
+            key=limit.key,
+            setting=f"'{limit.key}'" if '"' in limit.key else limit.key,
+            limit=dollars(limit.most),
+            spent=dollars(refusal.standing.settled),
+            held=dollars(held),
+            worst=dollars(refusal.worst or 0),
+        )
+
+    async def _left_out(self, caller: SpendingCaller, refusals: Sequence[_Refusal]) -> list[Remark]:
+        """What the owner is told of models that may not be asked while others may: once a session, until it ends."""
+        if caller.sender is not SenderClass.OWNER or caller.turn is None:
+            return []
+        remarks = []
+        for refusal in refusals:
+            if refusal.may_pass and refusal.model != caller.models[0]:
+                continue
+            key, since = "spending.on_unknown", 0.0
+            values = {"model": refusal.model}
+            sentence = Sentence.PRICE_UNKNOWN
+            if refusal.standing is not None:
+                limit, spent = refusal.standing.limit, refusal.standing.spent
+                key, since = limit.key, limit.scope.get("since", 0.0)
+                left = dollars(max(0, limit.most - spent.cost))
+                values |= {"key": key, "limit": dollars(limit.most), "left": left}
+                sentence = Sentence.BUDGET_LEFT_OUT
+            if await self._note(f"{key} without {refusal.model} {caller.session}", since):
+                remarks.append(Remark(sentence, tuple(values.items())))
+        return remarks
+
+    async def _remarks(self, caller: SpendingCaller, standings: Sequence[BudgetStanding]) -> tuple[Remark, ...]:
+        """What the owner is told with an answer: of which limits most is spent, those of others too."""
+        if caller.sender is not SenderClass.OWNER or caller.turn is None or self._settings.warn_at >= 1:
+            return ()
+        others = [
+            limit for limit in general_limits(self._settings, self._clock.now(), self.zone) if not limit.counts(caller)
+        ]
+        all_standings = (
+            *standings,
+            *[BudgetStanding(limit, await self.ledger.spent(**limit.scope)) for limit in others],
+        )
+        remarks = [await self._warn(standing) for standing in all_standings if "turn" not in standing.limit.scope]
+        return tuple(remark for remark in remarks if remark is not None)
+
+    async def _warn(self, standing: BudgetStanding) -> Remark | None:
+        """The line where most of a limit is spent, once in its time."""
+        limit, settled = standing.limit, standing.settled
+        if not settled or settled < self._settings.warn_at * limit.most:
+            return None
+        if not await self._note(f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)):
+            return None
+        values = {"key": limit.key, "spent": dollars(settled), "limit": dollars(limit.most)}
+        return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
+
+    async def _note(self, what: str, since: float) -> bool:
+        """Whether this is told for the first time since then."""
+        if (what, since) in self._noted:
+            return False
+        is_first = await self.ledger.note_once(what, since)
+        self._noted.add((what, since))
+        return is_first
+
+
+def worst_cost(price: Price, tokens: int, output: int) -> int:
+    """Micro-dollars for this much input, none of it cached (all newly cached where that is dearer), and this output."""
+    part, whole = _CLIFF
+    prices = (price, *(dearer for start, dearer in price.above if tokens * whole > start * part))
+    # `above` is left out: each of these prices is asked for all of the input
+    return max(_flat_cost(each, tokens, output) for each in prices)
+
+
+def _flat_cost(price: Price, tokens: int, output: int) -> int:
+    flat = Price(max(price.input, price.cache_write), price.output, 0, 0, call=price.call)
+    return flat.cost(Usage(tokens, output))
+
+
+def _most(costs: Iterable[int | None]) -> int | None:
+    return max((cost for cost in costs if cost is not None), default=None)
+
+
+def _models(request: ModelRequest) -> tuple[str, ...]:
+    return request.models or (request.model,)

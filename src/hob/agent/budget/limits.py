@@ -1,0 +1,133 @@
+"""Which limits of spending there are, for whom, and since when each of them counts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+
+from hob.core.ids import SessionKey, TurnId
+from hob.core.labels import SenderClass
+from hob.core.model_names import fits
+from hob.core.models import CallScope
+from hob.core.money import MICRO
+from hob.core.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodLimits:
+    """Limits of one model, or of all whose references begin alike, in dollars."""
+
+    daily: float | None = setting(None, "Dollars per day.", at_least=0)
+    monthly: float | None = setting(None, "Dollars per month.", at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class SenderLimits:
+    """Limits of all senders of one class together, in dollars."""
+
+    daily: float | None = setting(None, "Dollars per day.", at_least=0)
+    monthly: float | None = setting(None, "Dollars per month.", at_least=0)
+    per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class SenderClasses:
+    """Limits by whose messages are answered; what answers several counts for the least known of them."""
+
+    owner: SenderLimits = setting(SenderLimits(), "Your own messages.")
+    member: SenderLimits = setting(SenderLimits(), "Those of people you let in.")
+    stranger: SenderLimits = setting(SenderLimits(), "Those of everybody else.")
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingSettings:
+    """How much may be spent, in dollars; a limit that is not set does not exist. Days are those of `agent.timezone`."""
+
+    daily: float | None = setting(None, "Dollars per day.", at_least=0, stored=True)
+    monthly: float | None = setting(None, "Dollars per month.", at_least=0, stored=True)
+    per_session: float | None = setting(None, "Dollars one session may ever spend.", at_least=0, stored=True)
+    per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0, stored=True)
+    models: dict[str, PeriodLimits] = setting(
+        {}, "Limits by model: provider/model, or its bare name; a name may end in *."
+    )
+    senders: SenderClasses = setting(SenderClasses(), "Limits by whose messages are answered.")
+    warn_at: float = setting(
+        0.8, "The part of a limit that is told to you once it is spent; 1 tells nothing.", at_least=0.01, at_most=1
+    )
+    on_unknown: str = setting(
+        "allow",
+        "What to do about a model of unknown price while a limit is set; allowed calls are counted, not added.",
+        one_of=("allow", "refuse"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingCaller:
+    """Who asks: the session, the sender class it counts for, the turn if it is one, the models that may answer."""
+
+    session: SessionKey
+    sender: SenderClass
+    models: tuple[str, ...]
+    turn: TurnId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit: the setting's key, micro-dollars, and the calls that count for it."""
+
+    key: str
+    most: int
+    scope: CallScope = field(default_factory=CallScope)
+
+    def counts(self, caller: SpendingCaller) -> bool:
+        """Whether what this caller asks counts for the limit."""
+        scope = self.scope
+        return (
+            scope.get("session", caller.session) == caller.session
+            and scope.get("sender", caller.sender) == caller.sender
+            and scope.get("turn", caller.turn) == caller.turn
+            and ("model" not in scope or any(fits(scope["model"], model) for model in caller.models))
+        )
+
+
+def general_limits(settings: SpendingSettings, now: datetime, zone: tzinfo | None = None) -> Iterator[Limit]:
+    """Those of days and months, whoever asks. Days begin at midnight in this zone; None is the machine's."""
+    today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone)
+    since = {"daily": today.timestamp(), "monthly": today.replace(day=1).timestamp()}
+
+    def periods(key: str, limits: SpendingSettings | PeriodLimits | SenderLimits, scope: CallScope) -> Iterator[Limit]:
+        for name, dollars in (("daily", limits.daily), ("monthly", limits.monthly)):
+            if dollars is not None:
+                yield _limit(f"{key}.{name}", dollars, {**scope, "since": since[name]})
+
+    yield from periods("spending", settings, {})
+    for pattern, limits in settings.models.items():
+        yield from periods(f'spending.models."{pattern}"', limits, {"model": pattern})
+    for cls in SenderClass:
+        yield from periods(f"spending.senders.{cls}", getattr(settings.senders, cls), {"sender": cls})
+
+
+def limits_for(
+    settings: SpendingSettings, caller: SpendingCaller, now: datetime, zone: tzinfo | None = None
+) -> list[Limit]:
+    """All that this caller has to keep, the narrowest first."""
+    found = []
+    if caller.turn is not None:
+        scope: CallScope = {"turn": caller.turn}
+        of_class: SenderLimits = getattr(settings.senders, caller.sender)
+        if of_class.per_turn is not None:
+            found.append(_limit(f"spending.senders.{caller.sender}.per_turn", of_class.per_turn, scope))
+        if settings.per_turn is not None:
+            found.append(_limit("spending.per_turn", settings.per_turn, scope))
+    if settings.per_session is not None:
+        found.append(session_limit(settings.per_session, caller.session))
+    found += [limit for limit in general_limits(settings, now, zone) if limit.counts(caller)]
+    return found
+
+
+def session_limit(dollars: float, session: SessionKey) -> Limit:
+    """What one session may ever spend."""
+    return _limit("spending.per_session", dollars, {"session": session})
+
+
+def _limit(key: str, dollars: float, scope: CallScope) -> Limit:
+    return Limit(key, round(dollars * MICRO), scope)

@@ -1,0 +1,1 @@
+"""Slash commands: the table and what each does."""

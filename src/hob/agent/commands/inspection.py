@@ -1,0 +1,58 @@
+"""What a session's next request would hold, for `hob prompt` and `/context`."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from hob.agent.commands.model_names import real_name
+from hob.agent.ports import tools_of
+from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.window import load_limit
+from hob.agent.settings import AgentSettings
+from hob.core.errors import ModelError
+from hob.core.ids import SessionKey
+from hob.core.ports.journal import Sessions, Transcript
+from hob.core.ports.model import Model
+from hob.core.ports.tools import Toolset
+
+
+class Inspector:
+    """Builds the prompt as a turn would, and only measures it."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        prompts: PromptBuilder,
+        transcript: Transcript,
+        sessions: Sessions,
+        toolset: Toolset,
+        default_model: Callable[[], str],
+        model: Model,
+    ) -> None:
+        self._settings = settings
+        self._prompts = prompts
+        self._transcript = transcript
+        self._sessions = sessions
+        self._toolset = toolset
+        self._default_model = default_model
+        self._model = model
+
+    async def inspect(self, session: SessionKey) -> dict[str, Any]:
+        """Sections with bytes, tokens and whether they are cached; totals; the most tokens it may have."""
+        model = (await self._sessions.get(session)).model or self._default_model()
+        if model:  # else its server would be asked, for which nobody here should wait
+            with suppress(ModelError):  # what the request would hold can be told even if nobody can be asked
+                model = await real_name(self._model, model)
+        view = await self._transcript.load_view(session, load_limit(self._settings))
+        prompt = await self._prompts.preview(session, view, tools_of(self._toolset, session).specs(), model)
+        return {
+            "session": session,
+            "model": model,
+            "sections": [
+                {"name": part.name, "bytes": part.bytes, "tokens": part.tokens, "cached": part.cached}
+                for part in prompt.sections
+            ],
+            "bytes": sum(part.bytes for part in prompt.sections),
+            "tokens": prompt.input_estimate,
+            "limit": prompt.limit,
+        }

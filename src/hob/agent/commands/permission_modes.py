@@ -1,0 +1,73 @@
+"""What `/permission` and `/autonomy` choose from: what a session permits, and how much of it without asking."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hob.agent.sessions import is_group
+from hob.core.answers import Answer, answer
+from hob.core.ids import SessionKey
+from hob.core.labels import OWNER_LABEL
+from hob.core.messages import Inbound
+
+AS_CONFIGURED = "default"
+_MEANINGS: Mapping[str, Answer] = {
+    "read-only": Answer.MEANS_READ_ONLY,
+    "guarded": Answer.MEANS_GUARDED,
+    "workspace": Answer.MEANS_WORKSPACE,
+    "full": Answer.MEANS_FULL,
+    "supervised": Answer.MEANS_SUPERVISED,
+    "cautious": Answer.MEANS_CAUTIOUS,
+    "autonomous": Answer.MEANS_AUTONOMOUS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionLevel:
+    """The guard's words, strictest first, and the one that the settings name; empty where that is not known."""
+
+    words: tuple[str, ...]
+    configured: str = ""
+
+    def told(self, chosen: str | None, language: str) -> str:
+        """What holds where this was chosen; None is as configured."""
+        if chosen:
+            return chosen
+        said = answer(Answer.AS_CONFIGURED, language)
+        return f"{self.configured}, {said}" if self.configured else said
+
+    def is_looser(self, wanted: str | None, current: str | None) -> bool:
+        """Whether the first permits more than the second; None is as configured. What is not known may be anything."""
+        return self._place(wanted, len(self.words)) > self._place(current, 0)
+
+    def _place(self, chosen: str | None, unknown: int) -> int:
+        word = chosen or self.configured
+        return self.words.index(word) if word in self.words else unknown
+
+    def lines(self, language: str) -> str:
+        """A line for each word there is, with what it means."""
+        meanings = {word: answer(_MEANINGS[word], language) if word in _MEANINGS else "" for word in self.words}
+        rows = {**meanings, AS_CONFIGURED: self.told(None, language)}
+        width = max(map(len, rows))
+        return "\n".join(f"  {word.ljust(width)}  {text}".rstrip() for word, text in rows.items())
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionModes:
+    """Both scales, as the guard has them, and whether a message proves who wrote it well enough to permit all."""
+
+    modes: PermissionLevel = PermissionLevel(("read-only", "guarded", "workspace", "full"))
+    autonomies: PermissionLevel = PermissionLevel(("supervised", "cautious", "autonomous"))
+    proves: Callable[[Inbound], bool] = lambda inbound: True
+
+    def may_be_full(self, inbound: Inbound, session: SessionKey) -> bool:
+        """Whether this message may choose the loosest mode."""
+        return is_typed_alone(inbound, session) and self.proves(inbound)
+
+
+USUAL = PermissionModes()
+
+
+def is_typed_alone(inbound: Inbound, session: SessionKey) -> bool:
+    """Whether the owner wrote this by hand where nobody else reads or writes."""
+    by_hand = inbound.label == OWNER_LABEL and not inbound.hops and not inbound.background
+    return by_hand and not inbound.group and not is_group(session)

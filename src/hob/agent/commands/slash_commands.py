@@ -1,0 +1,451 @@
+"""Slash commands: what people can do without a model. Each row of `command_table` has its method here."""
+
+import difflib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hob.agent.budget.budget import Budget, BudgetStanding
+from hob.agent.commands.model_names import chain_of, chosen_name
+from hob.agent.commands.permission_modes import AS_CONFIGURED, USUAL, PermissionLevel, PermissionModes
+from hob.agent.commands.table import ANSWERS, BY_NAME, COMMANDS, Moment, parse, scope_of
+from hob.agent.commands.turn_undo import UndoResult, told_files, told_preview, told_words
+from hob.agent.ports import ChecksNames, HasAliases
+from hob.agent.sessions import session_of, thread_session
+from hob.agent.settings import AgentSettings
+from hob.core.answers import Answer, answer
+from hob.core.clock import Clock
+from hob.core.errors import HobError, ModelError, NotFound
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound
+from hob.core.models import NOTHING_SPENT, Spent, Thinking
+from hob.core.money import dollars
+from hob.core.ports.journal import Sessions
+from hob.core.ports.model import Model, Routes
+from hob.core.scopes import TokenScope
+from hob.core.turns import QueueMode
+
+DAY_SECONDS = 86_400.0
+_MOST_MODELS = 20  # `hob usage --by model` tells of all
+_USAGE = 24  # columns; the rest of 80 holds what a command does
+
+
+class CommandOperations(Protocol):
+    """What commands can set in motion and look up beyond sessions and spending."""
+
+    async def status(self) -> Mapping[str, Any]:
+        """Counts and states; see `Answer.STATUS` for the keys used here."""
+        ...
+
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+        """What each model has cost since then (Unix seconds), the dearest first."""
+        ...
+
+    async def tasks(self) -> Sequence[tuple[str, str, str]]:
+        """Open tasks: id, state, title."""
+        ...
+
+    async def prompt(self, session: str) -> Mapping[str, Any]:
+        """`sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
+        ...
+
+    async def stop(self, session: SessionKey, reason: str) -> bool:
+        """Stop the session's running turn; False if none runs."""
+        ...
+
+    async def cancel(self, id: str, reason: str) -> bool:
+        """Cancel a task or turn by its id; False if there is none that could be."""
+        ...
+
+    async def resume(self, session: SessionKey) -> None:
+        """Let a paused session go on."""
+        ...
+
+    async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
+        """Messages summarised and characters of the summary, or why not."""
+        ...
+
+    async def undo_compaction(self, session: SessionKey) -> bool:
+        """Take the newest summary back; False if there is none."""
+        ...
+
+    async def undo_turn(self, session: SessionKey) -> UndoResult | None:
+        """Hide the newest turn's words; None if there is none."""
+        ...
+
+    async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
+        """Put back what a turn changed in files, or say what that would change, as `diff`.
+
+        Without a name it is the newest that changed any. The same `by` gets the same outcome: `turn`, `words`,
+        `restored`, `kept` (path, reason), `running`, and `back`, by which it is taken back. Raises NotFound.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """One use of a command."""
+
+    inbound: Inbound
+    session: SessionKey
+    rest: str
+    language: str
+
+
+class SlashCommands:
+    """Implements the core port `Commands`."""
+
+    def __init__(
+        self,
+        operations: CommandOperations,
+        sessions: Sessions,
+        budget: Budget,
+        clock: Clock,
+        settings: AgentSettings,
+        default_model: Callable[[], str],
+        model: Model,
+        permission_modes: PermissionModes = USUAL,
+        home: Callable[[Inbound], SessionKey] = session_of,
+    ) -> None:
+        """`home` is the conversation that a message belongs to while its chat was not switched elsewhere."""
+        self._desk = operations
+        self._sessions = sessions
+        self._budget = budget
+        self._clock = clock
+        self._language = settings.language
+        self._default_model = default_model
+        self._model_behind = model
+        self._leeway = permission_modes
+        self._home = home
+
+    def when(self, text: str) -> str | None:
+        parsed = parse(text)
+        if parsed is None or parsed[0] in ANSWERS:
+            return None
+        command = BY_NAME.get(parsed[0])
+        return command.moment.value if command else Moment.ARRIVAL.value
+
+    async def run(self, inbound: Inbound, session: SessionKey) -> str:
+        parsed = parse(inbound.text)
+        if parsed is None:
+            raise ValueError("not a command")
+        name, rest = parsed
+        command = BY_NAME.get(name)
+        if command is None:
+            return self._unknown(name)
+        owner, needed = inbound.sender.cls is SenderClass.OWNER, scope_of(command, rest)
+        if command.owner and not owner:
+            return answer(Answer.NEEDS_OWNER, self._language)
+        if owner and not inbound.may(needed):
+            return answer(Answer.NEEDS_SCOPE, self._language, scope=needed)
+        perform: Callable[[CommandCall], Awaitable[str]] = getattr(self, f"_{name}")
+        try:
+            return await perform(CommandCall(inbound, session, rest, self._language))
+        except HobError as error:
+            return str(error)
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, BY_NAME, 1)
+        hint = f"`/{near[0]}`? " if near else ""
+        return answer(Answer.UNKNOWN, self._language, name=f"/{name}", hint=hint)
+
+    async def _help(self, call: CommandCall) -> str:
+        lines = (
+            answer(
+                Answer.HELP_LINE,
+                call.language,
+                usage=command.usage.ljust(_USAGE),
+                text=command.german if call.language == "de" else command.english,
+            )
+            for command in COMMANDS
+        )
+        told = answer(Answer.HELP, call.language, lines="\n".join(lines))
+        owner = call.inbound.sender.cls is SenderClass.OWNER  # nobody else is asked for leave
+        return f"{told}\n{answer(Answer.HELP_ANSWERS, call.language)}" if owner else told
+
+    async def _status(self, call: CommandCall) -> str:
+        seen = await self._desk.status()
+        asked = seen["for_leave"] + seen["for_answer"]
+        held = (
+            (Answer.STATUS_FOR_LEAVE, seen["for_leave"]),
+            (Answer.STATUS_FOR_ANSWER, seen["for_answer"]),
+            (Answer.STATUS_PAUSED, seen["parked"] - asked),
+        )
+        lines = [answer(which, call.language, count=count) for which, count in held if count]
+        return "\n".join([answer(Answer.STATUS, call.language, **seen), *lines])
+
+    async def _whoami(self, call: CommandCall) -> str:
+        sender = call.inbound.sender
+        return answer(
+            Answer.WHOAMI,
+            call.language,
+            name=sender.name or sender.id,
+            cls=sender.cls.value,
+            channel=call.inbound.origin.channel,
+            session=call.session,
+        )
+
+    async def _stop(self, call: CommandCall) -> str:
+        stopped = await self._desk.stop(call.session, "/stop")
+        return answer(Answer.STOPPED if stopped else Answer.NOTHING_RUNS, call.language)
+
+    async def _pause(self, call: CommandCall) -> str:
+        await self._sessions.change(call.session, paused=True)
+        return answer(Answer.PAUSED, call.language)
+
+    async def _resume(self, call: CommandCall) -> str:
+        await self._sessions.change(call.session, paused=False)
+        await self._desk.resume(call.session)
+        return answer(Answer.RESUMED, call.language)
+
+    async def _cancel(self, call: CommandCall) -> str:
+        if not call.rest:
+            return answer(Answer.CANCEL_USAGE, call.language)
+        done = await self._desk.cancel(call.rest, "/cancel")
+        return answer(Answer.CANCELLED if done else Answer.NOT_CANCELLED, call.language, id=call.rest)
+
+    async def _tasks(self, call: CommandCall) -> str:
+        # the command itself is a task that is open while it runs
+        rows = [row for row in await self._desk.tasks() if row[0] != call.inbound.id]
+        if not rows:
+            return answer(Answer.NO_TASKS, call.language)
+        lines = (answer(Answer.TASK_LINE, call.language, id=id, state=state, title=title) for id, state, title in rows)
+        return answer(Answer.TASKS, call.language, lines="\n".join(lines))
+
+    async def _usage(self, call: CommandCall) -> str:
+        now, ledger = self._clock.now().timestamp(), self._budget.ledger
+        month = await self._desk.spent_by_model(now - 30 * DAY_SECONDS)
+        scopes = [
+            (call.session, await ledger.spent(session=call.session)),
+            ("24 h", await ledger.spent(since=now - DAY_SECONDS)),
+            ("30 d", sum((spent for _, spent in month), NOTHING_SPENT)),
+            *[(model or "-", spent) for model, spent in month[:_MOST_MODELS]],
+        ]
+        lines = [self._usage_line(scope, spent, call.language) for scope, spent in scopes]
+        lines += [_limit_line(standing, call.language) for standing in await self._budget.standings(call.session)]
+        return answer(Answer.USAGE, call.language, lines="\n".join(lines))
+
+    def _usage_line(self, scope: str, spent: Spent, language: str) -> str:
+        cost = f"${dollars(spent.cost - spent.reserved)}"
+        if spent.unknown_calls:
+            cost = answer(Answer.PRICE_UNKNOWN, language, cost=cost, calls=spent.unknown_calls)
+        return answer(
+            Answer.USAGE_LINE,
+            language,
+            scope=scope,
+            cost=cost,
+            calls=spent.calls,
+            input=spent.usage.input,
+            cached=spent.usage.cache_read,
+            output=spent.usage.output,
+        )
+
+    async def _context(self, call: CommandCall) -> str:
+        prompt = await self._desk.prompt(call.session)
+        lines = (
+            answer(
+                Answer.CONTEXT_LINE,
+                call.language,
+                name=section["name"],
+                bytes=section["bytes"],
+                tokens=section["tokens"],
+                cached=answer(Answer.CACHED, call.language) if section["cached"] else "",
+            )
+            for section in prompt["sections"]
+        )
+        return answer(
+            Answer.CONTEXT, call.language, tokens=prompt["tokens"], limit=prompt["limit"], lines="\n".join(lines)
+        )
+
+    async def _session(self, call: CommandCall) -> str:
+        verb, _, name = call.rest.partition(" ")
+        name = name.strip()
+        chat = call.inbound.origin.key()
+        match verb.lower():
+            case "" | "list":
+                return await self._session_list(call, chat)
+            case "switch" | "new" if name:
+                key = thread_session(call.inbound, name, self._home(call.inbound))
+                await self._sessions.change(key, archived=False)
+                await self._sessions.switch(chat, key)
+                return answer(Answer.SESSION_SWITCHED, call.language, session=key)
+            case "archive":
+                key = thread_session(call.inbound, name, self._home(call.inbound)) if name else call.session
+                await self._sessions.change(key, archived=True)
+                return answer(Answer.SESSION_ARCHIVED, call.language, session=key)
+            case "title" if name:
+                await self._sessions.change(call.session, title=name[:60])
+                return answer(Answer.SESSION_TITLED, call.language, title=name[:60])
+        return answer(Answer.SESSION_USAGE, call.language)
+
+    async def _session_list(self, call: CommandCall, chat: str) -> str:
+        found = await self._sessions.find(chat=chat)
+        lines = (
+            answer(
+                Answer.SESSION_LINE,
+                call.language,
+                mark="*" if session.key == call.session else " ",
+                key=session.key,
+                title=session.title,
+                entries=session.entries,
+            )
+            for session in found
+        )
+        return answer(Answer.SESSION, call.language, session=call.session, lines="\n".join(lines))
+
+    async def _queue(self, call: CommandCall) -> str:
+        wanted = call.rest.lower()
+        if wanted == "default":
+            await self._sessions.change(call.session, mode=None)
+        elif wanted in set(QueueMode):
+            await self._sessions.change(call.session, mode=QueueMode(wanted))
+        else:
+            session = await self._sessions.get(call.session)
+            return answer(Answer.QUEUE, call.language, mode=session.mode or "default")
+        return answer(Answer.QUEUE_SET, call.language, mode=wanted)
+
+    async def _new(self, call: CommandCall) -> str:
+        await self._sessions.reset(call.session, "/new")
+        return answer(Answer.FRESH, call.language)
+
+    _reset = _new
+
+    async def _compact(self, call: CommandCall) -> str:
+        if call.rest.lower() == "undo":
+            undone = await self._desk.undo_compaction(call.session)
+            return answer(Answer.COMPACTION_UNDONE if undone else Answer.NO_COMPACTION, call.language)
+        session = await self._sessions.get(call.session)
+        model = chosen_name(self._model_behind, session.model, self._default_model)
+        done = await self._desk.compact(call.session, model)
+        if isinstance(done, str):
+            return answer(Answer.NOT_COMPACTED, call.language, reason=done)
+        return answer(Answer.COMPACTED, call.language, messages=done[0], chars=done[1])
+
+    async def _undo(self, call: CommandCall) -> str:
+        owner = call.inbound.sender.cls is SenderClass.OWNER
+        match call.rest.split():
+            case []:
+                done = await self._desk.undo_turn(call.session)
+                if done is None:
+                    return answer(Answer.NOTHING_TO_UNDO, call.language)
+                return told_words(done, call.language, owner=owner)
+            case ["files", *_] if not owner:
+                return answer(Answer.NEEDS_OWNER, call.language)
+            case ["files"]:
+                return await self._undo_files(call)
+            case ["files", "preview", *names] if len(names) < 2:
+                return await self._undo_files(call, *names, preview=True)
+            case ["files", name]:
+                return await self._undo_files(call, name)
+        return answer(Answer.UNDO_USAGE, call.language)
+
+    async def _undo_files(self, call: CommandCall, name: str = "", *, preview: bool = False) -> str:
+        try:
+            seen = await self._desk.undo_files(call.session, name, call.inbound.id, preview=preview)
+        except NotFound:
+            if name:
+                raise
+            return answer(Answer.NO_FILES_TO_UNDO, call.language)
+        return (told_preview if preview else told_files)(seen, call.language)
+
+    async def _model(self, call: CommandCall) -> str:
+        wanted = None if call.rest.lower() == "default" else call.rest
+        if wanted == "":
+            return await self._model_shown(call, (await self._sessions.get(call.session)).model)
+        if wanted is not None and isinstance(self._model_behind, ChecksNames):
+            reason = await self._model_behind.check_ref(wanted)
+            if reason is not None:
+                return answer(Answer.MODEL_REFUSED, call.language, reason=reason)
+        await self._sessions.change(call.session, model=wanted)
+        which = Answer.MODEL_DEFAULT if wanted is None else Answer.MODEL_SET
+        return answer(which, call.language, model=self._told(wanted, await self._asked(wanted)))
+
+    async def _model_shown(self, call: CommandCall, chosen: str | None) -> str:
+        """What would be asked now, what stands in for it, and by which names models can be chosen."""
+        lines = [answer(Answer.MODEL, call.language, model=self._told(chosen, await self._asked(chosen)))]
+        try:
+            rest = (await self._chain(chosen))[1:]
+        except ModelError as error:
+            lines.append(str(error))
+        else:
+            lines += [answer(Answer.MODEL_CHAIN, call.language, models=", ".join(rest))] if rest else []
+        if isinstance(self._model_behind, HasAliases) and (aliases := self._model_behind.aliases):
+            names = ", ".join(f"{alias} = {name}" for alias, name in sorted(aliases.items()))
+            lines.append(answer(Answer.MODEL_ALIASES, call.language, names=names))
+        return "\n".join(lines)
+
+    async def _chain(self, chosen: str | None) -> tuple[str, ...]:
+        """The references that would be asked, best first. A server that chooses itself is asked. Raises ModelError."""
+        if isinstance(self._model_behind, Routes):
+            return await chain_of(self._model_behind, chosen or "")
+        name = chosen or self._default_model()
+        return (name,) if name else ()
+
+    async def _asked(self, chosen: str | None) -> str:
+        """The first of these references; empty where there is none."""
+        try:
+            return next(iter(await self._chain(chosen)), "")
+        except ModelError:
+            return ""
+
+    def _told(self, chosen: str | None, asked: str) -> str:
+        if not chosen:
+            return asked or answer(Answer.NO_MODEL_NAME, self._language)
+        return chosen if asked in ("", chosen) else f"{chosen} ({asked})"
+
+    async def _think(self, call: CommandCall) -> str:
+        wanted = call.rest.lower()
+        if wanted == "default":
+            await self._sessions.change(call.session, thinking=None)
+        elif wanted in set(Thinking):
+            await self._sessions.change(call.session, thinking=Thinking(wanted))
+        else:
+            session = await self._sessions.get(call.session)
+            levels = ", ".join(Thinking)
+            level = session.thinking or "default"
+            if wanted:
+                return answer(Answer.THINKING_UNKNOWN, call.language, wanted=call.rest, level=level, levels=levels)
+            return answer(Answer.THINKING, call.language, level=level, levels=levels)
+        if wanted == "default":
+            return answer(Answer.THINKING_DEFAULT, call.language)
+        return answer(Answer.THINKING_SET, call.language, level=wanted)
+
+    async def _permission(self, call: CommandCall) -> str:
+        scale, wanted = self._leeway.modes, call.rest.lower()
+        if wanted == scale.words[-1] and not self._leeway.may_be_full(call.inbound, call.session):
+            return answer(Answer.PERMISSION_ALONE, call.language, word=wanted)
+        if wanted in (*scale.words, AS_CONFIGURED):
+            chosen = None if wanted == AS_CONFIGURED else wanted
+            if _loosens(call, scale, chosen, (await self._sessions.get(call.session)).permission):
+                return answer(Answer.NEEDS_SCOPE, call.language, scope=TokenScope.APPROVE)
+            await self._sessions.change(call.session, permission=chosen)
+            return answer(Answer.PERMISSION_SET, call.language, word=scale.told(chosen, call.language))
+        word = scale.told((await self._sessions.get(call.session)).permission, call.language)
+        which = Answer.PERMISSION_UNKNOWN if wanted else Answer.PERMISSION
+        return answer(which, call.language, wanted=call.rest, word=word, lines=scale.lines(call.language))
+
+    async def _autonomy(self, call: CommandCall) -> str:
+        scale, wanted = self._leeway.autonomies, call.rest.lower()
+        if wanted in (*scale.words, AS_CONFIGURED):
+            chosen = None if wanted == AS_CONFIGURED else wanted
+            if _loosens(call, scale, chosen, (await self._sessions.get(call.session)).autonomy):
+                return answer(Answer.NEEDS_SCOPE, call.language, scope=TokenScope.APPROVE)
+            await self._sessions.change(call.session, autonomy=chosen)
+            return answer(Answer.AUTONOMY_SET, call.language, word=scale.told(chosen, call.language))
+        word = scale.told((await self._sessions.get(call.session)).autonomy, call.language)
+        which = Answer.AUTONOMY_UNKNOWN if wanted else Answer.AUTONOMY
+        return answer(which, call.language, wanted=call.rest, word=word, lines=scale.lines(call.language))
+
+
+def _loosens(call: CommandCall, scale: PermissionLevel, wanted: str | None, current: str | None) -> bool:
+    """Whether it would permit more than before, by a token that gives no leave."""
+    return scale.is_looser(wanted, current) and not call.inbound.may(TokenScope.APPROVE)
+
+
+def _limit_line(standing: BudgetStanding, language: str) -> str:
+    limit, spent = standing.limit, standing.settled
+    left = dollars(max(0, limit.most - standing.spent.cost))
+    return answer(
+        Answer.LIMIT_LINE, language, key=limit.key, spent=dollars(spent), limit=dollars(limit.most), left=left
+    )

@@ -1,0 +1,64 @@
+"""What `/undo` says: which words of a turn are hidden, and what became of the files that it changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hob.core.answers import Answer, answer
+
+_MOST_FILES = 20
+_MOST_DIFF = 6_000  # characters of a preview that a chat is shown
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """A turn whose words were taken back: how it began, and the files that it changed.
+
+    `turn` is its id where `/undo files` has to be told it, for it would choose another.
+    """
+
+    words: str
+    files: tuple[str, ...] = ()
+    turn: str = ""
+
+
+def told_words(done: UndoResult, language: str, *, owner: bool) -> str:
+    """That the words are hidden, and to the owner that files were changed too."""
+    text = answer(Answer.TURN_UNDONE, language, text=done.words)
+    if not done.files or not owner:
+        return text
+    command = f"/undo files {done.turn}".rstrip()
+    return f"{text}\n" + answer(Answer.TURN_CHANGED_FILES, language, files=_listed(done.files), command=command)
+
+
+def told_files(seen: Mapping[str, Any], language: str) -> str:
+    """What was put back and what was not. `seen` is as `Desk.undo_files` gives it."""
+    restored, kept = seen["restored"], seen["kept"]
+    parts: list[str] = []
+    if restored:
+        parts.append(answer(Answer.FILES_UNDONE, language, text=seen["words"], files=_listed(restored)))
+    elif not kept:
+        parts.append(answer(Answer.FILES_AS_BEFORE, language, text=seen["words"]))
+    if kept:
+        lines = [f"{each['path']} ({each['reason']})" for each in kept]
+        parts.append(answer(Answer.FILES_KEPT, language, files=_listed(lines)))
+    if seen["running"]:
+        parts.append(answer(Answer.STILL_CHANGING, language, names=", ".join(seen["running"])))
+    if restored:
+        parts.append(answer(Answer.FILES_BACK, language, command=f"/undo files {seen['back']}"))
+    return "\n".join(parts)
+
+
+def told_preview(seen: Mapping[str, Any], language: str) -> str:
+    """What `/undo files` would do. `seen` is as `Desk.undo_files` gives it."""
+    diff = seen["diff"]
+    if not diff:
+        return answer(Answer.FILES_AS_BEFORE, language, text=seen["words"])
+    if len(diff) > _MOST_DIFF:
+        diff = f"{diff[:_MOST_DIFF]}\n…"
+    return answer(Answer.FILES_PREVIEW, language, text=seen["words"], diff=diff.rstrip("\n"), turn=seen["turn"])
+
+
+def _listed(lines: Sequence[str]) -> str:
+    more = (f"(+ {len(lines) - _MOST_FILES})",) if len(lines) > _MOST_FILES else ()
+    return "".join(f"\n  {line}" for line in (*lines[:_MOST_FILES], *more))

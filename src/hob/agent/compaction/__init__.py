@@ -1,0 +1,1 @@
+"""Letting a summary stand for older messages."""

@@ -1,0 +1,340 @@
+"""Letting a summary stand for a session's older messages.
+
+One call of the model does both halves: it writes the summary and, in a section of their own, the durable facts, which
+go to long-term memory; asking twice would cost the same long input twice. A history too long for one call is summarised
+piece by piece, each piece together with the summary of those before it. Nothing is changed before all of it has
+succeeded, and the messages stay stored: taking the summary back shows them again.
+
+A summary is trusted no more than what it was made from. It stands for days, so one made from untrusted text would taint
+all that comes after it. Where the owner alone speaks, it is therefore made from trusted words only: what is untrusted
+goes in as the stub that the prompt would show once it is old, by which it can be read back. Where others speak it is
+made from everything, and untrusted.
+"""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from hob.agent.budget.accounting import stream_outside
+from hob.agent.budget.budget import Budget, HeldAmount
+from hob.agent.commands.model_names import real_name
+from hob.agent.compaction.summaries import INSTRUCTIONS, SummaryDraft, finish_text, judge_draft, read_draft
+from hob.agent.prompt.aging import hide, summary_stub
+from hob.agent.prompt.context_room import ContextRoom
+from hob.agent.prompt.pairing import pair
+from hob.agent.prompt.tokens import estimate_tokens
+from hob.agent.prompt.truncation import shorten
+from hob.agent.prompt.untrusted_marks import Marks
+from hob.agent.prompt.window import back_to_safe
+from hob.agent.remarks import render
+from hob.agent.sessions import is_group
+from hob.agent.settings import AgentSettings
+from hob.core.clock import Clock
+from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
+from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
+from hob.core.ports.journal import Transcript
+from hob.core.ports.memory import Remember
+from hob.core.ports.model import Model, Routes
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Summary, View
+
+_MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
+_ATTEMPTS = 2
+_MOST_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
+_TOOL_CHARS = 600
+_CALL_CHARS = 300
+_TASK = "summary"
+_TEXT_CHARS = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The summary stands for `messages` entries; `facts` were kept."""
+
+    summary: Summary
+    messages: int
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompacted:
+    """All is as it was."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Spending:
+    """Where the calls of one compaction are written to."""
+
+    trace: TraceId
+    session: SessionKey
+    sender: SenderClass
+    model: str
+    """What the calls are to name; `asked` is the reference it stands for."""
+    asked: str
+
+
+class Compactor:
+    """Implements the driver's `Compacts`."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        *,
+        model: Model,
+        transcript: Transcript,
+        budget: Budget,
+        clock: Clock,
+        remember: Remember | None = None,
+        salt: bytes = b"",
+        context_room: ContextRoom | None = None,
+    ) -> None:
+        self._settings = settings
+        self._model = model
+        self._transcript = transcript
+        self._clock = clock
+        self._remember = remember
+        self._budget = budget
+        self._marks = Marks(salt)
+        self._context_room = context_room or ContextRoom()
+        self._under_way: set[SessionKey] = set()
+        self._failed_at: dict[SessionKey, int] = {}
+        """Where automatic summaries failed: how many entries the session showed then."""
+
+    def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
+        """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut.
+
+        The short prompt of a small model is always full: only messages count there.
+        """
+        if view.total <= self._settings.window:
+            return None
+        if view.total > self._settings.compact_above:
+            return "messages"
+        room = self._context_room.measure(model, self._settings, self._settings.compact_tokens)
+        full = prompt_tokens > self._settings.compact_at * (room.most + room.answer)
+        return "tokens" if full and not room.small else None
+
+    async def compact(
+        self, session: SessionKey, *, reason: str, model: str, keep: int | None = None
+    ) -> Compacted | NotCompacted:
+        """Summarise all but the last `keep` messages (`window` if not given). Raises StoreErrors.
+
+        One summary of a session is made at a time: turns go on meanwhile, and each that ends asks for one.
+        """
+        if session in self._under_way:
+            return NotCompacted("a summary is being made already")
+        self._under_way.add(session)
+        try:
+            return await self._compact(session, reason, model, keep)
+        finally:
+            self._under_way.discard(session)
+
+    def _is_too_soon(self, session: SessionKey, total: int) -> bool:
+        """Whether the last automatic summary failed only a few messages ago: one that cannot is not paid each turn."""
+        failed = self._failed_at.get(session)
+        return failed is not None and failed <= total < failed + self._settings.window
+
+    def _note_failure(self, session: SessionKey, total: int) -> None:
+        if len(self._failed_at) >= _MOST_FAILURES:
+            self._failed_at.clear()
+        self._failed_at[session] = total
+
+    async def _compact(
+        self, session: SessionKey, reason: str, model: str, keep: int | None
+    ) -> Compacted | NotCompacted:
+        began = self._clock.monotonic()
+        view = await self._transcript.load_view(session, _MOST_ENTRIES)
+        if reason == "messages" and self.needed(view, 0) is None:
+            return NotCompacted("a summary was made meanwhile")
+        if reason == "messages" and self._is_too_soon(session, view.total):
+            return NotCompacted("the last attempt failed a few messages ago")
+        entries = view.entries
+        keep = self._settings.window if keep is None else max(1, keep)
+        cut = back_to_safe(entries, len(entries) - keep, keep) if len(entries) > keep else 0
+        head = entries[:cut]
+        if not head:
+            return NotCompacted("nothing is old enough to be summarised")
+        self._note_failure(session, view.total)  # until it has succeeded
+        try:
+            asked = await real_name(self._model, model, _TASK)
+            sender = _sender_of(head)
+            spending = _Spending(new_trace_id(), session, sender, model, asked)
+            before, told = view.summary, pair(head)
+            if sender is SenderClass.OWNER and not is_group(session):
+                before, told = _hide_summary(before), hide(told)
+            draft = await self._summarise(before, told, spending)
+        except ModelError as error:
+            return NotCompacted(f"the model gave no summary ({error.fault}: {error})")
+        except BudgetExceeded as error:
+            return NotCompacted(str(error))
+        if isinstance(draft, str):
+            return NotCompacted(draft)
+        if not await self._is_unchanged(session, view, head):
+            return NotCompacted("the session changed meanwhile")
+        label = Label(Origin.MODEL, _trust_of(before, told))
+        if self._remember is not None:
+            for fact in draft.facts:
+                await self._remember.remember(fact, session, label, "compaction")
+        missing = view.total - len(entries)
+        summary = Summary(head[-1].n, finish_text(draft, told, missing), label, asked)
+        event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
+        await self._transcript.summarise(session, summary, event)
+        self._failed_at.pop(session, None)
+        return Compacted(summary, len(head), len(draft.facts))
+
+    async def _summarise(
+        self, summary: Summary | None, head: Sequence[Entry], spending: _Spending
+    ) -> SummaryDraft | str:
+        """The draft over all pieces with all their facts, or why there is none."""
+        before = summary.text if summary else ""
+        trust = summary.label.trust if summary else Trust.TRUSTED
+        facts: tuple[str, ...] = ()
+        draft: SummaryDraft | str = "nothing to summarise"
+        room = self._limit(spending.asked) // 2
+        for piece in self._pieces(head, room):
+            draft = await self._ask(self._question(before, trust, piece, room), piece, before, spending)
+            if isinstance(draft, str):
+                return draft
+            facts += draft.facts
+            before = draft.text
+            trust = Trust.TRUSTED if trust is Trust.TRUSTED and _all_trusted(piece) else Trust.UNTRUSTED
+        return draft if isinstance(draft, str) else SummaryDraft(draft.text, facts)
+
+    async def _ask(self, question: str, piece: Sequence[Entry], before: str, spending: _Spending) -> SummaryDraft | str:
+        problem, draft = "", SummaryDraft("", ())
+        for attempt in range(_ATTEMPTS):
+            asked = f"{question}\n\nYour last attempt could not be used: {problem}." if problem else question
+            reply = await self._call(asked, spending)
+            draft = read_draft(reply.text)
+            if reply.stop in (Stop.LENGTH, Stop.FILTER):
+                problem = "it was cut off; be shorter"
+                continue
+            problem = judge_draft(draft, piece, question, last=attempt == _ATTEMPTS - 1)
+            if not problem:
+                return draft
+        return f"the model's summary could not be used: {problem}"
+
+    async def _call(self, question: str, spending: _Spending) -> ModelReply:
+        request = ModelRequest(
+            spending.asked,
+            INSTRUCTIONS,
+            (UserMessage(question),),
+            max_tokens=self._most_tokens(spending.asked),
+            patience=self._settings.compact_patience_seconds,
+            task=_TASK,
+        )
+        remarks: list[Remark] = []
+        if isinstance(self._model, Routes):
+            route = await self._model.route(replace(request, model=spending.model))
+            request = route.request
+            remarks.extend(route.remarks)
+        async with self._budget.held(
+            spending.session, spending.sender, request, estimate_tokens(INSTRUCTIONS + question)
+        ) as held:
+            return await self._hear(held, question, spending, remarks)
+
+    async def _hear(self, held: HeldAmount, question: str, spending: _Spending, remarks: list[Remark]) -> ModelReply:
+        began = self._clock.monotonic()
+        reply = ModelReply("")
+
+        def event_of(name: str, status: str) -> TimelineEvent:
+            told = "\n".join(dict.fromkeys(render(remark, self._settings.language) for remark in remarks))
+            return replace(self._event(spending, EventKind.MODEL, name, status, began), text=told)
+
+        try:
+            async with aclosing(stream_outside(self._budget, self._model, held, event_of)) as events:
+                async for event in events:
+                    if isinstance(event, ModelReply):
+                        reply = event
+                    elif isinstance(event, Remark):
+                        remarks.append(event)
+        except ModelError as error:
+            if error.fault is ModelFault.CONTEXT_OVERFLOW:
+                self._context_room.learn(held.request.first, estimate_tokens(INSTRUCTIONS + question))
+            raise
+        return reply
+
+    def _event(self, spending: _Spending, kind: EventKind, name: str, status: str, began: float) -> TimelineEvent:
+        seconds = self._clock.monotonic() - began
+        return TimelineEvent(
+            new_event_id(),
+            spending.trace,
+            new_span_id(),
+            None,
+            self._clock.now().timestamp() - seconds,
+            kind,
+            name,
+            status,
+            session=spending.session,
+            label=HOB_LABEL,
+            seconds=seconds,
+        )
+
+    def _limit(self, model: str) -> int:
+        """The most tokens of input."""
+        return self._context_room.measure(model, self._settings, self._settings.compact_tokens).prompt
+
+    def _most_tokens(self, model: str) -> int:
+        """The longest summary: the next piece is read together with it, so it must leave room for that."""
+        room = self._context_room.measure(model, self._settings, self._settings.compact_tokens)
+        return min(room.answer, self._context_room.limit(model, room.most + room.answer) // 4)
+
+    def _pieces(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
+        """The entries in parts that fit into one request each; a call stays with its results."""
+        pieces: list[list[Entry]] = [[]]
+        left = room
+        for entry in pair(head):
+            tokens = estimate_tokens(self._line(entry, room)) + 4
+            if tokens > left and pieces[-1] and entry.role != "tool":
+                pieces.append([])
+                left = room
+            left -= tokens
+            pieces[-1].append(entry)
+        return pieces
+
+    def _question(self, before: str, trust: Trust, piece: Sequence[Entry], room: int) -> str:
+        lines = [self._line(entry, room) for entry in piece]
+        if before:
+            text = before if trust is Trust.TRUSTED else self._marks.wrap(before, Label(Origin.MODEL, trust), "before")
+            lines.insert(0, f"Summary of what was said before:\n{text}\n\nWhat was said since:")
+        return "\n\n".join(lines)
+
+    def _line(self, entry: Entry, room: int) -> str:
+        """One entry as the summariser reads it, long ones shortened, to a part of `room` tokens in any case."""
+        text = shorten(entry.text, min(2 * room, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS))
+        if text and not entry.label.trusted:
+            text = self._marks.wrap(text, entry.label, entry.turn)
+        calls = "".join(f"\n[calls {call.name} {shorten(call.arguments, _CALL_CHARS)}]" for call in entry.calls)
+        return f"{entry.role.capitalize()}: {text}{calls}"
+
+    async def _is_unchanged(self, session: SessionKey, view: View, head: Sequence[Entry]) -> bool:
+        """Whether what was summarised is still what the session shows (no reset, undo or other summary since)."""
+        now = await self._transcript.load_view(session, _MOST_ENTRIES)
+        return now.summary == view.summary and now.entries[: len(head)] == tuple(head)
+
+
+def _all_trusted(entries: Sequence[Entry]) -> bool:
+    return all(entry.label.trusted for entry in entries)
+
+
+def _sender_of(entries: Sequence[Entry]) -> SenderClass:
+    """Whom the summary of these counts for: the least known of those who wrote them."""
+    classes = {cls.value: cls for cls in SenderClass}
+    origins = (entry.label.origin.value for entry in entries if entry.role == "user")
+    return least_known(classes[origin] for origin in origins if origin in classes)
+
+
+def _hide_summary(summary: Summary | None) -> Summary | None:
+    if summary is None or summary.label.trusted:
+        return summary
+    return replace(summary, text=summary_stub(summary), label=HOB_LABEL)
+
+
+def _trust_of(summary: Summary | None, entries: Sequence[Entry]) -> Trust:
+    labels = [entry.label for entry in entries]
+    if summary:
+        labels.append(summary.label)
+    return join(labels)

@@ -1,0 +1,122 @@
+"""Making a conversation fit into what is left of the context.
+
+What goes first: old tool results, then old messages, both in steps of several entries so that the cut stands still over
+a few turns; then this turn's own older results, then the ends of long texts, then this turn's middle rounds. What is
+being answered goes last.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hob.agent.prompt.tokens import PER_CALL, PER_IMAGE, PER_MESSAGE, estimate_calls, estimate_tokens
+from hob.agent.prompt.truncation import shorten
+from hob.agent.prompt.window import is_safe
+from hob.core.labels import HOB_LABEL
+from hob.core.models import Entry
+from hob.core.tools import ToolCall
+
+_PER_MARK = 20  # the marks around an untrusted text
+_CAPS = (16_000, 8_000, 4_000, 2_000, 1_000, 500, 200)
+_WORST = 2  # tokens per character, of the most expensive ones
+LEFT_OUT = "[earlier steps of this turn are left out]"
+
+
+def cost(entry: Entry) -> int:
+    """At least the tokens this entry takes once it is rendered."""
+    tokens = PER_MESSAGE + estimate_tokens(entry.text)
+    if not entry.label.trusted:
+        tokens += _PER_MARK
+    if entry.role == "tool":
+        tokens += PER_CALL
+    if entry.calls:
+        tokens += estimate_calls(entry.calls)
+    if entry.images:
+        tokens += PER_IMAGE * len(entry.images)
+    if entry.continuation is not None:
+        tokens += estimate_tokens(entry.continuation.data)
+    return tokens
+
+
+def fit(history: list[Entry], own: list[Entry], room: int, step: int) -> tuple[list[Entry], list[Entry]]:
+    """Both, shortened to `room` tokens together; history gives way first, but keeps what this turn does not need."""
+    before, now = sum(map(cost, history)), sum(map(cost, own))
+    if before + now <= room:
+        return history, own
+    own = _fit_own(own, max(room * 7 // 10, room - before))
+    return _fit_history(history, room - sum(map(cost, own)), step), own
+
+
+def _fit_history(entries: list[Entry], room: int, step: int) -> list[Entry]:
+    entries = _prune_results(entries, room, step, len(entries))
+    left = sum(map(cost, entries))
+    costs = [cost(entry) for entry in entries]
+    for start in range(len(entries) + 1):
+        if left <= room and is_safe(entries, start) and (start % step == 0 or start == len(entries)):
+            return entries[start:]
+        if start < len(entries):
+            left -= costs[start]
+    return []
+
+
+def _prune_results(entries: list[Entry], room: int, step: int, end: int) -> list[Entry]:
+    """The entries with the results before `end` named only, oldest first, `step` entries at a time, until they fit."""
+    pruned = list(entries)
+    left = sum(map(cost, pruned))
+    for place in range(end):
+        if left <= room and place % step == 0:
+            break
+        entry = pruned[place]
+        if entry.role == "tool" and len(entry.text) > 200:
+            short = replace(
+                entry, text=f"[result of {len(entry.text)} characters left out]", label=HOB_LABEL, images=()
+            )
+            left -= cost(entry) - cost(short)
+            pruned[place] = short
+    return pruned
+
+
+def _fit_own(entries: list[Entry], room: int) -> list[Entry]:
+    if sum(map(cost, entries)) <= room:
+        return entries
+    last = max((place for place, entry in enumerate(entries) if entry.calls), default=0)
+    entries = capped = _prune_results(entries, room, 4, last)
+    for cap in _CAPS:
+        if sum(map(cost, capped)) <= room:
+            return capped
+        capped = [_cap(entry, cap) for entry in entries]  # each time from the whole, so that the marks count all
+    return capped if sum(map(cost, capped)) <= room else _drop_middle(capped, entries, room)
+
+
+def _cap(entry: Entry, cap: int) -> Entry:
+    if len(entry.text) <= cap and not entry.images and all(len(call.arguments) <= cap for call in entry.calls):
+        return entry
+    calls = tuple(
+        call
+        if len(call.arguments) <= cap
+        else ToolCall(call.id, call.name, f'{{"left_out":"{len(call.arguments)} characters"}}')
+        for call in entry.calls
+    )
+    return replace(entry, text=shorten(entry.text, cap), calls=calls, images=())
+
+
+def _drop_middle(entries: list[Entry], whole: list[Entry], room: int) -> list[Entry]:
+    """The turn's opening and as many of its last rounds as fit; if none does, as much of the whole opening as fits."""
+    opening = next((place for place, entry in enumerate(entries) if entry.role != "user"), len(entries))
+    note = replace(entries[0], text=LEFT_OUT, label=HOB_LABEL, role="user", images=(), calls=(), call=None)
+    head = [*entries[:opening], note]
+    spare = room - sum(map(cost, head))
+    tail = entries[opening:]
+    for start in range(len(tail)):
+        if is_safe(tail, start) and tail[start].role == "assistant" and sum(map(cost, tail[start:])) <= spare:
+            return head + tail[start:]
+    return _squeeze(whole[:opening], room)
+
+
+def _squeeze(entries: Sequence[Entry], room: int) -> list[Entry]:
+    """The newest of these that fit when every text is cut short enough."""
+    for count in range(len(entries), 0, -1):
+        newest = entries[len(entries) - count :]
+        chars = (room // count - PER_MESSAGE - _PER_MARK - 1) // _WORST
+        if chars >= 40 or count == 1:
+            return [replace(entry, text=shorten(entry.text, max(0, chars)), images=()) for entry in newest]
+    return []

@@ -1,0 +1,88 @@
+"""Reading back what a prompt only names: untrusted text that has grown old (`hob.agent.prompt.aging`).
+
+What is read back is untrusted again, whatever it was: so it taints the turn that reads it, and grows old like the rest.
+"""
+
+import json
+from collections.abc import Sequence
+
+from hob.agent.ports import SessionHistory
+from hob.agent.prompt.aging import READ_BACK, THE_SUMMARY
+from hob.core.errors import ToolFailed
+from hob.core.ids import SessionKey
+from hob.core.labels import Label, Origin, Trust
+from hob.core.models import Entry
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+
+GROUP = "earlier"
+LINE = f"shows again what a stub with {READ_BACK}(number) stands for"
+"""The group that the tool belongs into, and what announces it: few turns need it."""
+
+_SPEC = ToolSpec(
+    READ_BACK,
+    "Show again the earlier text that a stub of this conversation stands for.",
+    {
+        "type": "object",
+        "properties": {"number": {"type": "integer", "minimum": THE_SUMMARY, "description": "As the stub gives it."}},
+        "required": ["number"],
+        "additionalProperties": False,
+    },
+    tier=Tier.READ,
+    effects=frozenset({Effect.READS_UNTRUSTED}),
+    restart=Restart.AGAIN,
+    parallel=True,
+    output_cap=24_000,
+)
+
+
+class ReadingBack:
+    """Implements `Toolset`: one tool, over the session of the turn that calls it and no other."""
+
+    def __init__(self, past: SessionHistory) -> None:
+        self._past = past
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return (_SPEC,)
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        """The text, never trusted. Raises ToolFailed where the number stands for nothing, and StoreErrors."""
+        number = _number_of(call)
+        session = context.turn.session
+        text, origin = await (self._summary(session) if number == THE_SUMMARY else self._round(session, number))
+        return ToolResult(call.id, text, Label(origin, Trust.UNTRUSTED))
+
+    async def _summary(self, session: SessionKey) -> tuple[str, Origin]:
+        summary = (await self._past.load_view(session, 0)).summary
+        if summary is None:
+            raise ToolFailed("this conversation has no summary")
+        return summary.text, Origin.MODEL
+
+    async def _round(self, session: SessionKey, number: int) -> tuple[str, Origin]:
+        entries = await self._past.load_round(session, number)
+        if not entries:
+            raise ToolFailed(f"there is nothing at {number} in this conversation; give the number of a stub")
+        return "\n\n".join(filter(None, map(_written, entries))), _origin_of(entries)
+
+
+def _number_of(call: ToolCall) -> int:
+    try:
+        value = json.loads(call.arguments)
+        number = int(value["number"])
+    except (ValueError, TypeError, KeyError, OverflowError):
+        number = -1
+    if not THE_SUMMARY <= number < 1 << 53:
+        raise ToolFailed(f'call it with the number of a stub: {{"number": 12}} for {READ_BACK}(12)')
+    return number
+
+
+def _origin_of(entries: Sequence[Entry]) -> Origin:
+    """Where the text came from, if that is one place and nobody whose word counts."""
+    origins = {entry.label.origin for entry in entries if not entry.label.trusted}
+    return origins.pop() if len(origins) == 1 else Origin.TOOL
+
+
+def _written(entry: Entry) -> str:
+    calls = (f"[called {call.name} {call.arguments}]" for call in entry.calls)
+    head = f"[result of {entry.call}]" if entry.role == "tool" else ""
+    return "\n".join(filter(None, (head, entry.text, *calls)))

@@ -1,0 +1,1 @@
+"""One turn: the fold, its driver, model calls and tool calls."""

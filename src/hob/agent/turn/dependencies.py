@@ -1,0 +1,106 @@
+"""All that a driver works with; the composition root fills it in."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from hob.agent.budget.budget import Budget
+from hob.agent.ports import Approvals, CompactionPort, LimitOf, Prompts
+from hob.agent.prompt.context_room import ContextRoom
+from hob.agent.settings import AgentSettings
+from hob.agent.turn.hooks import Hooks
+from hob.core.clock import Clock
+from hob.core.ids import SpanId, new_event_id, new_span_id
+from hob.core.models import Usage
+from hob.core.ports.guard import Judge
+from hob.core.ports.journal import Journal, Sessions, Transcript
+from hob.core.ports.model import Model
+from hob.core.ports.notices import Notices
+from hob.core.ports.tools import Blobs, Toolset
+from hob.core.steps import Step
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Turn
+
+
+def as_it_is(text: str) -> str:
+    """Mask nothing."""
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDependencies:
+    """The ports of a driver. `default_model` names the model where neither message nor session chose one.
+
+    `background_tasks` takes what is done after a turn; without it the turn's session queue waits.
+    `mask` takes known secrets out of what tools give, `mask_personal` personal data out of what strangers are sent.
+    """
+
+    model: Model
+    journal: Journal
+    transcript: Transcript
+    sessions: Sessions
+    toolset: Toolset
+    judge: Judge
+    prompts: Prompts
+    notices: Notices
+    budget: Budget
+    blobs: Blobs
+    clock: Clock
+    hooks: Hooks
+    limit_of: LimitOf
+    settings: AgentSettings = field(default_factory=AgentSettings)
+    default_model: Callable[[], str] = str
+    approvals: Approvals | None = None
+    compactor: CompactionPort | None = None
+    context_room: ContextRoom = field(default_factory=ContextRoom)
+    background_tasks: Callable[[Coroutine[Any, Any, None]], None] | None = None
+    mask: Callable[[str], str] = as_it_is
+    mask_personal: Callable[[str], str] = as_it_is
+
+
+@dataclass(frozen=True, slots=True)
+class Stopwatch:
+    """One timed part of a turn: when it began by the wall and by the monotonic clock."""
+
+    clock: Clock
+    at: float
+    began: float
+    span: SpanId
+
+    @classmethod
+    def start(cls, clock: Clock) -> "Stopwatch":
+        """Begin now, with a span of its own."""
+        return cls(clock, clock.now().timestamp(), clock.monotonic(), new_span_id())
+
+    @property
+    def seconds(self) -> float:
+        """How long ago that was."""
+        return self.clock.monotonic() - self.began
+
+    def event(
+        self, turn: Turn, kind: EventKind, name: str, status: str, usage: Usage | None = None, cost: int | None = None
+    ) -> TimelineEvent:
+        """The timeline event of this part, which ends now."""
+        return TimelineEvent(
+            id=new_event_id(),
+            trace=turn.trace,
+            span=self.span,
+            parent=turn.span,
+            at=self.at,
+            kind=kind,
+            name=name,
+            status=status,
+            session=turn.session,
+            turn=turn.id,
+            seconds=self.seconds,
+            usage=usage,
+            cost=cost,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A step and the timeline event that goes with it."""
+
+    step: Step
+    event: TimelineEvent | None = None

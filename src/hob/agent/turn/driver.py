@@ -1,0 +1,266 @@
+"""The driver of turns: performs what the fold decides, through ports, and journals what came of it."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from dataclasses import replace
+from typing import assert_never
+
+from hob.agent.commands.model_names import chosen_name
+from hob.agent.ports import tools_of
+from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
+from hob.agent.turn.ending import finish_of
+from hob.agent.turn.loops import LoopRules
+from hob.agent.turn.model_call import ask, out_of_time
+from hob.agent.turn.questions import hear, with_question
+from hob.agent.turn.record import Record, Unsaved
+from hob.agent.turn.running import TurnRun
+from hob.agent.turn.tool_calls import ToolCalls
+from hob.agent.turn.turn import AskModel, CallState, Park, RunTools, Say, TurnRules, WriteSteps, answer_of, decide
+from hob.core.errors import StoreError
+from hob.core.hooks import AfterTurn, BeforeTurn
+from hob.core.ids import SessionKey, TurnId
+from hob.core.messages import OutboundKind
+from hob.core.notices import Progress, Settled
+from hob.core.ports.turns import Control
+from hob.core.sentences import Sentence, say
+from hob.core.states import TurnState
+from hob.core.steps import Cancelled, Steered, Stopped, ToolIntended
+from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
+
+log = logging.getLogger(__name__)
+
+_UNSAVED_TURNS = 256  # turns whose unwritten steps are remembered; far more than run at once
+
+
+class Driver:
+    """Implements the port `Turns`."""
+
+    def __init__(self, parts: TurnDependencies) -> None:
+        self._parts = parts
+        # What a full disk kept from the journal: it is written when the turn runs again, so that a call that
+        # was made is not forgotten. It stays until it is written; until then a run may fail again, or be cancelled.
+        self._unsaved: OrderedDict[TurnId, Unsaved] = OrderedDict()
+
+    async def run(self, turn: Turn, control: Control) -> Outcome:
+        """Perform or resume the turn; see the port for what a cancellation does. Raises StoreErrors."""
+        run: TurnRun | None = None
+        try:
+            try:
+                run = await self._begin(turn, control)
+                return await self._perform(run)
+            except asyncio.CancelledError:
+                reason = control.stop_reason()
+                if reason is None and (run is None or run.finish is None):
+                    raise
+                _absorb_cancellation()
+                if run is None:
+                    run = await self._begin(turn, control)
+                return await self._stopped(run, reason or "")
+        except StoreError:
+            if run is not None:
+                self._keep(turn.id, run.record.unsaved())
+            raise
+
+    def _keep(self, turn: TurnId, unsaved: Unsaved) -> None:
+        self._unsaved[turn] = unsaved
+        self._unsaved.move_to_end(turn)
+        while len(self._unsaved) > _UNSAVED_TURNS:  # others may have ended the oldest, and nobody runs it again
+            self._unsaved.popitem(last=False)
+
+    async def _begin(self, turn: Turn, control: Control) -> TurnRun:
+        parts = self._parts
+        record = Record(parts.journal, turn, await parts.journal.load_steps(turn.id))
+        unsaved = self._unsaved.get(turn.id)
+        if unsaved is not None:
+            record.resume(unsaved)
+        session = await parts.sessions.get(turn.session)
+        named = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
+        model = chosen_name(parts.model, named or session.model, parts.default_model)
+        watch = Stopwatch.start(parts.clock)
+        return TurnRun(parts, turn, control, record, session, model, watch, joined=list(turn.joined))
+
+    async def _perform(self, run: TurnRun) -> Outcome:
+        await run.record.flush()  # what an earlier run could not write
+        self._unsaved.pop(run.turn.id, None)
+        await hear(run)
+        if run.parts.hooks:
+            await self._before(run)
+        while True:
+            command = decide(run.record.state, self._rules(run.turn.session))
+            match command:
+                case Say():
+                    return await self._end(run, command)
+                case Park():
+                    return await self._park(run, Parked(command.on, line=command.line))
+                case WriteSteps(steps):
+                    for step in steps:
+                        run.record.add(step)
+                case AskModel(not_before):
+                    if not_before is not None and run.parts.clock.now().timestamp() < not_before:
+                        return await self._park(run, self._later(run, not_before))
+                    if run.seconds_left <= 0:
+                        run.record.add(out_of_time(run))
+                    else:
+                        await ask(run)
+                case RunTools(items):
+                    await self._run_tools(run, items)
+                case _:
+                    assert_never(command)
+
+    def _rules(self, session: SessionKey) -> TurnRules:
+        settings = self._parts.settings
+        return TurnRules(
+            max_rounds=settings.max_rounds,
+            window=settings.window,
+            wait_attempts=settings.wait_attempts,
+            language=settings.language,
+            parallel=frozenset(spec.name for spec in tools_of(self._parts.toolset, session).specs() if spec.parallel),
+            loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
+        )
+
+    async def _before(self, run: TurnRun) -> None:
+        decided = await run.parts.hooks.decide(BeforeTurn(run.turn, run.model))
+        if decided.denied is not None and not run.record.steps:
+            text = say(Sentence.HOOK_DENIED, run.parts.settings.language, detail=decided.denied)
+            run.record.add(Stopped("hook", text))
+        elif decided.model is not None:
+            run.model = decided.model
+
+    async def _park(self, run: TurnRun, parked: Parked) -> Parked:
+        await run.record.flush()
+        parked = await with_question(run, parked)
+        text = "" if parked.question else parked.line  # a question is shown when it stands
+        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, text))
+        return parked
+
+    def _later(self, run: TurnRun, until: float) -> Parked:
+        waiting = run.record.state.waiting
+        detail = waiting.reason if waiting is not None else ""
+        line = say(Sentence.WAITS_FOR_MODEL, run.parts.settings.language, detail=detail)
+        return Parked(WaitsFor.TIME, until, line)
+
+    async def _run_tools(self, run: TurnRun, items: tuple[CallState, ...]) -> None:
+        """Judge these calls, journal the intents in one write, make them, journal each result."""
+        record = run.record
+        if any(not item.open for item in record.state.calls):  # the round's first calls are made in any case
+            await run.steer()
+            if record.state.steered:
+                return
+        if run.seconds_left <= 0:
+            record.add(out_of_time(run))
+            return
+        calls = ToolCalls(run.parts, replace(run.turn, joined=tuple(run.joined)))  # those who joined count too
+        intents: list[ToolIntended] = []
+        for item in items:
+            prepared = await calls.prepare(item, record.state.trust)
+            if isinstance(prepared.step, ToolIntended):
+                intents.append(prepared.step)
+            if prepared.step is not item.intent:
+                record.add(prepared.step, prepared.event)
+        if not intents:
+            return
+        await record.flush()
+        if len(intents) == 1:
+            self._take(run, await calls.perform(intents[0], record.state.trust, run.seconds_left))
+        else:
+            await self._run_at_once(run, calls, intents)
+
+    async def _run_at_once(self, run: TurnRun, calls: ToolCalls, intents: list[ToolIntended]) -> None:
+        """Each result is journalled when it comes, so that a crash leaves only the others unknown."""
+        places, gate = asyncio.Semaphore(run.parts.settings.parallel_tools), asyncio.Lock()
+        missing = len(intents)
+        trouble: list[StoreError] = []
+
+        async def perform(intent: ToolIntended) -> None:
+            nonlocal missing
+            async with places:
+                self._take(run, await calls.perform(intent, run.record.state.trust, run.seconds_left))
+            missing -= 1
+            if missing and not trouble:
+                try:
+                    async with gate:
+                        await run.record.flush()
+                except StoreError as error:  # the other calls go on; what they give is kept for the next run
+                    trouble.append(error)
+
+        async with asyncio.TaskGroup() as group:
+            for intent in intents:
+                group.create_task(perform(intent))
+        if trouble:
+            raise trouble[0]
+
+    def _take(self, run: TurnRun, happened: Happened) -> None:
+        run.record.add(happened.step, happened.event)
+
+    async def _stopped(self, run: TurnRun, reason: str) -> Outcome:
+        """How a turn ends that a person stopped, perhaps at its very end."""
+        if run.finish is not None:  # the finish was under way: the second one changes nothing
+            return await self._settle(run, run.finish)
+        await run.record.resync()
+        return await self._end(run, self._stop(run, reason))
+
+    def _stop(self, run: TurnRun, reason: str) -> Say:
+        """A person stopped the turn: what was under way is closed, and its outcome said to be unknown."""
+        record = run.record
+        for item in record.state.calls:
+            if item.open and item.intent is not None:
+                text = f"{item.call.name} was stopped by the user while it ran; it may have taken effect."
+                record.add(answer_of(item.call.id, text, "cancelled"))
+        record.add(Cancelled(reason))
+        text = say(Sentence.CANCELLED, run.parts.settings.language, reason=reason)
+        return Say(text, OutboundKind.NOTICE, TurnState.CANCELLED, reason)
+
+    async def _end(self, run: TurnRun, command: Say) -> Outcome:
+        run.finish = finish_of(run, command)
+        return await self._settle(run, run.finish)
+
+    async def _settle(self, run: TurnRun, finish: Finish) -> Outcome:
+        """Commit the finish, show it, and only then do what nobody waits for."""
+        await run.parts.journal.finish(finish)
+        ids = tuple(inbound.id for inbound in (*run.turn.inbounds, *run.joined))
+        steered = tuple(step.inbound for step in run.record.steps if isinstance(step, Steered))
+        inbounds = tuple(dict.fromkeys((*ids, *steered)))
+        trace, session = run.turn.trace, finish.session
+        run.parts.notices.publish(
+            Settled(trace, session, finish.turn, finish.state, finish.reply, finish.kind, inbounds)
+        )
+        await self._afterwards(run, finish)
+        return Finished(finish.state, finish.reason)
+
+    async def _afterwards(self, run: TurnRun, finish: Finish) -> None:
+        if run.parts.background_tasks is not None:
+            run.parts.background_tasks(self._tidy(run, finish))
+            return
+        try:
+            await self._tidy(run, finish)
+        except asyncio.CancelledError:  # the turn has ended; only the tidying is given up
+            _absorb_cancellation()
+
+    async def _tidy(self, run: TurnRun, finish: Finish) -> None:
+        """What nobody waits for: hooks that look at the outcome, compaction. Given up at a shutdown."""
+        try:
+            await self._look_back(run, finish)
+        except StoreError as error:
+            log.warning("tidying after turn %s failed: %s", finish.turn, error)
+
+    async def _look_back(self, run: TurnRun, finish: Finish) -> None:
+        compactor = run.parts.compactor
+        if run.parts.hooks:
+            await run.parts.hooks.decide(AfterTurn(run.turn, finish.state, finish.reply))
+        if compactor is None or finish.state is not TurnState.DONE or run.view is None:
+            return
+        view = run.view
+        view = replace(view, entries=view.entries + finish.entries, total=view.total + len(finish.entries))
+        model = chosen_name(run.parts.model, run.session.model, run.parts.default_model)
+        if run.record.state.shortened:
+            keep = min(run.record.state.keep or 0, view.total // 2)  # few long messages overflow as well as many
+            await compactor.compact(run.turn.session, reason="overflow", model=model, keep=keep)
+        elif (reason := compactor.needed(view, run.prompt_tokens, run.asked)) is not None:
+            await compactor.compact(run.turn.session, reason=reason, model=model)
+
+
+def _absorb_cancellation() -> None:
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()

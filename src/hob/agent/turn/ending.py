@@ -1,0 +1,99 @@
+"""The end of a turn: what goes into the transcript, what is owed to whom, what the timeline says."""
+
+from collections.abc import Iterable
+
+from hob.agent.prompt.pairing import pair
+from hob.agent.remarks import remarks_of
+from hob.agent.turn.entries import closing_entry, entries_of
+from hob.agent.turn.running import TurnRun
+from hob.agent.turn.turn import Say
+from hob.core.errors import ModelFault
+from hob.core.ids import outbox_id
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
+from hob.core.models import Entry
+from hob.core.states import TurnState
+from hob.core.steps import Said
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Finish
+
+_PROVOKED = frozenset({ModelFault.FILTERED, ModelFault.BAD_REQUEST, ModelFault.CONTEXT_OVERFLOW})
+"""Faults that the turn's own text may have provoked: shown again, it would provoke them again, for ever."""
+
+
+def finish_of(run: TurnRun, say: Say) -> Finish:
+    """Everything the last transaction writes."""
+    record, turn = run.record, run.turn
+    if record.state.said is None:
+        record.add(Said(say.text, say.kind, say.reason))
+    steps, events = record.rest()
+    outbounds = _outbounds(run, say)
+    return Finish(
+        turn=turn.id,
+        session=turn.session,
+        state=say.state,
+        entries=_entries(run, say),
+        outbounds=outbounds,
+        events=(*events, *_events(run, say, outbounds)),
+        steps=steps,
+        reason=say.reason,
+        reply=say.text,
+        kind=say.kind,
+        hidden=say.state is TurnState.FAILED and say.reason in _PROVOKED,
+    )
+
+
+def _entries(run: TurnRun, say: Say) -> tuple[Entry, ...]:
+    entries = pair(entries_of(run.turn, run.record.steps, run.watch.at))
+    closing = closing_entry(run.turn, say.state, say.reason, run.watch.at)
+    return (*entries, closing) if entries and closing is not None else tuple(entries)
+
+
+def _outbounds(run: TurnRun, say: Say) -> tuple[Outbound, ...]:
+    """The reply in chunks, once to each address that is waiting for it; nothing where silence was chosen."""
+    if say.state is TurnState.SILENT:
+        return ()
+    turn, previews = run.turn, run.record.state.trust.value == "trusted"
+    addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *run.joined))
+    told = [(to, text, say.kind) for to, text in _chunks(run, addresses, say.text)]
+    told += [(to, text, OutboundKind.NOTICE) for to, text in _notes(run)]
+    return tuple(
+        Outbound(outbox_id(turn.id, place), to, text, kind, turn.id, turn.trace, place, previews)
+        for place, (to, text, kind) in enumerate(told)
+    )
+
+
+def _notes(run: TurnRun) -> Iterable[tuple[Address, str]]:
+    """The turn's remarks, to the owner alone: which models and whose accounts there are is nobody else's business.
+
+    Where replies are fetched the remarks are fetched with them.
+    """
+    notes = "\n".join(remarks_of(run.record.steps))
+    owners = dict.fromkeys(
+        inbound.origin
+        for inbound in (*run.turn.inbounds, *run.joined)
+        if inbound.sender.cls is SenderClass.OWNER and not inbound.group
+        if inbound.origin.channel not in FETCHED_CHANNELS
+    )
+    return _chunks(run, owners, notes) if notes else ()
+
+
+def _chunks(run: TurnRun, addresses: Iterable[Address], text: str) -> Iterable[tuple[Address, str]]:
+    for to in addresses:
+        for chunk in run.chunks_for(to, text):
+            yield to, chunk
+
+
+def _events(run: TurnRun, say: Say, outbounds: tuple[Outbound, ...]) -> Iterable[TimelineEvent]:
+    turn, watch = run.turn, run.watch
+    status = "ok" if not say.reason else say.reason
+    out = watch.event(turn, EventKind.OUTBOUND, outbounds[0].to.channel if outbounds else "", say.kind.value)
+    whole = watch.event(turn, EventKind.TURN, run.asked or run.model, status)
+    yield TimelineEvent(
+        id=out.id, trace=out.trace, span=out.span, parent=turn.span, at=out.at + watch.seconds, kind=out.kind,
+        name=out.name, status=out.status, session=out.session, turn=out.turn, text=say.text,
+    )  # fmt: skip
+    yield TimelineEvent(
+        id=whole.id, trace=turn.trace, span=turn.span, parent=None, at=watch.at, kind=whole.kind, name=whole.name,
+        status=status, session=turn.session, turn=turn.id, seconds=watch.seconds, classification=say.state.value,
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+"""Running hooks: in order, each with a time limit, behind one wall."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hob.agent.turn.deadline import deadline
+from hob.core.clock import Clock
+from hob.core.hooks import (
+    BeforeModel,
+    BeforeTool,
+    BeforeTurn,
+    Decision,
+    Deny,
+    Hook,
+    HookEvent,
+    Proceed,
+    Replace,
+    UseModel,
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HookDecision:
+    """What the hooks together decided: refused with a reason, or other arguments, or another model."""
+
+    denied: str | None = None
+    arguments: Mapping[str, Any] | None = None
+    model: str | None = None
+
+
+_NOTHING = HookDecision()
+
+
+class Hooks:
+    """All hooks, in order. The first `Deny` wins; a later hook sees what earlier ones replaced.
+
+    A hook that raises or is late is logged and counts as `Proceed`.
+    """
+
+    def __init__(self, hooks: Sequence[Hook], clock: Clock, seconds: float) -> None:
+        self._hooks = tuple(hooks)
+        self._clock = clock
+        self._seconds = seconds
+
+    def __bool__(self) -> bool:
+        return bool(self._hooks)
+
+    async def decide(self, event: HookEvent) -> HookDecision:
+        """Ask each hook. Never raises."""
+        decided = _NOTHING
+        for hook in self._hooks:
+            match await self._ask(hook, event):
+                case Deny(reason):
+                    return replace(decided, denied=reason or "no reason given")
+                case Replace(arguments):
+                    decided = replace(decided, arguments=dict(arguments))
+                    event = _replaced(event, arguments)
+                case UseModel(model):
+                    decided = replace(decided, model=model)
+                    event = _remodelled(event, model)
+                case _:
+                    pass
+        return decided
+
+    async def _ask(self, hook: Hook, event: HookEvent) -> Decision:
+        try:
+            async with deadline(self._clock, self._seconds):
+                return await hook(event)
+        except Exception as error:  # noqa: BLE001 - the wall around foreign hooks
+            what = "was late" if isinstance(error, TimeoutError) else f"failed: {error!r}"
+            log.warning("hook %s %s at %s", getattr(hook, "name", hook), what, type(event).__name__)
+            return Proceed()
+
+
+def _replaced(event: HookEvent, arguments: Mapping[str, Any]) -> HookEvent:
+    if not isinstance(event, BeforeTool):
+        return event
+    import json  # hooks that replace arguments are rare
+
+    return replace(event, call=replace(event.call, arguments=json.dumps(dict(arguments), default=str)))
+
+
+def _remodelled(event: HookEvent, model: str) -> HookEvent:
+    match event:
+        case BeforeTurn():
+            return replace(event, model=model)
+        case BeforeModel():
+            return replace(event, request=replace(event.request, model=model))
+        case _:
+            return event

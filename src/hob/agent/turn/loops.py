@@ -1,0 +1,169 @@
+"""Does the model go in circles? Pure rules over the calls it made and what came of them.
+
+A first finding warns, a critical one refuses the call and leaves the model one more answer, the next critical one ends
+the turn. What counts is the call (tool and arguments, key order aside) and its outcome (ids and times aside).
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hob.core.ids import digest
+from hob.core.tools import ToolCall
+
+KEPT = 64
+"""How many of the last calls are looked at."""
+
+_BACK_AND_FORTH = 4  # two different calls are no pattern yet
+
+_VOLATILE = re.compile(
+    r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # UUID
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"  # ISO date and time
+    r"|\b[0-9a-f]{12,}\b"  # hashes, object ids
+    r"|\b\d{10,}(?:\.\d+)?\b"  # Unix times
+    r"|\b\d+(?:\.\d+)?\s?m?s\b"  # durations
+)
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    WARNING = "warning"
+    CRITICAL = "critical"
+    BREAKER = "breaker"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRules:
+    """From how many repetitions on."""
+
+    warning: int = 10
+    critical: int = 20
+    breaker: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """One call that was made, and what came of it."""
+
+    name: str
+    signature: str
+    outcome: str
+    unknown: bool = False
+    poll: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFinding:
+    """A circle. `about` names it, so that the model is warned of each one once."""
+
+    detector: str
+    level: Level
+    name: str
+    count: int
+    about: str
+
+
+def seen(call: ToolCall, outcome: str, *, unknown: bool = False) -> SeenCall:
+    """What the detectors keep of a call and its result."""
+    return SeenCall(call.name, signature_of(call), digest(_VOLATILE.sub("#", outcome))[:16], unknown, _is_poll(call))
+
+
+def signature_of(call: ToolCall) -> str:
+    """The same for the same tool and arguments, whatever the order of keys."""
+    arguments = _loaded(call.arguments)
+    plain = call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
+    return digest(f"{call.name}\n{plain}")[:16]
+
+
+def find_loop(history: Sequence[SeenCall], name: str, signature: str, rules: LoopRules) -> LoopFinding | None:
+    """The worst that can be said about this call, after the calls of the history."""
+    if not history:
+        return None
+    stuck = _without_progress(history)
+    if stuck >= rules.breaker:
+        return LoopFinding("no_progress", Level.BREAKER, name, stuck, "no_progress")
+    return (
+        _unknown_tool(history, name, rules)
+        or _ping_pong(history, signature, name, rules)
+        or _repeat(history, signature, name, rules)
+    )
+
+
+def _repeat(history: Sequence[SeenCall], signature: str, name: str, rules: LoopRules) -> LoopFinding | None:
+    same = [item for item in history if item.signature == signature]
+    if not same:
+        return None
+    unchanged = _tail(same)
+    poll = same[-1].poll
+    detector = "known_poll_no_progress" if poll else "generic_repeat"
+    about = f"{detector}:{signature}"
+    if unchanged >= rules.critical:
+        return LoopFinding(detector, Level.CRITICAL, name, unchanged, about)
+    count = unchanged if poll else len(same)  # polling is what pollers do, as long as something happens
+    return LoopFinding(detector, Level.WARNING, name, count, about) if count >= rules.warning else None
+
+
+def _tail(same: Sequence[SeenCall]) -> int:
+    count = 0
+    for item in reversed(same):
+        if item.outcome != same[-1].outcome:
+            break
+        count += 1
+    return count
+
+
+def _ping_pong(history: Sequence[SeenCall], signature: str, name: str, rules: LoopRules) -> LoopFinding | None:
+    if len(history) < 2 or history[-1].signature == history[-2].signature:
+        return None
+    pair = (history[-1], history[-2])
+    if signature not in (pair[0].signature, pair[1].signature):
+        return None
+    count = 0
+    for n, item in enumerate(reversed(history)):
+        if item.signature != pair[n % 2].signature or item.outcome != pair[n % 2].outcome:
+            break
+        count += 1
+    if count < _BACK_AND_FORTH:
+        return None
+    about = "ping_pong:" + ":".join(sorted(item.signature for item in pair))
+    if count >= rules.critical:
+        return LoopFinding("ping_pong", Level.CRITICAL, name, count, about)
+    return LoopFinding("ping_pong", Level.WARNING, name, count, about) if count >= rules.warning else None
+
+
+def _unknown_tool(history: Sequence[SeenCall], name: str, rules: LoopRules) -> LoopFinding | None:
+    count = sum(item.unknown for item in history if item.name == name)
+    if count < rules.warning:
+        return None
+    return LoopFinding("unknown_tool", Level.CRITICAL, name, count, f"unknown_tool:{name}")
+
+
+def _without_progress(history: Sequence[SeenCall]) -> int:
+    """How many calls at the end gave only what the same call had given before."""
+    known: set[tuple[str, str]] = set()
+    count = 0
+    for item in history:
+        pair = (item.signature, item.outcome)
+        count = count + 1 if pair in known else 0
+        known.add(pair)
+    return count
+
+
+def _is_poll(call: ToolCall) -> bool:
+    if call.name == "command_status":
+        return True
+    if call.name != "process":
+        return False
+    arguments = _loaded(call.arguments)
+    return isinstance(arguments, dict) and arguments.get("action") in ("poll", "log")
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

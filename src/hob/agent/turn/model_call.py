@@ -1,0 +1,352 @@
+"""Asking the model: prompt, hooks, budget, the stream and the watch over it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+
+from hob.agent.budget.accounting import stream_in_turn
+from hob.agent.budget.budget import HeldAmount
+from hob.agent.commands.model_names import real_name
+from hob.agent.ports import BuiltPrompt, tools_of
+from hob.agent.prompt.window import load_limit
+from hob.agent.remarks import remarks_of, render
+from hob.agent.sessions import reset_due, resets
+from hob.agent.turn.arguments import tidy
+from hob.agent.turn.dependencies import Stopwatch
+from hob.agent.turn.running import TurnRun, request_hash
+from hob.agent.turn.tool_calls import clean
+from hob.agent.turn.turn import WAITABLE
+from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.hooks import AfterModel, BeforeModel
+from hob.core.ids import CallId
+from hob.core.models import (
+    CallStarted,
+    ModelReply,
+    ModelRequest,
+    ReasoningDelta,
+    Remark,
+    Route,
+    Stop,
+    TextDelta,
+)
+from hob.core.notices import Delta, Progress, Retracted
+from hob.core.ports.model import Routes
+from hob.core.sentences import Sentence, say, span
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.tools import ToolCall
+from hob.core.turns import View
+
+_FIRST_WAIT, _LONGEST_WAIT = 30.0, 900.0  # seconds background work waits where the server names no time
+
+
+async def ask(run: TurnRun) -> None:
+    """One model call, from the prompt to the journalled answer or failure."""
+    record, parts = run.record, run.parts
+    if record.steps:
+        await run.steer()
+    watch, heard = Stopwatch.start(parts.clock), _StreamState()
+    try:
+        run.asked = run.asked or await real_name(parts.model, run.model)
+        prompt = await _build(run)
+        route = await _choose(run, prompt.request)
+    except ModelError as error:  # nobody can be asked, the server does not answer, or it cannot be made to fit
+        _fail(run, run.asked or run.model, watch, error, heard)
+        return
+    if route is None:
+        return
+    estimate = prompt.input_estimate
+    run.asked, run.prompt_tokens = route.request.first, estimate
+    await record.settle()
+    try:
+        async with parts.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
+            request = held.request
+            run.asked, models = request.first, request.models
+            for remark in (*prompt.remarks, *route.remarks, *held.remarks):  # not lost if nobody hears the answer
+                _tell(run, heard, remark)
+            told = heard.take()
+            record.add(
+                ModelAsked(request.first, request_hash(request), estimate, held.worst, prompt.trust, models, told)
+            )
+            await record.flush()
+    except BudgetExceeded as error:
+        record.add(Stopped("budget", str(error)))
+        return
+    await _hear(run, held, heard)
+
+
+async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
+    """Where the request goes, by what was chosen for the turn, the hooks and the model itself; None: nowhere.
+
+    A turn goes on with the models it began with, a hook's choice holds for one call. Raises ModelError.
+    """
+    parts, model, by_hook = run.parts, run.parts.model, False
+    request = replace(request, thinking=run.session.thinking)
+    if isinstance(model, Routes):  # what was built for the name that the choice stands for is sent by the choice
+        request = replace(request, model=run.model, models=run.chain)
+    if parts.hooks:
+        decided = await parts.hooks.decide(BeforeModel(run.turn, request))
+        if decided.denied is not None:
+            run.record.add(_denied(run, decided.denied))
+            return None
+        if decided.model is not None:
+            request, by_hook = replace(request, model=decided.model, models=()), True
+    if not isinstance(model, Routes):
+        return Route(request)
+    route = await model.route(request)
+    if not by_hook:
+        run.chain = route.request.models
+    return route
+
+
+async def _build(run: TurnRun) -> BuiltPrompt:
+    settings, state = run.parts.settings, run.record.state
+    if run.view is None:
+        run.view = await _load_view(run)
+    return await run.parts.prompts.build(
+        run.turn,
+        run.record.steps,
+        run.view,
+        tools_of(run.parts.toolset, run.turn.session).specs(),
+        run.asked or run.model,
+        keep=state.keep,
+        patience=settings.background_patience_seconds if state.background else settings.patience_seconds,
+    )
+
+
+async def _load_view(run: TurnRun) -> View:
+    """The session's history; empty where it is time to begin afresh."""
+    parts, session = run.parts, run.turn.session
+    view = await parts.transcript.load_view(session, load_limit(parts.settings))
+    if not resets(parts.settings) or run.record.steps or not view.entries:
+        return view
+    known = await parts.sessions.get(session)
+    # `updated` is already the arrival of this very message; what counts is when something was last said
+    reason = reset_due(replace(known, updated=view.entries[-1].at), parts.clock.now(), parts.settings)
+    if reason is None:
+        return view
+    await parts.sessions.reset(session, reason)
+    return await parts.transcript.load_view(session, load_limit(parts.settings))
+
+
+async def _hear(run: TurnRun, held: HeldAmount, heard: "_StreamState") -> None:
+    """Listen to the answer and take it in, or why there is none."""
+    watch, request = Stopwatch.start(run.parts.clock), held.request
+    try:
+        reply = _checked(await _listen(run, held, watch, heard), request.first)
+    except BudgetExceeded as error:  # what failed has left nothing for another try
+        _fail(run, request.first, watch, ModelError(ModelFault.BUDGET, str(error), cost=0), heard)
+        run.record.add(Stopped("budget", str(error)))
+        return
+    except ModelError as error:
+        if error.fault is ModelFault.CONTEXT_OVERFLOW:
+            run.parts.context_room.learn(request.first, run.prompt_tokens)
+        _fail(run, request.first, watch, error, heard)
+        return
+    if run.parts.hooks:
+        decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
+        if decided.denied is not None:
+            heard.reply = reply
+            _fail(
+                run, request.first, watch, ModelError(ModelFault.FILTERED, f"{request.first}: denied by a hook"), heard
+            )
+            run.record.add(_denied(run, decided.denied))
+            return
+    cost = run.parts.budget.cost_of_reply(request.first, reply)
+    model = reply.model or request.first
+    event = watch.event(run.turn, EventKind.MODEL, reply.ref or model, "ok", reply.usage, cost)
+    run.record.add(
+        ModelReplied(
+            clean(reply.text),
+            reply.calls,
+            reply.stop,
+            reply.usage,
+            model,
+            cost,
+            clean(reply.reasoning),
+            reply.attempts,
+            reply.ref,
+            reply.continuation,
+            tuple(heard.remarks),
+        ),
+        _with_remarks(event, heard),
+    )
+
+
+class _StreamState:
+    """What came of one call so far: whether anything was shown, the remarks, and the reply if there was one."""
+
+    __slots__ = ("before", "remarks", "reply", "shown")
+
+    def __init__(self) -> None:
+        self.shown = False
+        self.before: tuple[str, ...] = ()
+        self.remarks: list[str] = []
+        self.reply: ModelReply | None = None
+
+    def take(self) -> tuple[str, ...]:
+        """The remarks so far, which are journalled before the call."""
+        self.before, self.remarks = tuple(self.remarks), []
+        return self.before
+
+
+def _tell(run: TurnRun, heard: _StreamState, remark: Remark) -> None:
+    """Show the remark at once and keep it for the step, unless this turn has told it already."""
+    line = render(remark, run.parts.settings.language)
+    if line and line not in heard.remarks and line not in remarks_of(run.record.steps):
+        heard.remarks.append(line)
+        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "remark", text=line))
+
+
+def _with_remarks(event: TimelineEvent, heard: _StreamState) -> TimelineEvent:
+    told = (*heard.before, *heard.remarks)
+    return replace(event, text="\n".join(told)) if told else event
+
+
+async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, heard: _StreamState) -> ModelReply:
+    """The reply, its pieces published as they come. Raises ModelError, BudgetExceeded."""
+    trace, session = run.turn.trace, run.turn.session
+    publish, monotonic = run.parts.notices.publish, run.parts.clock.monotonic
+
+    def event_of(ref: str, status: str) -> TimelineEvent:
+        return watch.event(run.turn, EventKind.MODEL, ref, status)
+
+    async with (
+        _watched(run) as watchdog,
+        aclosing(stream_in_turn(run.parts.budget, run.parts.model, held, event_of)) as events,
+    ):
+        async for event in events:
+            watchdog.last = monotonic()
+            match event:
+                case TextDelta(text):
+                    heard.shown = True
+                    publish(Delta(trace, session, text))
+                case ReasoningDelta(text):
+                    publish(Delta(trace, session, text, reasoning=True))
+                case ModelReply():
+                    heard.reply = event
+                case CallStarted(name):
+                    publish(Progress(trace, session, "call", name))
+                case Remark():
+                    _tell(run, heard, event)
+                case _:
+                    pass
+    if heard.reply is None:
+        raise ModelError(ModelFault.CUT, f"{held.request.first}: the stream ended without an answer")
+    return heard.reply
+
+
+class _Watchdog:
+    """When the model last gave a sign of life (monotonic seconds)."""
+
+    __slots__ = ("last",)
+
+    def __init__(self, last: float) -> None:
+        self.last = last
+
+
+@asynccontextmanager
+async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
+    """Watches a model call: says so when it is silent for long, gives it up when for too long.
+
+    One timer looks at a timestamp, so an event of the stream costs no more than setting it.
+    Raises ModelError(TIMEOUT).
+    """
+    loop = asyncio.get_running_loop()
+    clock, settings = run.parts.clock, run.parts.settings
+    watchdog = _Watchdog(clock.monotonic())
+    last_moment = watchdog.last + run.seconds_left
+    error: BaseException | None = None
+    why = f"{run.asked}: nothing came for {settings.idle_seconds:g} seconds"
+    try:
+        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+
+            async def watch() -> None:
+                noticed = -1.0
+                while True:
+                    now = clock.monotonic()
+                    silent = now - watchdog.last
+                    if silent >= settings.idle_seconds or now >= last_moment:
+                        limit.reschedule(loop.time())
+                        return
+                    if silent >= settings.idle_notice_seconds and noticed != watchdog.last:
+                        noticed = watchdog.last
+                        _notice_silence(run, silent)
+                    bound = settings.idle_seconds
+                    if noticed != watchdog.last:
+                        bound = min(bound, settings.idle_notice_seconds)
+                    await clock.sleep(max(0.001, min(watchdog.last + bound, last_moment) - now))
+
+            timer = group.create_task(watch())
+            try:
+                yield watchdog
+            finally:
+                timer.cancel()
+    except TimeoutError:
+        error = ModelError(
+            ModelFault.TIMEOUT, why if clock.monotonic() < last_moment else f"{run.asked}: the turn's time is up"
+        )
+    except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
+        error = errors.exceptions[0]
+    if error is not None:
+        raise error
+
+
+def _notice_silence(run: TurnRun, silent: float) -> None:
+    language = run.parts.settings.language
+    text = say(Sentence.STILL_WAITING, language, wait=span(round(silent), language))
+    run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "waiting", run.asked, text))
+
+
+def _checked(reply: ModelReply, asked: str) -> ModelReply:
+    """The reply with calls that can be journalled. Raises ModelError where it is no answer at all."""
+    who = reply.ref or asked
+    if reply.stop is Stop.FILTER:
+        raise ModelError(ModelFault.FILTERED, f"{who}: the provider's content filter", attempts=reply.attempts)
+    if not reply.calls:
+        if not reply.text.strip():
+            raise ModelError(ModelFault.EMPTY, f"{who}: neither text nor a call came", attempts=reply.attempts)
+        return reply
+    calls: list[ToolCall] = []
+    ids: set[str] = set()
+    for place, call in enumerate(reply.calls):
+        id = call.id if call.id and call.id not in ids else CallId(f"{call.id or 'call'}_{place}")
+        ids.add(id)
+        whole = reply.stop is not Stop.LENGTH  # a cut answer's last argument must not be mended into a whole one
+        calls.append(ToolCall(id, clean(call.name), tidy(clean(call.arguments), repair=whole)))
+    return replace(reply, calls=tuple(calls))
+
+
+def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, heard: _StreamState) -> None:
+    record, turn = run.record, run.turn
+    if heard.shown:
+        run.parts.notices.publish(Retracted(turn.trace, turn.session))
+    retry_at = None
+    if error.fault in WAITABLE:
+        wait = error.retry_after
+        if wait is None:
+            wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2**record.state.waits)
+        retry_at = run.parts.clock.now().timestamp() + wait
+    if heard.reply is not None:
+        usage, cost = heard.reply.usage, run.parts.budget.cost_of_reply(model, heard.reply)
+    else:
+        usage, cost = error.usage, error.cost
+        if usage is not None and cost is None:
+            cost = run.parts.budget.cost_of(model, usage)
+    fault, told = error.fault.value, tuple(heard.remarks)
+    step = ModelFailed(fault, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost, told)
+    record.add(step, _with_remarks(watch.event(turn, EventKind.MODEL, model, fault, usage, cost), heard))
+    if run.seconds_left <= 0:
+        record.add(out_of_time(run))
+
+
+def out_of_time(run: TurnRun) -> Stopped:
+    """The step that ends a run which took too long."""
+    settings = run.parts.settings
+    text = say(Sentence.RUN_TIMEOUT, settings.language, wait=span(round(settings.run_seconds), settings.language))
+    return Stopped("run_timeout", text)
+
+
+def _denied(run: TurnRun, reason: str) -> Stopped:
+    return Stopped("hook", say(Sentence.HOOK_DENIED, run.parts.settings.language, detail=reason))

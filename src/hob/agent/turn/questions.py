@@ -1,0 +1,87 @@
+"""What a turn asks of people, and how it hears of their answers.
+
+An answer is durable before the turn is woken: an approval's in its own row, an answer in words as a message that joined
+the turn. The turn looks for both when it goes on, so an answer is found however the process ended in between.
+"""
+
+from collections.abc import Iterator
+
+from hob.agent.turn.running import TurnRun
+from hob.agent.turn.turn import CallState
+from hob.core.ids import OutboxId
+from hob.core.labels import Label, SenderClass, Trust
+from hob.core.messages import FETCHED_CHANNELS, Inbound, Outbound, OutboundKind
+from hob.core.pasted import holds_pasted
+from hob.core.steps import Steered, Step, UserAnswered
+from hob.core.turns import Parked, WaitsFor
+
+
+async def hear(run: TurnRun) -> None:
+    """Take in what was answered since the turn was parked. Raises StoreErrors."""
+    left = iter(_unread(run))
+    for item in run.record.state.calls:
+        if item.blocked:
+            step = _reply(item, left) if item.question is not None else await _decision(run, item)
+            if step is not None:
+                run.record.add(step)
+
+
+async def with_question(run: TurnRun, parked: Parked) -> Parked:
+    """The same, with what people are to see: questions in full, and owed to those whom replies are sent to."""
+    if parked.on not in (WaitsFor.APPROVAL, WaitsFor.ANSWER):
+        return parked
+    texts: list[str] = []
+    outbounds: list[Outbound] = []
+    for item in run.record.state.calls:
+        text = await _text(run, item) if item.blocked else ""
+        if text:
+            texts.append(text)
+            outbounds.extend(_outbounds(run, item, text))
+    return Parked(parked.on, parked.until, parked.line, "\n\n".join(texts), tuple(outbounds))
+
+
+def _unread(run: TurnRun) -> Iterator[Inbound]:
+    taken = {step.inbound for step in run.record.steps if isinstance(step, Steered | UserAnswered)}
+    return (inbound for inbound in run.turn.joined if inbound.id not in taken)
+
+
+def _reply(item: CallState, left: Iterator[Inbound]) -> Step | None:
+    inbound = next(left, None)
+    return None if inbound is None else UserAnswered(item.call.id, inbound.id, inbound.text, _label_of(inbound))
+
+
+async def _decision(run: TurnRun, item: CallState) -> Step | None:
+    approvals = run.parts.approvals
+    return None if approvals is None or item.asked is None else await approvals.find_answer(item.asked)
+
+
+async def _text(run: TurnRun, item: CallState) -> str:
+    if item.question is not None:
+        return item.question.question
+    approvals = run.parts.approvals
+    return "" if approvals is None or item.asked is None else await approvals.tell(item.asked.approval)
+
+
+def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
+    """To the chat of each owner who began the turn; a question for leave goes to nobody else.
+
+    The terminal and the API fetch questions.
+    """
+    turn = run.turn
+    name = item.asked.approval if item.asked is not None else f"{turn.id}.{item.call.id}"
+    chats = dict.fromkeys(
+        inbound.origin
+        for inbound in (*turn.inbounds, *run.joined)
+        if inbound.origin.channel not in FETCHED_CHANNELS
+        if item.asked is None or (inbound.sender.cls is SenderClass.OWNER and not inbound.group)
+    )
+    chunks = ((to, chunk) for to in chats for chunk in run.chunks_for(to, text))
+    for place, (to, chunk) in enumerate(chunks):
+        id = OutboxId(f"{name}.{place}")
+        yield Outbound(id, to, chunk, OutboundKind.NOTICE, turn.id, turn.trace, place, previews=False)
+
+
+def _label_of(inbound: Inbound) -> Label:
+    """Of an answer: one that holds pasted text is the word of others as a whole, for it is one result."""
+    pasted = inbound.label.trusted and holds_pasted(inbound.text)
+    return Label(inbound.label.origin, Trust.UNTRUSTED) if pasted else inbound.label

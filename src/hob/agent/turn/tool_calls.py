@@ -1,0 +1,203 @@
+"""Making a tool call: checked, judged, made behind the wall, its result labelled and cut to size."""
+
+import asyncio
+import json
+import logging
+from dataclasses import replace
+
+from hob.agent.ports import KnowsClosedTools, tools_of
+from hob.agent.remarks import render
+from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage_of
+from hob.agent.turn.deadline import deadline
+from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
+from hob.agent.turn.turn import CallState, answer_of
+from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
+from hob.core.hooks import AfterTool, BeforeTool
+from hob.core.labels import Trust
+from hob.core.notices import Progress
+from hob.core.ports.guard import Allow, Ask, Deny
+from hob.core.ports.tools import CallContext
+from hob.core.steps import ApprovalAsked, ToolIntended, ToolReceived, UserAsked
+from hob.core.timeline import EventKind
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.turns import Turn
+
+log = logging.getLogger(__name__)
+
+_HEAD, _TAIL = 0.7, 0.25  # shares of the cap that a cut output keeps from its beginning and its end
+_SHOWN = 500  # characters of a call's arguments that whoever looks is shown
+
+
+class ToolCalls:
+    """Judges and makes the calls of one turn."""
+
+    def __init__(self, parts: TurnDependencies, turn: Turn) -> None:
+        self._parts = parts
+        self._turn = turn
+        self._tools = tools_of(parts.toolset, turn.session)
+        self._specs = {spec.name: spec for spec in self._tools.specs()}
+
+    async def prepare(self, item: CallState, trust: Trust) -> Happened:
+        """What comes before the call: an intent, or a result in its place, or a question to the owner."""
+        if item.intent is not None:  # a crash came after the intent, and the tool may be called again
+            return Happened(item.intent)
+        watch = Stopwatch.start(self._parts.clock)
+        call = item.call
+        spec = self._specs.get(call.name)
+        if spec is None:
+            return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
+        if problem := _problem(call, spec):
+            return self._answered(call, problem, "bad_arguments", watch)
+        if self._parts.hooks:
+            decided = await self._parts.hooks.decide(BeforeTool(self._turn, call))
+            if decided.denied is not None:
+                return self._answered(call, f"Not run: {decided.denied}", "denied", watch, EventKind.POLICY)
+            if decided.arguments is not None:
+                call = replace(call, arguments=json.dumps(dict(decided.arguments), default=str))
+        return await self._judged(replace(item, call=call), spec, trust, watch)
+
+    async def perform(self, intent: ToolIntended, trust: Trust, seconds: float) -> Happened:
+        """Make the call, in at most this many seconds. Always a result or a question, whatever the tool does."""
+        call, clock = intent.call, self._parts.clock
+        spec = self._specs.get(call.name)
+        watch = Stopwatch.start(clock)
+        if spec is None:  # the tool was taken away between a crash and now
+            return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
+        self._publish("tool", call.name, self._clean(call.arguments)[:_SHOWN])
+        try:
+            result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
+        except AnswerNeeded as question:
+            self._publish("tool_done", call.name, "asked")
+            return Happened(
+                UserAsked(call.id, self._clean(str(question))),
+                watch.event(self._turn, EventKind.TOOL, call.name, "asked"),
+            )
+        result = replace(result, call=call.id, text=self._clean(result.text))
+        if self._parts.hooks:
+            decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
+            if decided.denied is not None:
+                result = answer_of(call.id, f"The result is withheld: {clean(decided.denied)}", status).result
+        told = tuple(self._clean(render(each, self._parts.settings.language)) for each in result.remarks)
+        for line in told:
+            self._publish("remark", "", line)
+        result = replace(await self._sized(result, spec), remarks=())
+        self._publish("tool_done", call.name, status)
+        event = watch.event(self._turn, EventKind.TOOL, call.name, status)
+        return Happened(ToolReceived(result, watch.seconds, status, told), replace(event, label=result.label))
+
+    async def _judged(self, item: CallState, spec: ToolSpec, trust: Trust, watch: Stopwatch) -> Happened:
+        call = item.call
+        verdict = await self._parts.judge.judge(call, spec, self._turn, trust)
+        match verdict:
+            case Allow(rule):
+                return Happened(ToolIntended(call, spec.restart, rule))
+            case Deny(rule, reason):
+                text = f"Not allowed here: {reason}"
+                return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
+            case Ask(rule, reason):
+                if self._parts.approvals is None:
+                    text = f"Not run: it needs an approval, and nobody can be asked ({reason})."
+                    return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
+                approval = await self._parts.approvals.ask(call, reason, self._turn)
+                event = watch.event(self._turn, EventKind.APPROVAL, call.name, "asked")
+                return Happened(ApprovalAsked(approval, call.id, reason), event)
+
+    async def _walled(self, call: ToolCall, spec: ToolSpec, trust: Trust, seconds: float) -> tuple[ToolResult, str]:
+        clock = self._parts.clock
+        began = clock.monotonic()
+        try:
+            async with deadline(clock, seconds):
+                result = await self._parts.toolset.call(call, CallContext(self._turn, trust))
+                return result, "error" if result.is_error else "ok"
+        except ToolFailed as error:
+            return _failed(call, f"{call.name} failed: {error}"), "error"
+        except ToolRefused as error:
+            return _failed(call, f"{call.name} refused: {error}"), "denied"
+        except AnswerNeeded:
+            raise
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return _failed(call, f"{call.name} was interrupted from within."), "error"
+        except Exception as error:  # the wall around foreign tools
+            name = call.name
+            if isinstance(error, TimeoutError) and clock.monotonic() - began >= seconds:
+                text = (
+                    f"{call.name} did not finish within {seconds:g} seconds and was stopped; it may have taken effect."
+                )
+                return _failed(call, text), "timeout"
+            log.warning("tool %s failed", name, exc_info=error)
+            return _failed(call, f"{name} failed: {type(error).__name__}: {error}"), "error"
+
+    async def _sized(self, result: ToolResult, spec: ToolSpec) -> ToolResult:
+        """The result within the tool's cap; what did not fit is kept as a blob."""
+        text, cap = result.text, spec.output_cap
+        if len(text) <= cap:
+            return result
+        where = ""
+        rest = result.rest
+        if rest is None:
+            try:
+                rest = await self._parts.blobs.put(text.encode(), "text/plain; charset=utf-8")
+            except StoreError as error:
+                log.warning("the whole output of %s is not kept: %s", spec.name, error)
+        if rest is not None:
+            where = f"; all of it: read blob:{rest}"
+        head, tail = int(cap * _HEAD), int(cap * _TAIL)
+        mark = f"\n[… {len(text) - head - tail} of {len(text)} characters left out{where} …]\n"
+        return replace(result, text=text[:head] + mark + text[len(text) - tail :], rest=rest)
+
+    def _answered(
+        self,
+        call: ToolCall,
+        text: str,
+        status: str,
+        watch: Stopwatch,
+        kind: EventKind = EventKind.TOOL,
+        rule: str = "",
+    ) -> Happened:
+        event = watch.event(self._turn, kind, call.name, rule or status)
+        if kind is EventKind.POLICY:
+            event = replace(event, authorized=False)
+        return Happened(answer_of(call.id, text, status), event)
+
+    def _clean(self, text: str) -> str:
+        """What a tool said, as it may be kept and shown to the model."""
+        return self._parts.mask(clean(text))
+
+    def _unknown(self, name: str) -> str:
+        if isinstance(self._tools, KnowsClosedTools) and (way := self._tools.way_to(name)):
+            return f"Not run: {way}."
+        close = nearest(name, tuple(self._specs))
+        hint = f" Did you mean {' or '.join(close)}?" if close else ""
+        if not hint:
+            hint = f" There are: {', '.join(self._specs)}." if self._specs else " There are no tools here."
+        return f"There is no tool {name!r}.{hint}"
+
+    def _publish(self, what: str, name: str, text: str = "") -> None:
+        self._parts.notices.publish(Progress(self._turn.trace, self._turn.session, what, name, text))
+
+
+def clean(text: str) -> str:
+    """The text without halves of surrogate pairs, which no database and no wire takes."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _failed(call: ToolCall, text: str) -> ToolResult:
+    # What a foreign tool says in its errors is as untrusted as its results.
+    return ToolResult(call.id, text, is_error=True)
+
+
+def _problem(call: ToolCall, spec: ToolSpec) -> str:
+    """What the model must put right before the call can be made, or nothing."""
+    arguments = load_arguments(call.arguments)
+    if arguments is None:
+        return (
+            "Not run: the arguments are no complete JSON object. Send them again, whole and shorter if they were long. "
+            f"{usage_of(spec)}."
+        )
+    found = problems_of(arguments, spec.schema)
+    return f"Not run: {'; '.join(found[:8])}. {usage_of(spec)}." if found else ""

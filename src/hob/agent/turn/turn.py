@@ -1,0 +1,375 @@
+"""A turn without I/O: its state is a fold over journalled steps, and the next command follows from the state.
+
+How it fits together. `start` gives the state of a turn nobody has worked on, `fold` adds one step, `decide` says what
+to do next. The driver performs the command, journals what came of it as steps, folds them and asks again. Nothing else
+is remembered, so a turn goes on after a crash, a park or an upgrade from its steps alone. Two rules make that work:
+
+* a step that promises an effect (`ModelAsked`, `ToolIntended`) is durable before the effect, one that reports it
+  (`ModelReplied`, `ToolReceived`) follows it. So a promise without a report, met by `decide`, always means that the
+  process ended in between: the model is simply asked again, a call only if its tool says that this is harmless;
+* `decide` knows no clock and no random: the same steps and rules give the same command, for ever.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from hob.agent.turn.loops import KEPT, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
+from hob.core.errors import ModelFault
+from hob.core.ids import CallId, TurnId
+from hob.core.labels import HOB_LABEL, Trust
+from hob.core.messages import OutboundKind
+from hob.core.models import Stop
+from hob.core.sentences import OF_FAULT, Sentence, say, span
+from hob.core.states import TurnState
+from hob.core.steps import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    Cancelled,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    Noted,
+    Said,
+    Shortened,
+    Steered,
+    Step,
+    Stopped,
+    ToolIntended,
+    ToolReceived,
+    UserAnswered,
+    UserAsked,
+    Waited,
+)
+from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.turns import Turn, WaitsFor
+
+WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})
+"""Faults that pass by themselves: background work waits for that."""
+
+MADE = frozenset({"ok", "error", "timeout", "unknown_tool", "bad_arguments", "denied"})
+"""Statuses of results that tell something about the call itself; the others say why it was not tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRules:
+    """What `decide` has to know besides the steps. `parallel` names the tools whose calls may run at once."""
+
+    max_rounds: int = 20
+    window: int = 20
+    wait_attempts: int = 8
+    language: str = "en"
+    parallel: frozenset[str] = frozenset()
+    loops: LoopRules = field(default_factory=LoopRules)
+
+
+@dataclass(frozen=True, slots=True)
+class CallState:
+    """How far one call of the newest answer has come."""
+
+    call: ToolCall
+    intent: ToolIntended | None = None
+    received: ToolReceived | None = None
+    asked: ApprovalAsked | None = None
+    answered: ApprovalAnswered | None = None
+    question: UserAsked | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the model still misses a result."""
+        return self.received is None
+
+    @property
+    def blocked(self) -> bool:
+        """Whether somebody must answer first."""
+        return self.open and (self.question is not None or (self.asked is not None and self.answered is None))
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedTurn:
+    """All that the steps so far amount to."""
+
+    turn: TurnId
+    background: bool = False
+    rounds: int = 0
+    asked: ModelAsked | None = None
+    trust: Trust = Trust.TRUSTED
+    reply: ModelReplied | None = None
+    calls: tuple[CallState, ...] = ()
+    failed: ModelFailed | None = None
+    waiting: Waited | None = None
+    waits: int = 0
+    shortened: int = 0
+    keep: int | None = None
+    steered: bool = False
+    cancelled: Cancelled | None = None
+    stopped: Stopped | None = None
+    said: Said | None = None
+    history: tuple[SeenCall, ...] = ()
+    warned: frozenset[str] = frozenset()
+    loop_refusals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """Ask the model, not before this time (Unix seconds)."""
+
+    not_before: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """Judge and make these calls, all at once."""
+
+    calls: tuple[CallState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSteps:
+    """Nothing has to be performed: these steps follow from what is known."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Park:
+    """Give back the session queue until somebody answers."""
+
+    on: WaitsFor
+    line: str
+    """Shown to people, and unmarked to the model in later turns: so never a word that a model wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """End the turn with these words."""
+
+    text: str
+    kind: OutboundKind
+    state: TurnState
+    reason: str = ""
+
+
+Command = AskModel | RunTools | WriteSteps | Park | Say
+
+
+def start(turn: Turn) -> FoldedTurn:
+    """The state before the first step."""
+    return FoldedTurn(turn.id, background=all(inbound.background for inbound in turn.inbounds))
+
+
+def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case per kind of step
+    """The state after one more step."""
+    match step:
+        case ModelAsked():
+            return replace(
+                state, asked=step, trust=step.trust, reply=None, calls=(), failed=None, waiting=None, steered=False
+            )
+        case ModelReplied():
+            return replace(
+                state,
+                asked=None,
+                reply=step,
+                calls=tuple(CallState(call) for call in step.calls),
+                rounds=state.rounds + 1,
+                waits=0,
+            )
+        case ModelFailed():
+            return replace(state, asked=None, failed=step)
+        case Waited():
+            return replace(state, failed=None, waiting=step, waits=state.waits + 1)
+        case Shortened(keep):
+            return replace(state, failed=None, keep=keep, shortened=state.shortened + 1)
+        case ToolIntended(call):
+            return _with_call(state, call.id, lambda old: replace(old, intent=step))
+        case ToolReceived():
+            return _with_result(state, step)
+        case ApprovalAsked(call=call_id):
+            return _with_call(state, call_id, lambda old: replace(old, asked=step, answered=None))
+        case ApprovalAnswered(call=call_id):
+            return _with_call(state, call_id, lambda old: replace(old, answered=step))
+        case UserAsked(call_id):
+            return _with_call(state, call_id, lambda old: replace(old, question=step))
+        case UserAnswered(call_id, _, text, label):
+            return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
+        case Steered():
+            return replace(state, steered=True)
+        case Noted(_, about):
+            return replace(state, warned=state.warned | {about}) if about else state
+        case Cancelled():
+            return replace(state, cancelled=step)
+        case Stopped():
+            return replace(state, stopped=step)
+        case Said():
+            return replace(state, said=step)
+
+
+def decide(state: FoldedTurn, rules: TurnRules) -> Command:
+    """What to do next."""
+    if (end := _end(state, rules)) is not None:
+        return end
+    if state.failed is not None:
+        return _after_failure(state, state.failed, rules)
+    if any(item.open for item in state.calls):
+        return _next_calls(state, rules)
+    if state.reply is not None and not state.calls:
+        return _answer(state.reply, rules)
+    if (note := _warning(state, rules)) is not None:
+        return WriteSteps((note,))
+    if state.rounds >= rules.max_rounds:
+        text = say(Sentence.ITERATION_LIMIT, rules.language, rounds=state.rounds)
+        return Say(text, OutboundKind.ERROR, TurnState.FAILED, "iteration_limit")
+    return AskModel(state.waiting.until if state.waiting is not None else None)
+
+
+def _end(state: FoldedTurn, rules: TurnRules) -> Say | None:
+    if state.said is not None:
+        done = TurnState.DONE if state.said.kind is OutboundKind.REPLY else TurnState.FAILED
+        silent = state.said.kind is OutboundKind.NOTICE and not state.said.text
+        ended = TurnState.CANCELLED if state.cancelled is not None else TurnState.SILENT if silent else done
+        return Say(state.said.text, state.said.kind, ended, state.said.reason)
+    if state.cancelled is not None:
+        text = say(Sentence.CANCELLED, rules.language, reason=state.cancelled.reason)
+        return Say(text, OutboundKind.NOTICE, TurnState.CANCELLED, "cancelled")
+    if state.stopped is not None:
+        return Say(state.stopped.detail, OutboundKind.ERROR, TurnState.FAILED, state.stopped.reason)
+    return None
+
+
+def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> Command:
+    fault = ModelFault(failed.fault)
+    if fault is ModelFault.CONTEXT_OVERFLOW and state.shortened < 2:
+        return WriteSteps((Shortened(rules.window // 2 if state.shortened == 0 else 0),))
+    if state.background and fault in WAITABLE and failed.retry_at is not None and state.waits < rules.wait_attempts:
+        return WriteSteps((Waited(failed.retry_at, failed.fault),))
+    sentence = OF_FAULT[fault]
+    if fault is ModelFault.RATE_LIMIT and failed.retry_after is not None:
+        sentence = Sentence.MODEL_RATE_LIMIT_UNTIL
+    values: Mapping[str, object] = {
+        "detail": failed.detail,
+        "wait": span(failed.retry_after or 0, rules.language),
+        "id": state.turn,
+    }
+    return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)
+
+
+NO_REPLY = "NO_REPLY"
+"""A reply of this word alone is silence, on purpose."""
+
+
+def _answer(reply: ModelReplied, rules: TurnRules) -> Say:
+    text = reply.text
+    if text.strip() == NO_REPLY:
+        return Say("", OutboundKind.NOTICE, TurnState.SILENT, "the model chose to say nothing")
+    if reply.stop is Stop.LENGTH:
+        text = f"{text.rstrip()}\n\n{say(Sentence.REPLY_CUT, rules.language)}"
+    return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is Stop.LENGTH else "")
+
+
+def _next_calls(state: FoldedTurn, rules: TurnRules) -> Command:
+    pending = [item for item in state.calls if item.open]
+    if settled := _settled(state, pending):
+        return WriteSteps(settled)
+    loop = _loop(state, pending, rules)
+    if loop is not None:
+        return loop
+    first = pending[0]
+    if first.blocked:
+        return _park(state.turn, first, rules)
+    group = [first]
+    if first.call.name in rules.parallel:
+        for item in pending[1:]:
+            if item.blocked or item.call.name not in rules.parallel:
+                break
+            group.append(item)
+    return RunTools(tuple(group))
+
+
+def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
+    """Results that need no call: what a crash left unknown, what the owner refused, what a new message overtook."""
+    settled: list[Step] = []
+    for item in pending:
+        if item.question is not None:
+            continue
+        if item.intent is not None and item.intent.restart is Restart.NEVER:
+            text = (
+                f"Hob stopped unexpectedly while {item.call.name} was running. Whether it took effect is unknown, and "
+                "it was not tried again. Find out (without changing anything) before you repeat it."
+            )
+            settled.append(answer_of(item.call.id, text, "unknown_outcome"))
+        elif item.answered is not None and not item.answered.allowed:
+            text = "The owner did not allow this call." if item.answered.by else "Nobody allowed this call in time."
+            settled.append(answer_of(item.call.id, text, "denied"))
+        elif state.steered and item.intent is None and not item.blocked:
+            text = "Not run: a new message from the user came first. Read it, then decide whether this is still wanted."
+            settled.append(answer_of(item.call.id, text, "skipped"))
+    return tuple(settled)
+
+
+def answer_of(call: CallId, text: str, status: str) -> ToolReceived:
+    """What Hob itself tells the model in place of a tool's result."""
+    return ToolReceived(ToolResult(call, text, HOB_LABEL, is_error=True), status=status)
+
+
+def _park(turn: TurnId, item: CallState, rules: TurnRules) -> Park:
+    if item.question is not None:
+        line = say(Sentence.WAITS_FOR_ANSWER, rules.language, id=turn)
+        return Park(WaitsFor.ANSWER, line)
+    reason = item.asked.reason if item.asked is not None else ""
+    line = say(Sentence.WAITS_FOR_APPROVAL, rules.language, tool=item.call.name, reason=reason)
+    return Park(WaitsFor.APPROVAL, line)
+
+
+def _loop(state: FoldedTurn, pending: list[CallState], rules: TurnRules) -> Command | None:
+    """A call that leads in a circle is refused; after a refusal in an earlier round the turn ends."""
+    refused: list[Step] = []
+    for item in pending:
+        if item.intent is not None or item.asked is not None:
+            continue
+        found = find_loop(state.history, item.call.name, signature_of(item.call), rules.loops)
+        if found is None or found.level is Level.WARNING:
+            continue
+        if found.level is Level.BREAKER or state.loop_refusals:
+            text = say(Sentence.LOOP_ENDED, rules.language, detail=_circle(found))
+            return Say(text, OutboundKind.ERROR, TurnState.FAILED, "loop")
+        text = f"Refused: {_circle(found)} and nothing changed. Do something else, or tell the user what is in the way."
+        refused.append(answer_of(item.call.id, text, "loop"))
+    return WriteSteps(tuple(refused)) if refused else None
+
+
+def _warning(state: FoldedTurn, rules: TurnRules) -> Noted | None:
+    if not state.history:
+        return None
+    last = state.history[-1]
+    found = find_loop(state.history, last.name, last.signature, rules.loops)
+    if found is None or found.about in state.warned:
+        return None
+    return Noted(f"Note: {_circle(found)}. Unless you wait for something, try another way or answer now.", found.about)
+
+
+def _circle(found: LoopFinding) -> str:
+    match found.detector:
+        case "ping_pong":
+            return f"{found.count} calls went back and forth between the same two"
+        case "unknown_tool":
+            return f"{found.name}, which does not exist, was called {found.count} times"
+        case "no_progress":
+            return f"{found.count} calls brought nothing new"
+        case _:
+            return f"{found.name} was called {found.count} times with the same arguments"
+
+
+def _with_call(state: FoldedTurn, call: CallId, change: Callable[[CallState], CallState]) -> FoldedTurn:
+    return replace(state, calls=tuple(change(item) if item.call.id == call else item for item in state.calls))
+
+
+def _with_result(state: FoldedTurn, received: ToolReceived) -> FoldedTurn:
+    now = _with_call(state, received.result.call, lambda old: replace(old, received=received))
+    if received.status == "loop":
+        return replace(now, loop_refusals=state.loop_refusals + 1)
+    if received.status not in MADE:
+        return now
+    made = next((item for item in state.calls if item.call.id == received.result.call), None)
+    if made is None:
+        return now
+    item = seen(made.call, received.result.text, unknown=received.status == "unknown_tool")
+    return replace(now, history=(*state.history, item)[-KEPT:])

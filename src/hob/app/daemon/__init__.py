@@ -1,0 +1,1 @@
+"""The daemon: running it, reaching it, and standing in for it for one message."""

@@ -1,0 +1,154 @@
+"""Running Hob until it is told to stop: signals, listeners, drain."""
+
+import asyncio
+import logging
+import signal
+import ssl
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from socket import socket
+
+from hob.app.composition import App, Extras, open_app
+from hob.app.daemon.descriptors import raise_limit
+from hob.app.daemon.drain import drain
+from hob.app.daemon.service_notifier import Supervisor
+from hob.app.home import socket_of
+from hob.app.notifications.webhooks import warn_of_webhooks
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.core.errors import NotConfigured
+from hob.core.tracing import OWN
+from hob.gateway.http.asgi import build_api
+from hob.gateway.http.certificates import renew_certificate, secured_by
+from hob.gateway.http.listener import MOST_CONNECTIONS, TURNED_AWAY, serve
+from hob.gateway.http.sockets import bind_tcp, bind_unix
+from hob.gateway.settings import GatewaySettings
+from hob.providers.opening import load_libraries
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 2.0
+"""For answers that are on their way when Hob stops; nobody waits for a turn any more by then."""
+
+
+class StopSignal:
+    """Set once to stop gently, twice to stop at once."""
+
+    def __init__(self) -> None:
+        self.gentle = asyncio.Event()
+        self.forced = asyncio.Event()
+
+    def __call__(self) -> None:
+        if self.gentle.is_set():
+            self.forced.set()
+        self.gentle.set()
+
+
+async def run_daemon(
+    home: Path,
+    config: Config,
+    *,
+    extras: Extras | None = None,
+    on_ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve the API and run everything, old work included, until SIGTERM or SIGINT; the caller holds the lock.
+
+    The first signal drains: nothing new is accepted, running turns may end within `bus.drain_seconds`. The second
+    stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised. SIGHUP
+    reads settings and secrets anew.
+    """
+    stop = StopSignal()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    descriptors = raise_limit()
+    supervisor = Supervisor(process_environment())
+    with TcpListener.opened(config[GatewaySettings]) as tcp:
+        url = tcp.url if tcp is not None else ""
+        async with (
+            open_app(home, config, extras=extras, address=url) as app,
+            listening(app, tcp, descriptors=descriptors),
+            supervisor.watched(app.api.clock),
+        ):
+            loop.add_signal_handler(signal.SIGHUP, app.reload)
+            on_ready(url)
+            supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
+            try:
+                await asyncio.to_thread(load_libraries, app.choice)
+                await asyncio.to_thread(warn_of_webhooks, config)
+                await stop.gentle.wait()
+            finally:
+                supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
+                await drain(app, stop.forced)
+
+
+@dataclass(frozen=True, slots=True)
+class TcpListener:
+    """A bound TCP socket, its certificate if it has one, and the URL by which it is reached."""
+
+    socket: socket
+    tls: ssl.SSLContext | None
+    url: str
+
+    @classmethod
+    @contextmanager
+    def opened(cls, settings: GatewaySettings) -> Iterator["TcpListener | None"]:
+        """As the settings say; None where they want no TCP. Raises NotConfigured, Unready."""
+        if settings.port < 0:
+            yield None
+            return
+        tls = secured_by(settings)
+        with bind_tcp(settings.host, settings.port) as bound:
+            host, port = bound.getsockname()[:2]
+            here = ip_address(host.partition("%")[0]).is_loopback
+            if not (here or tls or settings.proxied_from_elsewhere):
+                log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
+            yield cls(bound, tls, f"http{'s' if tls else ''}://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+@asynccontextmanager
+async def listening(app: App, tcp: TcpListener | None = None, *, descriptors: int = 1_024) -> AsyncIterator[None]:
+    """Serve the API on `hob.sock` and by `tcp`.
+
+    Connections over TCP take half of the `descriptors` at most: the socket, files and commands are never without any.
+    """
+    settings = app.config[GatewaySettings]
+    path = socket_of(app.home)
+    async with AsyncExitStack() as stack:
+        unix_socket = bind_unix(path)
+        stack.callback(path.unlink, missing_ok=True)
+        most = settings.body_bytes
+        local = build_api(app.api, local=True)
+        await stack.enter_async_context(serve(local, [unix_socket], grace=GRACE_SECONDS, message_bytes=most))
+        if tcp is not None:
+            if tcp.tls is not None:
+                renew = partial(_renew, tcp.tls, settings)
+                stack.enter_context(app.kernel.signals.settings.heard_by(lambda _: renew()))
+            served = serve(
+                build_api(app.api, local=False),
+                [tcp.socket],
+                grace=GRACE_SECONDS,
+                tls=tcp.tls,
+                proxies=settings.trusted_proxies,
+                message_bytes=most,
+                most_connections=min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY),
+            )
+            await stack.enter_async_context(served)
+        yield
+
+
+def _renew(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+    try:
+        renew_certificate(context, settings)
+    except NotConfigured as error:
+        log.error("the certificate stays as it was: %s", error)
+
+
+def set_up_logging(level: int = logging.INFO) -> None:
+    """Log to standard error, without the text of messages."""
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,26 @@
+"""Letting running work end before Hob does."""
+
+import asyncio
+
+from hob.app.composition import App
+from hob.bus.settings import BusSettings
+
+
+async def drain(app: App, forced: asyncio.Event) -> None:
+    """Let running turns end, for as long as the settings say or until `forced`."""
+    seconds = app.config[BusSettings].drain_seconds
+    async with asyncio.TaskGroup() as group:
+        draining = group.create_task(app.bus.drain(seconds))
+        forcing = group.create_task(forced.wait())
+        await asyncio.wait({draining, forcing}, return_when=asyncio.FIRST_COMPLETED)
+        if not draining.done():
+            await app.bus.drain(0)
+        forcing.cancel()
+
+
+def told_of_commands(running: int) -> str:
+    """What the person at the terminal has to know where Hob ends before what it runs; empty where nothing runs."""
+    if not running:
+        return ""
+    what = "1 command in the background ends" if running == 1 else f"{running} commands in the background end"
+    return f"{what} with this command; with `hob serve` running, such commands run on"

@@ -1,0 +1,84 @@
+"""Being Hob in the background of a command: the plain chat without a daemon."""
+
+import asyncio
+import contextlib
+import logging
+import queue
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from hob.app.composition import open_app
+from hob.app.daemon.daemon import listening
+from hob.app.daemon.drain import drain, told_of_commands
+from hob.app.home import own
+from hob.app.logs.log_file import log_file
+from hob.app.maintenance.settings import LogSettings
+from hob.app.settings_sections import read_config
+
+
+@contextlib.contextmanager
+def resident(home: Path) -> Iterator[None]:
+    """Own the home and serve `hob.sock` from a thread while the block is open, or until a daemon takes over.
+
+    Raises HomeTaken, ConfigInvalid, StoreErrors.
+    """
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
+    said: queue.SimpleQueue[_Stopper | Future[None]] = queue.SimpleQueue()
+    with ThreadPoolExecutor(1, thread_name_prefix="hob") as pool:
+        living = pool.submit(_live, home, said)
+        living.add_done_callback(said.put)
+        first = said.get()
+        if isinstance(first, Future):
+            first.result()  # raises why it could not begin
+            return
+        try:
+            yield
+        finally:
+            first.stop()
+            try:
+                living.exception()  # waits for the work in hand
+            except KeyboardInterrupt:
+                first.force()
+                raise
+        living.result()
+
+
+class _Stopper:
+    """Ends the thread's event loop from outside."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.asked = asyncio.Event()
+        self.forced = asyncio.Event()
+
+    def stop(self) -> None:
+        self._set(self.asked)
+
+    def force(self) -> None:
+        """Break off what runs; the next owner goes on with it."""
+        self._set(self.forced)
+
+    def _set(self, event: asyncio.Event) -> None:
+        with contextlib.suppress(RuntimeError):  # a daemon took over: the loop has ended already
+            self.loop.call_soon_threadsafe(event.set)
+
+
+def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> None:
+    config = read_config()
+
+    async def live() -> None:
+        stopper = _Stopper()
+        async with (
+            open_app(home, config, on_hand_over=stopper.asked.set) as app,
+            listening(app),
+        ):
+            said.put(stopper)
+            await stopper.asked.wait()
+            await drain(app, stopper.forced)
+            if text := told_of_commands(app.tool_runtime.running):
+                print(text, file=sys.stderr)
+
+    with own(home, "chat"), log_file(home, config[LogSettings]):
+        asyncio.run(live())

@@ -1,0 +1,151 @@
+"""Being Hob for one message, or for one answer: `hob ask` and `hob approvals allow` without a daemon."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any
+
+from hob.app.composition import App, open_app
+from hob.app.daemon.drain import drain, told_of_commands
+from hob.app.daemon.unix_http import ConnectionLost
+from hob.app.home import own, socket_of
+from hob.app.logs.log_file import log_file
+from hob.app.maintenance.settings import LogSettings
+from hob.app.settings_sections import read_config
+from hob.bus.settings import BusSettings
+from hob.core.ids import InboundId
+from hob.core.turns import WaitsFor
+from hob.gateway.approvals import settled_view
+from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.outcome import follow, follow_again
+from hob.gateway.http.sockets import bind_unix
+
+Life = Callable[[App], AsyncGenerator[ClientEvent, None]]
+"""What is done with an open application, event by event."""
+
+
+async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
+    """Own the home for this life and nothing older, and show it to its end, or to a question.
+
+    Others may attach to `hob.sock` meanwhile; what they send is run too. A daemon that starts is handed the home as
+    soon as the work in hand has ended, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
+    resumes the turn. Raises HomeTaken, ConfigInvalid, StoreErrors.
+    """
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
+    config = read_config()
+    handed_over = asyncio.Event()
+    with own(config.home, "ask"), log_file(config.home, config[LogSettings]):
+        async with (
+            open_app(config.home, config, own_only=True, on_hand_over=handed_over.set) as app,
+            on_demand(app),
+        ):
+            told = await _tell(app, live(app), show, handed_over)
+            await drain(app, asyncio.Event())
+            if text := told_of_commands(app.tool_runtime.running):
+                show(ClientEvent("progress", {"what": "commands", "text": text}))
+    if not told:
+        raise ConnectionLost  # whoever takes the home over resumes the turn and knows the key
+
+
+async def _tell(
+    app: App, events: AsyncGenerator[ClientEvent, None], show: Callable[[ClientEvent], None], handed_over: asyncio.Event
+) -> bool:
+    """Show the events to their end; False when the home had to be handed over before that."""
+
+    async def tell() -> None:
+        async with aclosing(events):
+            async for event in events:
+                show(event)
+                if event.name == "question":  # nobody owns the home while a person thinks
+                    return
+
+    async with asyncio.TaskGroup() as group:
+        notifier = group.create_task(tell())
+        called = group.create_task(handed_over.wait())
+        await asyncio.wait({notifier, called}, return_when=asyncio.FIRST_COMPLETED)
+        if not notifier.done():
+            # the turn may still end within the drain; what is shown after it would be no outcome
+            await app.bus.session_queues.drain(app.config[BusSettings].drain_seconds)
+            await asyncio.wait({notifier}, timeout=0.5)
+        called.cancel()
+        told = notifier.done()
+        notifier.cancel()
+    return told
+
+
+def sending(body: dict[str, Any], key: str) -> Life:
+    """A message and what comes of it; where it answers a question for leave, of the turn that waited too."""
+
+    async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
+        waited = await app.store.turns.parked((WaitsFor.APPROVAL,))
+        async for event in follow(app.api, owners_inbound(body, key, app.api.clock), app.api.settings.wait_seconds):
+            yield event
+        wait = await app.store.turns.parked((WaitsFor.APPROVAL,)) if waited else ()
+        for turn in set(waited).difference(wait):
+            first = await app.store.inbox.first_of(turn)
+            if first is not None:
+                async for event in resuming(first)(app):
+                    yield event
+
+    return live
+
+
+def resuming(id: str) -> Life:
+    """The rest of what comes of an earlier message."""
+
+    async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
+        await app.bus.session_queues.adopt(InboundId(id))
+        async for event in follow_again(app.api, InboundId(id), app.api.settings.wait_seconds):
+            yield event
+
+    return live
+
+
+def answering(id: str, *, allowed: bool, scope: str) -> Life:
+    """An answer (an event `settled`, with the question as it then stands), and what comes of the turn that waited."""
+
+    async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
+        pending_approvals = app.api.pending_approvals()
+        settled = await settled_view(app.store, pending_approvals, id, allowed=allowed, scope=scope, by="local:owner")
+        yield ClientEvent("settled", dict(settled))
+        if settled["message"] is not None:  # not erased
+            async for event in resuming(settled["message"])(app):
+                yield event
+
+    return live
+
+
+@contextlib.asynccontextmanager
+async def on_demand(app: App) -> AsyncGenerator[None, None]:
+    """Listen on `hob.sock`, and load the HTTP server only when somebody knocks: most one-shots are alone."""
+    path = socket_of(app.home)
+    listener = bind_unix(path)
+    loop = asyncio.get_running_loop()
+    knocked = asyncio.Event()
+    loop.add_reader(listener, knocked.set)
+
+    async def open_door() -> None:
+        await knocked.wait()
+        loop.remove_reader(listener)
+        from hob.gateway.http.asgi import build_api
+        from hob.gateway.http.listener import serve
+
+        async with serve(build_api(app.api, local=True), [listener], grace=2):
+            await done.wait()
+
+    done = asyncio.Event()
+    try:
+        async with asyncio.TaskGroup() as group:
+            door = group.create_task(open_door())
+            yield
+            done.set()
+            if not knocked.is_set():
+                door.cancel()
+    finally:
+        if not knocked.is_set():
+            loop.remove_reader(listener)
+        listener.close()
+        path.unlink(missing_ok=True)

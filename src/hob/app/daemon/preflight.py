@@ -1,0 +1,54 @@
+"""Whether a daemon would start with these settings, as far as that can be told without starting one."""
+
+from importlib import import_module
+from pathlib import Path
+
+from hob.config.loading import Config
+from hob.config.problems import ConfigProblem
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured
+from hob.gateway.auth.tokens import checked_token
+from hob.gateway.settings import GatewaySettings
+from hob.guard.admission.passphrase import Passphrase
+from hob.guard.admission.settings import AdmissionSettings
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace.settings import WorkspaceSettings
+
+
+def start_objection(config: Config) -> NotConfigured | None:
+    """The first thing that the start would not put up with; None where it would begin."""
+    try:
+        _try(config)
+    except NotConfigured as error:
+        return error
+    return None
+
+
+def command_problem(config: Config) -> ConfigProblem | None:
+    """Why no command would run with these folders, and where that is set; None where commands would run."""
+    sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
+    check = import_module("hob.tools.sandbox.sandbox_environment").checked_root  # which loads the sandbox
+    given = [("workspace.work_repo" if workspace.work_repo else "workspace.path", str(workspace.work), True)]
+    given += [("sandbox.read", name, False) for name in sandbox.read]
+    given += [("sandbox.write", name, True) for name in sandbox.write]
+    for key, name, writable in given:
+        try:
+            check(name, Path.home(), writable=writable, forbidden=(config.home,))
+        except NotConfigured as error:
+            return ConfigProblem(f"no command can run: {error}", key, config.origin(key).place)
+    return None
+
+
+def _try(config: Config) -> None:
+    """Make what the start makes of the settings, as far as they are loaded here. Raises NotConfigured."""
+    loaded = config.sections.values()
+    if GatewaySettings in loaded:
+        gateway = config[GatewaySettings]
+        if gateway.auth_token is not None:
+            checked_token(gateway.auth_token)
+        if gateway.tls_cert is not None or gateway.tls_key is not None:
+            import_module("hob.gateway.http.certificates").secured_by(gateway)  # loads TLS, which few settings need
+    if AdmissionSettings in loaded:
+        admission = config[AdmissionSettings]
+        if admission.passphrase is not None:
+            Passphrase(admission.passphrase.reveal(), admission.passphrase_hours, SystemClock())

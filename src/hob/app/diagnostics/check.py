@@ -1,0 +1,53 @@
+"""What a check is, what it finds, and what can be mended."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.guard.audit.security.check import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """Something safe for `--fix`; `perform` says whether it was done. `alone`: only while nobody owns the home."""
+
+    told: str
+    perform: Callable[[], bool]
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One thing that is wrong. `where` names the file, setting or value, `advice` the next step."""
+
+    severity: Severity
+    title: str
+    advice: str
+    where: str = ""
+    mend: Mend | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorCheck:
+    """One question about a house. `look` gives what is wrong; it raises NotLooked where it cannot know."""
+
+    id: str
+    question: str
+    look: Callable[[DiagnosticContext], Iterable[CheckResult]]
+    slow: bool = False
+    """Whether whoever waits should be told what for."""
+
+
+def critical(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:
+    """Hob does not work, or loses something."""
+    return CheckResult(Severity.CRITICAL, title, advice, where, mend)
+
+
+def warn(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:
+    """Something does not work, or soon will not."""
+    return CheckResult(Severity.WARN, title, advice, where, mend)
+
+
+def info(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:
+    """Good to know."""
+    return CheckResult(Severity.INFO, title, advice, where, mend)

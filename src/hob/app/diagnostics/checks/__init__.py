@@ -1,0 +1,13 @@
+"""The checks, a module for each family."""
+
+from hob.app.diagnostics.check import DoctorCheck
+from hob.app.diagnostics.checks.database import DATABASE
+from hob.app.diagnostics.checks.files import FILES
+from hob.app.diagnostics.checks.machine import MACHINE
+from hob.app.diagnostics.checks.models import MODELS
+from hob.app.diagnostics.checks.running import RUNNING
+from hob.app.diagnostics.checks.service import SERVICE
+from hob.app.diagnostics.checks.settings import SETTINGS
+
+CHECKS: tuple[DoctorCheck, ...] = (*SETTINGS, *FILES, *DATABASE, *MACHINE, *RUNNING, *SERVICE, *MODELS)
+"""All of them, in the order in which they are asked."""

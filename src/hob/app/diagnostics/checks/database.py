@@ -1,0 +1,150 @@
+"""The database and its backups."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.app.home import holder_of
+from hob.core.errors import HobError, StoreError
+from hob.store.backup.inspection import examine_audit, find_damage
+from hob.store.database.database import NAME, check_note, damaged_files, traces, was_used
+from hob.store.database.disk import free_bytes
+from hob.store.database.migration import backup_hint, newest_backup
+
+_DAY = 86_400.0
+_BACKUP_DAYS = 7
+
+
+def _undecided(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    home = diagnostics.need_home()
+    damaged, used = damaged_files(home), traces(home)
+    if (home / NAME).exists():
+        return
+    advice = f"{backup_hint(home)} To begin with an empty one, move {{}} elsewhere"
+    if damaged:
+        kept = " and ".join(map(str, (damaged[-1], *used)))
+        title = "the database was damaged, and Hob waits for your decision"
+        yield critical(title, advice.format(kept), str(damaged[-1]))
+    elif used:
+        kept = " and ".join(map(str, used))
+        yield critical("the database is gone, although this home has been used", advice.format(kept), str(home / NAME))
+
+
+def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    file = diagnostics.need_home() / NAME
+    if os.path.lexists(file) and not file.is_file():
+        yield critical("the database is no file", f"move this away. {backup_hint(diagnostics.home)}", str(file))
+        return
+    if diagnostics.database.stat().st_size == 0 and was_used(diagnostics.home):
+        yield critical(
+            "the database is empty, although this home has been used", backup_hint(diagnostics.home), str(file)
+        )
+    elif isinstance(diagnostics.examination, HobError):
+        yield critical(
+            str(diagnostics.examination), f"{backup_hint(diagnostics.home)} Keep a copy of the file first", str(file)
+        )
+
+
+def _noted(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    note = check_note(diagnostics.database)
+    try:
+        problem = note.read_text("utf-8") if note.exists() else ""
+    except OSError:
+        return
+    if problem:
+        yield critical(
+            f"an earlier check found damage: {problem}", backup_hint(diagnostics.home), str(diagnostics.database)
+        )
+
+
+def _damaged(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if problem := _damage_of(diagnostics):
+        yield critical(
+            f"the database is damaged: {problem}",
+            f"stop Hob. {backup_hint(diagnostics.home)}",
+            str(diagnostics.database),
+        )
+
+
+def _damage_of(diagnostics: DiagnosticContext) -> str:
+    if isinstance(diagnostics.examination, HobError):
+        return ""
+    problem = find_damage(diagnostics.database, owned=diagnostics.owner is not None)
+    if problem and diagnostics.owner is None and holder_of(diagnostics.home):
+        # whoever began to write meanwhile, into what was read as if nobody could, looks like damage
+        return find_damage(diagnostics.database, owned=True)
+    return problem
+
+
+def _version(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    seen = diagnostics.examined
+    if seen.version > seen.known:
+        yield critical(
+            f"a newer Hob wrote the database (version {seen.version}; this one knows {seen.known})",
+            f"upgrade Hob: `hob upgrade` says how. {backup_hint(diagnostics.home)}",
+            str(diagnostics.database),
+        )
+    elif seen.version < seen.known and seen.size:
+        room = free_bytes(diagnostics.home)
+        told = (
+            f"the next start brings the database from version {seen.version} to {seen.known}, and makes a backup first"
+        )
+        if room < 2 * seen.size:
+            yield warn(told, f"it needs {2 * seen.size / 1e6:.0f} MB and there are {room / 1e6:.0f}: make room")
+        elif diagnostics.owner is None:
+            yield info(told, "nothing to do")
+
+
+def _audit(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if diagnostics.examined.version == 0:
+        return
+    checked = examine_audit(diagnostics.home, owned=diagnostics.owner is not None)
+    if checked is not None and not checked.whole:
+        problem = checked.problems[0] if checked.problems else "entries are missing"
+        yield critical(f"the audit log is not as it was written: {problem}", "see `hob audit verify`")
+
+
+def _stuck(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if count := diagnostics.examined.stuck:
+        yield warn(f"{count} replies could not be delivered", "`hob status` lists them with reasons; `hob retry ID`")
+
+
+def _backups(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    began = diagnostics.examined.began
+    if not began or diagnostics.now - began < _DAY:
+        return
+    newest = newest_backup(diagnostics.home)
+    if newest is None:
+        yield warn(
+            "there is no backup in the home",
+            f"`hob backup {diagnostics.home}/backups/NAME.db`; all is well if you keep them elsewhere",
+        )
+    elif (days := (diagnostics.now - newest.stat().st_mtime) / _DAY) > _BACKUP_DAYS:
+        yield warn(f"the newest backup is {days:.0f} days old", "make another: `hob backup FILE`", str(newest))
+
+
+def _backup_damaged(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    newest: Path | None = newest_backup(diagnostics.need_home())
+    if newest is None:
+        return
+    try:
+        problem = find_damage(newest, owned=False)
+    except StoreError as error:
+        problem = str(error)
+    if problem:
+        yield warn(f"the newest backup is damaged: {problem}", "make another: `hob backup FILE`", str(newest))
+
+
+DATABASE: tuple[DoctorCheck, ...] = (
+    DoctorCheck("database.undecided", "Does a damaged database wait?", _undecided),
+    DoctorCheck("database.unreadable", "Can the database be opened?", _unreadable),
+    DoctorCheck("database.noted", "Was damage found before?", _noted),
+    DoctorCheck("database.damaged", "Is the database whole?", _damaged, slow=True),
+    DoctorCheck("database.version", "Does this Hob fit the database?", _version),
+    DoctorCheck("database.audit", "Is the audit log whole?", _audit, slow=True),
+    DoctorCheck("channels.stuck", "Was every reply delivered?", _stuck),
+    DoctorCheck("backups.old", "Is there a backup?", _backups),
+    DoctorCheck("backups.damaged", "Can the newest backup be put in place?", _backup_damaged, slow=True),
+)

@@ -1,0 +1,148 @@
+"""The files of the home: whether they can be written, who else may, and what lies there that should not."""
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, critical, info, warn
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.app.diagnostics.security_facts import gather_files, tighten
+from hob.app.home import PARTS
+from hob.core.clock import Clock
+from hob.guard.audit.security.check import Tightening
+from hob.guard.audit.security.checks.files import FILES as PERMISSIONS
+from hob.guard.audit.security.facts import SecurityFacts
+from hob.store.database.database import NAME
+from hob.store.database.disk import free_name, stamp
+
+_OLD_SECONDS = 3_600.0
+"""What is younger may still be written to."""
+_SOCKET_BYTES = 100
+"""What fits into a Unix socket's address everywhere (104 on macOS)."""
+
+
+def _unusable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    home = diagnostics.home
+    if not os.path.lexists(home):
+        return
+    if not home.is_dir():
+        yield critical("the home is no folder", "set HOB_HOME to a folder of yours, or move this away", str(home))
+    elif not diagnostics.may_write(home):
+        yield critical(
+            "the home cannot be written: Hob cannot start",
+            "make it yours and writable, mount its disk for writing, or set HOB_HOME to another folder",
+            str(home),
+        )
+    else:
+        wrong = [part for part in PARTS if os.path.lexists(home / part) and not (home / part).is_dir()]
+        wrong += ["hob.lock"] if (home / "hob.lock").is_dir() else []
+        for part in wrong:
+            yield critical("this is not what it should be: Hob cannot start", "move it away", str(home / part))
+
+
+def _too_long(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if len(os.fsencode(diagnostics.home / ".hob.sock.new")) >= _SOCKET_BYTES:
+        yield critical(
+            "the home's path is too long for a Unix socket", "set HOB_HOME to a shorter one", str(diagnostics.home)
+        )
+
+
+def _permissions(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    diagnostics.need_home()
+    config = diagnostics.config
+    facts = SecurityFacts(files=gather_files(config, diagnostics.environ, dict(config.secrets())))
+    for check in PERMISSIONS:
+        for found in check.find(facts):
+            if isinstance(found, Tightening):
+                mend = Mend(f"took away permissions of {found.path}", partial(tighten, found))
+                advice = "`hob doctor --fix` takes them away"
+                yield CheckResult(check.severity, f"{check.title} (mode {_mode(found.path)})", advice, found.path, mend)
+            elif check.id == "fs.foreign_owner":
+                yield CheckResult(check.severity, check.title, check.advice, found)
+
+
+def _mode(path: str) -> str:
+    return f"{Path(path).stat().st_mode & 0o777:04o}"
+
+
+def _leftovers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    """Files that were being written when Hob ended. Nothing reads them again."""
+    diagnostics.need_home()
+    parts = [("a piece of work that never came to its end", path) for path in _parts(diagnostics)]
+    for title, path in (*parts, *(("the socket of a Hob that was killed", path) for path in _sockets(diagnostics))):
+        mend = Mend(f"removed {path}", partial(_remove, path), alone=True)
+        yield info(title, "the next start does without it; `hob doctor --fix` removes it", str(path), mend)
+
+
+def _parts(diagnostics: DiagnosticContext) -> Iterable[Path]:
+    patterns = (".*.new", ".*.part", f"{NAME}.restoring*", "backups/*.part", "backups/.*.part", "blobs/*/*.part")
+    found = dict.fromkeys(path for pattern in patterns for path in sorted(diagnostics.home.glob(pattern)))
+    return [path for path in found if path.is_file() and diagnostics.now - path.stat().st_mtime > _OLD_SECONDS]
+
+
+def _sockets(diagnostics: DiagnosticContext) -> Iterator[Path]:
+    sockets = (diagnostics.home / "hob.sock", diagnostics.home / ".hob.sock.new")
+    yield from (path for path in sockets if diagnostics.owner is None and path.is_socket())
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _loose_journals(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    """Logs of a database that is not there: SQLite would throw them away with the next one of that name."""
+    home = diagnostics.need_home()
+    for side in ("-wal", "-journal", "-shm"):
+        for log in sorted((*home.glob(f"*.db{side}"), *home.glob(f"*.db.*{side}"), *home.glob(f"backups/*.db{side}"))):
+            if log.with_name(log.name.removesuffix(side)).exists():
+                continue
+            if side == "-shm" or not log.stat().st_size:
+                mend = Mend(f"removed {log}", partial(_remove, log), alone=True)
+                yield info(
+                    "an empty log of a database that is not there", "`hob doctor --fix` removes it", str(log), mend
+                )
+            else:
+                mend = Mend(f"put {log} aside", partial(_set_aside, log, diagnostics.clock), alone=True)
+                yield warn(
+                    "the newest changes of a database that is not there",
+                    "if you moved the database, put this beside it under its name; `hob doctor --fix` puts it aside,"
+                    " so that no new database takes it away",
+                    str(log),
+                    mend,
+                )
+
+
+def _set_aside(log: Path, clock: Clock) -> bool:
+    try:
+        log.rename(free_name(log.with_name(f"{log.name}.loose-{stamp(clock.now())}")))
+    except OSError:
+        return False
+    return True
+
+
+def _kept(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    home = diagnostics.need_home()
+    kept = [*home.glob(f"{NAME}.damaged-*"), *home.glob(f"{NAME}.before-restore-*")]
+    size = sum(path.stat().st_size for path in kept)
+    if kept and (home / NAME).exists():
+        first = min(kept).name
+        yield info(
+            f"{len(kept)} former databases take {size / 1_000_000:.1f} MB",
+            "delete them when you are sure that nothing of them is missed",
+            first if len(kept) == 1 else f"{first}, …",
+        )
+
+
+FILES: tuple[DoctorCheck, ...] = (
+    DoctorCheck("home.unusable", "Can the home be used?", _unusable),
+    DoctorCheck("home.path_too_long", "Can a socket lie in the home?", _too_long),
+    DoctorCheck("home.permissions", "Is the home private?", _permissions),
+    DoctorCheck("home.leftovers", "Was all work brought to its end?", _leftovers),
+    DoctorCheck("database.loose_journal", "Is every log beside its database?", _loose_journals),
+    DoctorCheck("database.kept", "Are there former databases?", _kept),
+)

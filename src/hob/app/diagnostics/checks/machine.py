@@ -1,0 +1,201 @@
+"""The machine: room, clock, ports, versions, what confines commands."""
+
+import os
+import re
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import hob
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.context import DiagnosticContext, NotLooked
+from hob.app.diagnostics.server_clock import date_of
+from hob.app.service.steps import ask
+from hob.core.errors import ModelError, NotConfigured
+from hob.gateway.http.sockets import bind_tcp
+from hob.gateway.settings import GatewaySettings
+from hob.store.database.database import NAME
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace.settings import WorkspaceSettings
+
+_LITTLE, _LOW = 100_000_000, 1_000_000_000
+_FEW_FILES = 1_000
+_DAY = 86_400.0
+_MINUTES = 300.0
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\d.]+))?")
+
+
+def _space(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    seen = set()
+    for what, path in _places(diagnostics):
+        place = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+        if (device := place.stat().st_dev) in seen:
+            continue
+        seen.add(device)
+        disk = os.statvfs(place)
+        free = disk.f_bavail * disk.f_frsize
+        if free < _LITTLE:
+            yield critical(
+                f"{what} has {free / 1e6:.0f} MB left: soon nothing is accepted any more", _MAKE_ROOM, str(place)
+            )
+        elif free < _LOW:
+            yield warn(f"{what} has {free / 1e6:.0f} MB left", _MAKE_ROOM, str(place))
+        if disk.f_files and disk.f_favail < _FEW_FILES:
+            yield warn(f"{what} can take {disk.f_favail} more files only", "delete what is not needed", str(place))
+
+
+_MAKE_ROOM = "make room; `hob status` says how large the database is"
+
+
+def _places(diagnostics: DiagnosticContext) -> Iterator[tuple[str, Path]]:
+    yield "the home's disk", diagnostics.home
+    yield "the disk for temporary files", Path(tempfile.gettempdir())
+    try:
+        yield "the workspace's disk", diagnostics.config[WorkspaceSettings].path.expanduser()
+    except NotLooked:
+        return
+
+
+def _clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    newest = Path(hob.__file__).stat().st_mtime
+    for name in (NAME, f"{NAME}-wal"):
+        if (file := diagnostics.home / name).exists():
+            newest = max(newest, file.stat().st_mtime)
+    if diagnostics.now < newest - _DAY:
+        last = datetime.fromtimestamp(newest, UTC).date()
+        yield critical(
+            f"the clock says {diagnostics.clock.now().date()}, and files were written on {last}",
+            "set the clock: servers' certificates look invalid, and waits come out wrong",
+        )
+    if diagnostics.find_program("timedatectl"):
+        said = ask(diagnostics.environ, "timedatectl", "show", "--property=NTPSynchronized", "--value")
+        if said.status == 0 and said.out.strip() == "no":
+            yield info("nobody sets the clock by the network", "`timedatectl set-ntp true`, unless it is right anyway")
+
+
+def _other_clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    diagnostics.need_network()
+    there = date_of(_usual_server(diagnostics))
+    if there is None:
+        raise NotLooked("no server tells the time")
+    wrong = diagnostics.now - there
+    if abs(wrong) < _MINUTES:
+        return
+    told = datetime.fromtimestamp(there, UTC)
+    title = f"the clock is {'ahead' if wrong > 0 else 'behind'}: it is {told:%Y-%m-%d %H:%M} UTC for the model's server"
+    advice = "set the clock, by `timedatectl set-ntp true` for example: certificates and tokens end at wrong times"
+    yield (critical if abs(wrong) > _DAY else warn)(title, advice)
+
+
+def _usual_server(diagnostics: DiagnosticContext) -> str:
+    try:
+        usual = diagnostics.choice.default()
+        return diagnostics.choice.connect(usual.provider).base_url if usual is not None else ""
+    except ModelError:
+        return ""
+
+
+def _port(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    settings = diagnostics.config[GatewaySettings]
+    if settings.port <= 0:
+        return
+    where = f"{settings.host}:{settings.port}"
+    if diagnostics.owner is not None and diagnostics.owner.daemon:
+        if not _answers(settings.host, settings.port):
+            yield warn("Hob runs and does not listen there", "start it again: `hob service restart`", where)
+        return
+    try:
+        bind_tcp(settings.host, settings.port).close()
+    except NotConfigured as error:
+        reason = str(error).partition(";")[0]
+        yield critical(
+            f"the daemon could not start: {reason}", "end that program, or `hob config set gateway.port N`", where
+        )
+
+
+def _answers(host: str, port: int) -> bool:
+    place = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    try:
+        with socket.create_connection((place, port), timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def _running_version(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    version = diagnostics.status().get("version", hob.__version__)
+    if version != hob.__version__:
+        yield warn(
+            f"Hob {version} is running, and this is Hob {hob.__version__}",
+            "start it again: `hob service restart`, or stop and start `hob serve`",
+        )
+
+
+def _second_hob(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    found, own = diagnostics.find_program("hob"), Path(sys.executable).with_name("hob")
+    if found is not None and own.exists() and found.resolve() != own.resolve():
+        yield info(f"`hob` starts another one than this ({own})", "take one of the two out of the PATH", str(found))
+
+
+def _libraries(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    try:
+        requirements = metadata.requires("hob") or []
+    except metadata.PackageNotFoundError:
+        raise NotLooked("Hob is not installed as a package") from None
+    for requirement in requirements:
+        needed = _REQUIREMENT.match(requirement)
+        if needed is None or "extra ==" in requirement:
+            continue
+        name, least = needed[1], needed[2] or "0"
+        try:
+            there = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            yield critical("a library is not installed", "install Hob again: `hob upgrade` says how", name)
+            continue
+        if _numbers(there) < _numbers(least):
+            yield critical(f"version {there} is older than {least}", "install Hob again: `hob upgrade` says how", name)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])
+
+
+def _sandbox(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    name = diagnostics.config[SandboxSettings].backend
+    if name == "plain":
+        yield warn("commands run without a sandbox", "`hob config set sandbox.backend auto`", "sandbox.backend = plain")
+        return
+    with tempfile.TemporaryDirectory(prefix="hob") as folder:
+        try:
+            found = find_backend(
+                name, SandboxEnvironment(Path(folder), Path(folder)), diagnostics.environ.get("PATH", "")
+            )
+        except NotConfigured as error:
+            yield warn("commands cannot be confined here, so Hob runs none", str(error))
+            return
+    if found.advice:
+        yield info(f"commands are confined by {found.reason}", found.advice)
+
+
+def _git(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if diagnostics.find_program("git") is None:
+        yield info("git is not installed: the workspace keeps no history", "install git")
+
+
+MACHINE: tuple[DoctorCheck, ...] = (
+    DoctorCheck("disk.space", "Is there room?", _space),
+    DoctorCheck("clock.wrong", "Is the clock right?", _clock),
+    DoctorCheck("clock.other", "Do others have the same time?", _other_clock, slow=True),
+    DoctorCheck("gateway.port", "Is the API's port free?", _port),
+    DoctorCheck("versions.running", "Is it this Hob that runs?", _running_version),
+    DoctorCheck("versions.second", "Is there another Hob?", _second_hob),
+    DoctorCheck("versions.libraries", "Are the libraries new enough?", _libraries),
+    DoctorCheck("sandbox.backend", "Can commands be confined?", _sandbox, slow=True),
+    DoctorCheck("programs.git", "Is git there?", _git),
+)

@@ -1,0 +1,120 @@
+"""The models: whether there are any, whether names lead somewhere, whether their servers answer."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, warn
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.core.errors import ModelError
+from hob.providers.catalog.catalog import CLI_WIRES
+from hob.providers.cli.program import COMMANDS
+from hob.providers.http.wire import Listed
+from hob.providers.opening import open_model
+from hob.providers.routing.choice import NOTHING, Ref
+from hob.providers.settings import ModelSettings
+
+_ASK_SECONDS = 20.0
+
+
+def _none(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    settings = diagnostics.config[ModelSettings]
+    try:
+        if diagnostics.choice.default() is None:
+            yield critical("no model is connected", NOTHING.partition("; ")[2])
+    except ModelError as error:
+        yield critical(str(error), "`hob models set` chooses one that works", f"model.name = {settings.name}")
+
+
+def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for setting, name in _chosen(diagnostics.config[ModelSettings]):
+        try:
+            diagnostics.choice.resolve(name)
+        except ModelError as error:
+            yield warn(f"it leads nowhere: {error}", "`hob models scan` shows what there is; change it", setting)
+
+
+def _chosen(settings: ModelSettings) -> Iterator[tuple[str, str]]:
+    """Every name of a model in the settings, but for the usual one's."""
+    yield from (("model.fallbacks", name) for name in settings.fallbacks)
+    yield from ((f"model.tasks.{task}", name) for task, name in settings.tasks.items())
+    yield from ((f"model.aliases.{alias}", name) for alias, name in settings.aliases.items())
+    media = {kind: getattr(settings, kind) for kind in ("embedding", "transcription", "speech", "vision")}
+    yield from ((f"model.{kind}", name) for kind, name in media.items() if name)
+
+
+def _programs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    _, used = _used(diagnostics)
+    for id in dict.fromkeys(ref.provider for ref in used):
+        connected = diagnostics.choice.connect(id)
+        if connected.provider.wire in CLI_WIRES:
+            program = connected.settings.command or COMMANDS[connected.provider.wire]
+            if diagnostics.find_program(program) is None:
+                yield warn(
+                    f"its program {program} is not in the PATH", f"install it, or set model.providers.{id}.command", id
+                )
+
+
+def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    diagnostics.need_network()
+    usual, used = _used(diagnostics)
+    told = asyncio.run(_listings(diagnostics, {ref.provider for ref in used}))
+    for provider, listing in told.items():
+        matters = critical if usual is not None and usual.provider == provider else warn
+        if isinstance(listing, str):
+            yield matters(
+                f"it cannot be asked: {listing}", "`hob models test` tries again once that is put right", provider
+            )
+            continue
+        names = {each.name.removesuffix(":latest") for each in listing}
+        for ref in used:
+            if ref.provider == provider and ref.model and names and ref.model.removesuffix(":latest") not in names:
+                yield warn(
+                    "its server does not list such a model",
+                    f"`hob models scan {provider}` shows what it has; `hob models test {ref}` asks it all the same",
+                    str(ref),
+                )
+
+
+def _used(diagnostics: DiagnosticContext) -> tuple[Ref | None, tuple[Ref, ...]]:
+    """The usual model, and all that may be asked."""
+    used: list[Ref] = []
+    try:
+        usual = diagnostics.choice.default()
+    except ModelError:
+        usual = None
+    for _, name in _chosen(diagnostics.config[ModelSettings]):
+        try:
+            used.append(diagnostics.choice.resolve(name))
+        except ModelError:  # a check of its own tells
+            continue
+    return usual, tuple(dict.fromkeys(([usual] if usual is not None else []) + used))
+
+
+async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapping[str, tuple[Listed, ...] | str]:
+    """What each provider lists, or why it does not. Asks for no answer, so it costs no tokens."""
+
+    async def ask(id: str) -> tuple[Listed, ...] | str:
+        try:
+            async with asyncio.timeout(_ASK_SECONDS):
+                return await model.routes.list_models(id)
+        except ModelError as error:
+            return str(error)
+        except TimeoutError:
+            return f"no answer within {_ASK_SECONDS:.0f} seconds"
+
+    with tempfile.TemporaryDirectory(prefix="hob") as folder:  # the home's own is not touched by looking
+        async with open_model(
+            diagnostics.config[ModelSettings], diagnostics.clock, choice=diagnostics.choice, folder=Path(folder)
+        ) as model:
+            listed = await asyncio.gather(*(ask(id) for id in sorted(providers)))
+    return dict(zip(sorted(providers), listed, strict=True))
+
+
+MODELS: tuple[DoctorCheck, ...] = (
+    DoctorCheck("models.none", "Is a model connected?", _none, slow=True),
+    DoctorCheck("models.names", "Do all names of models lead somewhere?", _names, slow=True),
+    DoctorCheck("models.programs", "Are the CLIs installed that are asked?", _programs, slow=True),
+    DoctorCheck("models.unreachable", "Do the models' servers answer?", _unreachable, slow=True),
+)

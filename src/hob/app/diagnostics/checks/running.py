@@ -1,0 +1,93 @@
+"""The Hob that is running, as it tells it itself."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.context import ANSWER_SECONDS, DiagnosticContext, NotLooked
+from hob.app.logs.log_file import FOLDER, NAME
+from hob.app.service.service_manager import read_text
+
+_FEW_FILES = 2_000
+
+
+def _hung(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if diagnostics.owner is not None and diagnostics.owner.status is None:
+        yield critical(
+            f"it owns the home and does not answer within {ANSWER_SECONDS:.0f} seconds",
+            "`hob logs` may say why; to end it loses nothing: `hob service restart`, or kill it",
+            diagnostics.owner.name,
+        )
+
+
+def _store(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if (problem := diagnostics.status().get("store", "ok")) != "ok":
+        yield critical(f"nothing is accepted now: {problem}", "`hob status` tells more; what was accepted is kept")
+
+
+def _resting(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for route in diagnostics.status().get("resting", ()):
+        yield warn(
+            f"this model is not asked for a while: {route['reason']}", "`hob models test` asks it now", route["model"]
+        )
+
+
+def _settings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    settings = diagnostics.status().get("settings") or {}
+    if problem := settings.get("problem"):
+        yield warn(f"it was told to read its settings again and they were wrong: {problem}", "`hob config check`")
+    if waiting := settings.get("waiting"):
+        yield info(
+            "these settings were changed and hold from the next start on", "`hob service restart`", ", ".join(waiting)
+        )
+
+
+def _late(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if (since := diagnostics.status().get("late_since")) is not None:
+        minutes = max(0.0, diagnostics.now - since) / 60
+        yield warn(f"replies have not arrived for {minutes:.0f} minutes", "`hob status` tells of which channel")
+
+
+def _backup(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if problem := (diagnostics.status().get("backups") or {}).get("problem"):
+        yield warn(f"the last daily backup failed: {problem}", "it is tried again every hour once that is put right")
+
+
+def _log(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if (
+        diagnostics.owner is not None
+        and diagnostics.owner.status is not None
+        and not (file := diagnostics.home / FOLDER / NAME).exists()
+    ):
+        yield warn("what it does is written nowhere", "`hob secrets reload` begins the file anew", str(file))
+
+
+def _open_files(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    limits = Path(f"/proc/{diagnostics.status().get('pid', 0)}/limits")
+    found = re.search(r"^Max open files\s+(\d+)", read_text(limits), re.MULTILINE)
+    if found is None:
+        raise NotLooked("the system does not tell")
+    if int(found[1]) < _FEW_FILES:
+        yield warn(
+            f"it may have {found[1]} files open at once, and the API alone may hold that many connections",
+            "raise it: `ulimit -n 8192` before `hob serve`, or LimitNOFILE= in `systemctl --user edit hob`",
+        )
+
+
+def _not_running(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if diagnostics.owner is None and diagnostics.home.is_dir():
+        yield info("Hob is not running", "`hob service install` keeps it running, `hob serve` runs it here")
+
+
+RUNNING: tuple[DoctorCheck, ...] = (
+    DoctorCheck("daemon.hung", "Does the running Hob answer?", _hung, slow=True),
+    DoctorCheck("daemon.refusing", "Does it accept messages?", _store),
+    DoctorCheck("daemon.resting", "Are all models asked?", _resting),
+    DoctorCheck("daemon.settings", "Does it go by the settings as they are?", _settings),
+    DoctorCheck("daemon.late", "Do replies arrive?", _late),
+    DoctorCheck("daemon.backup", "Are daily backups made?", _backup),
+    DoctorCheck("daemon.log", "Does it write its log?", _log),
+    DoctorCheck("daemon.files", "May it open enough files?", _open_files),
+    DoctorCheck("daemon.stopped", "Is Hob running?", _not_running),
+)

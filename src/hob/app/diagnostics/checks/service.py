@@ -1,0 +1,65 @@
+"""The service, where one is installed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.context import DiagnosticContext, NotLooked
+from hob.app.service.plan import make_plan
+from hob.bus.settings import BusSettings
+
+_AGAIN = "`hob service install` puts it right"
+
+
+def _need_service(diagnostics: DiagnosticContext) -> None:
+    if not diagnostics.service_manager.file.exists():
+        raise NotLooked("no service is installed")
+    if diagnostics.service_manager.home() != str(diagnostics.home):
+        raise NotLooked("the service is for another home")
+
+
+def _other_home(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    service_manager = diagnostics.service_manager
+    if service_manager.file.exists() and service_manager.home() != str(diagnostics.home):
+        told = (
+            f"the service is for another home: {service_manager.home()}"
+            if service_manager.home()
+            else "the service was not written by Hob"
+        )
+        yield info(told, "nothing to do, if that is meant; `hob service status` shows it", str(service_manager.file))
+
+
+def _program(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    _need_service(diagnostics)
+    if not Path(diagnostics.service_manager.program() or "/").is_file():
+        yield critical("the service starts a program that is gone", _AGAIN, diagnostics.service_manager.program())
+
+
+def _differs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    _need_service(diagnostics)
+    plan = make_plan(diagnostics.home, diagnostics.environ, diagnostics.config[BusSettings].drain_seconds)
+    if not diagnostics.service_manager.is_current(plan):
+        yield info("this Hob would write the service otherwise", _AGAIN, str(diagnostics.service_manager.file))
+
+
+def _down(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    _need_service(diagnostics)
+    if obstacle := diagnostics.service_manager.obstacle():
+        raise NotLooked(obstacle)
+    state = diagnostics.service_manager.state()
+    if not state.running and diagnostics.owner is None:
+        yield critical(
+            f"the service does not run: {state.detail}", "`hob service logs` says why; `hob service restart`"
+        )
+    if not state.enabled:
+        yield warn("the service is not started with the machine", _AGAIN)
+    if state.lingers is False:
+        yield warn("the service ends when you log out", "`sudo loginctl enable-linger $USER`")
+
+
+SERVICE: tuple[DoctorCheck, ...] = (
+    DoctorCheck("service.other", "Is the service this home's?", _other_home),
+    DoctorCheck("service.program", "Is the service's program there?", _program),
+    DoctorCheck("service.differs", "Is the service as it would be written now?", _differs),
+    DoctorCheck("service.down", "Does the service run?", _down, slow=True),
+)

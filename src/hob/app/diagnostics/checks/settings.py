@@ -1,0 +1,109 @@
+"""The settings: whether they can be read, and what they lead to."""
+
+from collections.abc import Iterator
+
+from hob.app.daemon.preflight import command_problem, start_objection
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.channels.webhooks.settings import WebhooksOut
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured
+from hob.gateway.auth.tokens import TokenFile
+from hob.gateway.webhooks.settings import Webhooks
+from hob.workspace.acceptance import FILE, AcceptedFiles
+from hob.workspace.bootstrap import BootstrapFiles
+from hob.workspace.settings import WorkspaceSettings
+
+
+def _invalid(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for problem in diagnostics.wrong_settings:
+        where = " ".join(str(part) for part in (problem.place, problem.key) if part)
+        hint = f"did you mean {problem.hint}? " if problem.hint else ""
+        yield critical(problem.reason, f"{hint}Hob does not start until it is put right; see `hob config check`", where)
+
+
+def _warnings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for problem in diagnostics.config.warnings:
+        where = " ".join(str(part) for part in (problem.place, problem.key) if part)
+        yield warn(problem.reason, "see `hob config check`", where)
+
+
+def _secrets(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for name, secret in diagnostics.config.secrets():
+        try:
+            secret.reveal()
+        except NotConfigured as error:
+            reason = str(error).removeprefix(f"{name}: ")
+            yield warn(reason, "put the secret there, or let the setting lead elsewhere: `hob config set`", name)
+
+
+def _webhooks(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    unreadable = {each.where for each in _secrets(diagnostics)}  # which a check of its own tells
+    for section, entries in (
+        ("webhooks", diagnostics.config[Webhooks]),
+        ("webhooks_out", diagnostics.config[WebhooksOut]),
+    ):
+        for name, each in entries.items():
+            where = f"{section}.{name}"
+            if (problem := each.problem()) and not any(path.startswith(f"{where}.") for path in unreadable):
+                yield warn(f"nothing comes by this webhook: {problem}", f"`hob secrets set {where}.secret`", where)
+
+
+def _start(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    objection = start_objection(diagnostics.config)
+    if objection is not None:
+        yield critical(str(objection), "Hob does not start until it is put right; see `hob config check`")
+
+
+def _folders(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if (problem := command_problem(diagnostics.config)) is not None:
+        yield warn(problem.reason, "see `hob config check`", f"{problem.place or ''} {problem.key}".strip())
+
+
+def _tokens(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    try:
+        TokenFile(diagnostics.need_home(), SystemClock()).tokens()
+    except NotConfigured as error:
+        yield warn(str(error), "until then no token is good but your own")
+
+
+def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    path = diagnostics.config[WorkspaceSettings].path.expanduser()
+    advice = "make it a folder that you may write, or set workspace.path to another one"
+    if path.exists() and not path.is_dir():
+        yield warn("the workspace is no folder", advice, str(path))
+    elif not diagnostics.may_write(path):
+        yield warn("the workspace cannot be written", advice, str(path))
+
+
+def _identity(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    accepted = AcceptedFiles(diagnostics.need_home() / FILE)
+    if not accepted.known:  # the first start accepts what it finds
+        return
+    for file in BootstrapFiles(diagnostics.config[WorkspaceSettings].path, accepted).load():
+        if file.problem:
+            yield warn(f"this identity file {file.problem}", "put it right, then `hob accept`", file.name)
+        elif not file.label.trusted:
+            advice = f"read it, then `hob accept {file.name}`"
+            yield warn("this identity file was changed: Hob reads it and does not obey it", advice, file.name)
+
+
+def _no_settings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    if not diagnostics.home.exists():
+        yield info(
+            "there is no home yet", "`hob onboard` makes one, and so does the first start", str(diagnostics.home)
+        )
+
+
+SETTINGS: tuple[DoctorCheck, ...] = (
+    DoctorCheck("home.missing", "Is there a home?", _no_settings),
+    DoctorCheck("settings.invalid", "Can the settings be read?", _invalid),
+    DoctorCheck("settings.warning", "Do all settings count?", _warnings),
+    DoctorCheck("settings.secret", "Can every secret be read?", _secrets, slow=True),
+    DoctorCheck("settings.webhooks", "Can every webhook be used?", _webhooks),
+    DoctorCheck("settings.start", "Would Hob start with them?", _start),
+    DoctorCheck("sandbox.folders", "Can commands be given their folders?", _folders),
+    DoctorCheck("tokens.unreadable", "Can the tokens that were given out be read?", _tokens),
+    DoctorCheck("workspace.unusable", "Can the workspace be used?", _workspace),
+    DoctorCheck("identity.unaccepted", "Are the identity files accepted?", _identity),
+)

@@ -1,0 +1,153 @@
+"""What the checks look at: a home, its settings, its owner and its database, each read once and when first asked."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.home import holder_of, socket_of
+from hob.app.service.detection import find_keeper
+from hob.app.service.service_manager import ServiceManager
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import Config, load_config
+from hob.config.problems import ConfigInvalid, ConfigProblem
+from hob.core.clock import Clock, SystemClock
+from hob.core.errors import HobError, NotFound, StoreError
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings
+from hob.store.backup.inspection import Examined, examine
+from hob.store.database.database import NAME
+
+ANSWER_SECONDS = 5.0
+"""How long the owner of a home may take to say how it is."""
+
+
+class NotLooked(HobError):
+    """This could not be looked at. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whoever owns the home. `status` is what it tells of itself; None where it does not answer."""
+
+    name: str
+    status: Mapping[str, Any] | None
+
+    @property
+    def daemon(self) -> bool:
+        """Whether it stays, unlike a command or a chat."""
+        return self.name.startswith("hob serve")
+
+
+class DiagnosticContext:
+    """One home and what belongs to it. Looking changes nothing."""
+
+    def __init__(
+        self, home: Path, environ: Mapping[str, str], *, online: bool = True, clock: Clock | None = None
+    ) -> None:
+        self.home = home
+        self.environ = environ
+        self.clock = clock or SystemClock()
+        self._online = online
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970, as this machine has it."""
+        return self.clock.now().timestamp()
+
+    @cached_property
+    def wrong_settings(self) -> tuple[ConfigProblem, ...]:
+        """What keeps the settings from being read."""
+        return self._read[1]
+
+    @property
+    def config(self) -> Config:
+        """The settings. Raises NotLooked where they are wrong."""
+        config = self._read[0]
+        if config is None:
+            raise NotLooked("the settings are wrong")
+        return config
+
+    @cached_property
+    def _read(self) -> tuple[Config | None, tuple[ConfigProblem, ...]]:
+        try:
+            return load_config(SECTIONS, home=self.home, environ=self.environ), ()
+        except ConfigInvalid as invalid:
+            return None, invalid.problems
+
+    @cached_property
+    def choice(self) -> Choice:
+        """What there is to ask. Raises NotLooked where the settings are wrong."""
+        return Choice(self.config[ModelSettings], self.environ)
+
+    @cached_property
+    def owner(self) -> Owner | None:
+        """Who owns the home now, if anybody does."""
+        name = holder_of(self.home)
+        if not name:
+            return None
+        try:
+            answer = call(socket_of(self.home), "GET", "/status", timeout=ANSWER_SECONDS)
+        except (NobodyThere, ConnectionLost):
+            return Owner(name, None)
+        return Owner(name, answer.body if answer.status == 200 else None)
+
+    def status(self) -> Mapping[str, Any]:
+        """What the owner tells of itself. Raises NotLooked where nobody does."""
+        if self.owner is None or self.owner.status is None:
+            raise NotLooked("Hob is not running")
+        return self.owner.status
+
+    def need_home(self) -> Path:
+        """The home, which is there. Raises NotLooked."""
+        if not self.home.is_dir():
+            raise NotLooked("there is no home yet")
+        return self.home
+
+    @property
+    def database(self) -> Path:
+        """The database, which is there. Raises NotLooked."""
+        file = self.need_home() / NAME
+        if not file.is_file():
+            raise NotLooked("there is no database yet")
+        return file
+
+    @property
+    def examined(self) -> Examined:
+        """A quick look at the database. Raises NotLooked where that is not possible, which a check of its own tells."""
+        result = self.examination
+        if isinstance(result, HobError):
+            raise NotLooked("the database cannot be read")
+        return result
+
+    @cached_property
+    def examination(self) -> Examined | HobError:
+        """The look, or the error instead of it."""
+        try:
+            return examine(self.database.parent, owned=self.owner is not None)
+        except (StoreError, NotFound) as error:
+            return error
+
+    @cached_property
+    def service_manager(self) -> ServiceManager:
+        """Who would keep the service running."""
+        return find_keeper(self.environ, self.home)
+
+    def may_write(self, path: Path) -> bool:
+        """Whether this may be written, or made."""
+        place = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+        return os.access(place, os.W_OK) and not os.statvfs(place).f_flag & os.ST_RDONLY
+
+    def find_program(self, name: str) -> Path | None:
+        """Where a program lies, for whoever has this environment."""
+        found = shutil.which(name, path=self.environ.get("PATH", os.defpath))
+        return Path(found) if found else None
+
+    def need_network(self) -> None:
+        """Raises NotLooked where nothing may be asked over the network."""
+        if not self._online:
+            raise NotLooked("of --offline")

@@ -1,0 +1,246 @@
+"""What the security audit looks at, gathered from settings and files; and the one thing it puts right by itself.
+
+Nothing is asked over the network, no database is opened, and no secret leaves this module.
+"""
+
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from hob.agent.budget.limits import SpendingSettings
+from hob.config.loading import Config
+from hob.core.errors import NotConfigured
+from hob.core.labels import SenderClass
+from hob.core.settings import Secret
+from hob.gateway.auth.tokens import load_token
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.webhooks.settings import Webhooks
+from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.audit.security.check import Tightening
+from hob.guard.audit.security.facts import (
+    FileFacts,
+    GatewayFacts,
+    ModelFacts,
+    PlaceFacts,
+    SandboxFacts,
+    SecretFacts,
+    SecurityFacts,
+)
+from hob.guard.screening.masking.forms import is_maskable
+from hob.guard.screening.masking.known_secrets import AT_HAND, is_secret_name
+from hob.guard.screening.scanner.settings import ScannerSettings
+from hob.guard.settings import ApprovalSettings, PolicySettings
+from hob.providers.http.addresses import is_loopback, is_private
+from hob.providers.routing.choice import Choice
+from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings
+from hob.providers.settings import ModelSettings
+from hob.store.audit.audit import HEAD_FILE
+from hob.store.database.database import NAME
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace.settings import WorkspaceSettings
+
+S = TypeVar("S")
+_HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "cookie"})
+_DAY = 86_400.0
+
+
+def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
+    """Everything the checks want to know. What cannot be looked at is left out."""
+    secrets = dict(config.secrets())
+    return SecurityFacts(
+        files=gather_files(config, environ, secrets),
+        gateway=_gateway(config),
+        secrets=_secrets(config, environ, secrets),
+        model=_model(config, environ),
+        sandbox=_sandbox(config, environ),
+        policy=_section(config, PolicySettings),
+        approvals=_section(config, ApprovalSettings),
+        admission=_section(config, AdmissionSettings),
+        scanner=_section(config, ScannerSettings),
+    )
+
+
+def _section(config: Config, section: type[S]) -> S:
+    """The settings of this class; as they come where this Hob does not load them."""
+    return config[section] if section in config.sections.values() else section()
+
+
+# Files
+
+
+def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> FileFacts:
+    """Where everything lies, and who may do what to it."""
+    home, workspace = config.home, config[WorkspaceSettings].path
+    backups = sorted((home / "backups").glob("*.db")) if (home / "backups").is_dir() else []
+    places = {name: seen for name, path in _places(config, secrets, backups) if (seen := _look(path)) is not None}
+    newest = max((file.stat().st_mtime for file in backups), default=None)
+    days = None if newest is None else (time.time() - newest) / _DAY
+    return FileFacts(
+        places=places,
+        home=os.path.realpath(home),
+        workspace=os.path.realpath(workspace),
+        user_home=os.path.realpath(environ.get("HOME") or Path.home()),
+        root=os.geteuid() == 0,
+        parent_open=_is_open(home.parent),
+        repository=next((str(up) for up in home.parents if (up / ".git").exists()), ""),
+        backup_days=days if (home / NAME).exists() else 0.0,
+    )
+
+
+def _places(config: Config, secrets: Mapping[str, Secret], backups: list[Path]) -> Iterator[tuple[str, Path]]:
+    home = config.home
+    yield from (("home", home), ("config", config.path), ("workspace", config[WorkspaceSettings].path))
+    yield from (("secrets", home / "secrets"), ("backups", home / "backups"), ("logs", home / "logs"))
+    yield from (("blobs", home / "blobs"), ("socket", home / "hob.sock"), ("head", home / HEAD_FILE))
+    yield from ((f"database.{side}", home / f"{NAME}{side}") for side in ("", "-wal", "-shm"))
+    yield from ((f"backup.{number}", file) for number, file in enumerate(backups))
+    if (home / "secrets").is_dir():
+        yield from ((f"secret.{number}", file) for number, file in enumerate(sorted((home / "secrets").iterdir())))
+    files = sorted(secret.reference[5:] for secret in secrets.values() if secret.reference.startswith("file:"))
+    yield from ((f"reference.{number}", Path(file)) for number, file in enumerate(files))
+
+
+def _look(path: Path) -> PlaceFacts | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    mine = found.st_uid in {os.geteuid(), 0}
+    return PlaceFacts(str(path), stat.S_IMODE(found.st_mode), mine, stat.S_ISLNK(found.st_mode))
+
+
+def _is_open(folder: Path) -> bool:
+    """Whether others may rename what lies in it."""
+    seen = _look(folder)
+    return seen is not None and bool(seen.mode & 0o022) and not seen.mode & stat.S_ISVTX
+
+
+def tighten(fix: Tightening) -> bool:
+    """Take these permission bits away, if the file is still there, ours and no link; whether that was done."""
+    try:
+        handle = os.open(fix.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # a socket cannot be opened
+        return _tighten_by_name(fix)
+    try:
+        mode = stat.S_IMODE(os.fstat(handle).st_mode)
+        os.fchmod(handle, mode & ~fix.remove)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _tighten_by_name(fix: Tightening) -> bool:
+    path = Path(fix.path)
+    try:
+        found = path.lstat()
+        if not stat.S_ISSOCK(found.st_mode):
+            return False
+        path.chmod(stat.S_IMODE(found.st_mode) & ~fix.remove)
+    except OSError:
+        return False
+    return True
+
+
+# Settings
+
+
+def _gateway(config: Config) -> GatewayFacts:
+    settings = config[GatewaySettings]
+    tls = settings.tls_cert is not None
+    try:
+        token = settings.auth_token.reveal() if settings.auth_token else load_token(config.home)
+    except NotConfigured:
+        token = None
+    webhooks = _section(config, Webhooks).items()
+    obeyed = tuple(f"webhooks.{name}" for name, each in webhooks if each.sender is SenderClass.OWNER)
+    if token is None:  # it is made at the first start, and well
+        return GatewayFacts(settings.host, settings.port, tls=tls, obeyed=obeyed)
+    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls, obeyed)
+
+
+def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> SecretFacts:
+    values: dict[str, str] = {}
+    unreadable = []
+    for name, secret in secrets.items():
+        if secret.reference.partition(":")[0] in AT_HAND:
+            try:
+                values[name] = secret.reveal()
+            except NotConfigured:
+                unreadable.append(name)
+    shared: dict[str, list[str]] = {}
+    for name, value in values.items():
+        shared.setdefault(value, []).append(name)
+    headers = (
+        f"model.providers.{id}.headers.{header}"
+        for id, provider in config[ModelSettings].providers.items()
+        for header in provider.headers
+        if header.lower() in _HEADERS
+    )
+    return SecretFacts(
+        plain=tuple(note.key for note in config.notes if note.key),
+        short=tuple(name for name, value in values.items() if not is_maskable(value)),
+        unreadable=tuple(unreadable),
+        same=tuple(tuple(names) for names in shared.values() if len(names) > 1),
+        in_environment=tuple(sorted(name for name in environ if is_secret_name(name) and not name.startswith("HOB_"))),
+        in_headers=tuple(headers),
+    )
+
+
+def _model(config: Config, environ: Mapping[str, str]) -> ModelFacts:
+    spending = config[SpendingSettings]
+    strangers = spending.senders.stranger
+    connected = Choice(config[ModelSettings], environ, is_reachable=lambda _: False).connected()
+    addresses = {each.base_url for each in connected if each.base_url.startswith("http://")}
+    return ModelFacts(
+        plain_http=tuple(sorted(_without_login(url) for url in addresses if not (is_loopback(url) or is_private(url)))),
+        secrets_action=config[PromptGuardSettings].secrets.value,
+        limited=(spending.daily, spending.monthly) != (None, None),
+        strangers_limited=(strangers.daily, strangers.monthly, spending.daily, spending.monthly) != (None,) * 4,
+        images=config[SanitizerSettings].images.value,
+    )
+
+
+def _without_login(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+
+
+def _sandbox(config: Config, environ: Mapping[str, str]) -> SandboxFacts:
+    settings = _section(config, SandboxSettings)
+    found, protects = _backend(settings.backend, environ)
+    return SandboxFacts(
+        backend=settings.backend,
+        found=found,
+        protects=protects,
+        hosts=tuple(settings.hosts),
+        read=tuple(_expanded(path, environ) for path in settings.read),
+        write=tuple(_expanded(path, environ) for path in settings.write),
+        environment=tuple(settings.environment),
+        protected=tuple(settings.protected),
+        image=settings.image,
+    )
+
+
+def _expanded(path: str, environ: Mapping[str, str]) -> str:
+    own = environ.get("HOME", "")
+    return own + path[1:] if own and (path == "~" or path.startswith("~/")) else path
+
+
+def _backend(name: str, environ: Mapping[str, str]) -> tuple[str, bool]:
+    """What would confine commands now, found by trying, and whether it protects; nothing where nothing would."""
+    from hob.tools.sandbox.backends.detection import find_backend
+    from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found = find_backend(name, SandboxEnvironment(Path(folder), Path(folder)), environ.get("PATH", "")).backend
+        except NotConfigured:
+            return "", False
+        return found.name, found.protects

@@ -1,0 +1,33 @@
+"""The identity files of a home: seeded where there are none, accepted as they stood when that began, then read."""
+
+import logging
+from pathlib import Path
+
+from hob.core.ids import digest
+from hob.workspace.acceptance import FILE, AcceptedFiles
+from hob.workspace.bootstrap import BootstrapFiles
+from hob.workspace.seeding import TEMPLATES, seed
+from hob.workspace.settings import WorkspaceSettings
+
+log = logging.getLogger(__name__)
+
+
+def find_files(home: Path, workspace: Path) -> tuple[BootstrapFiles, AcceptedFiles]:
+    """The files, and what of them the owner has accepted; all of it if nothing was ever written down."""
+    accepted = AcceptedFiles(home / FILE)
+    files = BootstrapFiles(workspace, accepted)
+    files.accept_first()
+    return files, accepted
+
+
+def open_files(home: Path, settings: WorkspaceSettings, *, may_seed: bool) -> BootstrapFiles:
+    """The files, templates at the first start. A folder that cannot be written is no reason not to start."""
+    files, accepted = find_files(home, settings.path)
+    if settings.seed and may_seed:
+        try:
+            if not files.load():  # before they are written: a crash in between must not leave them untrusted
+                accepted.accept({name: digest(text) for name, text in TEMPLATES.items()})
+            seed(settings.path)
+        except OSError as error:
+            log.warning("the workspace %s cannot be made: %s; see workspace.path", settings.path, error)
+    return files

@@ -1,0 +1,171 @@
+"""Handing conversations over to the store, a few messages at a time: through the home's owner, or by owning it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from hob.app.daemon.daemon_client import error_of
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.home import own, socket_of
+from hob.app.imports.contents import Passed, SourceConversation, SourceMessage
+from hob.app.imports.plan import Item, ItemKind, ItemStatus
+from hob.app.imports.source_files import Unreadable
+from hob.app.settings_sections import read_config
+from hob.core.errors import HobError, InvalidRequest, StoreError
+from hob.gateway.imports import Importing, PastCall, PastMessage, take_over
+
+BATCH = 500
+_BATCH_CHARS = 1_000_000
+
+Add = Callable[[Importing], Awaitable[Mapping[str, Any]]]
+Progress = Callable[[int, int, int], None]
+"""Told how many conversations there are, how many are done, and how many messages were read so far."""
+
+
+def plan_conversations(conversations: Sequence[SourceConversation]) -> Iterator[Item]:
+    """Nothing is read yet: what is new is seen while it is done."""
+    seen: set[str] = set()
+    for each in conversations:
+        why = "of a conversation that is taken above" if each.session in seen else ""
+        seen.add(each.session)
+        yield Item(ItemKind.CONVERSATION, each.source, each.session, ItemStatus.NEW, why, each)
+
+
+def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
+    """Take all of them over, or only count what is new. Each ends as done, as being there already, or as failed.
+
+    Raises HomeTaken between two owners, and ConnectionLost when the owner goes away: doing it again goes on.
+    """
+    if not items:
+        return []
+    if preview and not (home / "hob.db").exists():
+        return asyncio.run(_transfer(_all_new, items, progress, preview=True))
+    try:
+        call(socket_of(home), "GET", "/health", timeout=10)
+    except NobodyThere:
+        return _hand_over_here(home, items, progress, preview=preview)
+
+    async def add(asked: Importing) -> Mapping[str, Any]:
+        answer = call(socket_of(home), "POST", "/import", body=_as_json(asked), timeout=120)
+        if "error" in answer.body:
+            raise error_of(answer.body)
+        return answer.body
+
+    try:
+        return asyncio.run(_transfer(add, items, progress, preview=preview))
+    except (ConnectionLost, NobodyThere) as error:
+        raise ConnectionLost("Hob stopped in between; what was taken is kept, and doing it again goes on") from error
+
+
+def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
+    """Own the home meanwhile. Other commands are answered, and a daemon that starts is handed it after a batch."""
+    # the whole application, which is needed only where no Hob is running
+    from hob.app.composition import open_app
+    from hob.app.daemon.drain import drain
+    from hob.app.daemon.one_shot import on_demand
+
+    async def transfer() -> list[Item]:
+        called = asyncio.Event()
+        ended: list[Item] = []
+        async with open_app(home, read_config(), own_only=True, on_hand_over=called.set) as app, on_demand(app):
+
+            async def add(asked: Importing) -> Mapping[str, Any]:
+                if called.is_set():
+                    raise ConnectionLost
+                return await take_over(app.store, asked)
+
+            with suppress(ConnectionLost):
+                ended = await _transfer(add, items, progress, preview=preview)
+            await drain(app, asyncio.Event())  # what others have asked for
+        if not ended:
+            raise ConnectionLost("a Hob that was started took over; what was taken is kept, and doing it again goes on")
+        return ended
+
+    with own(home, "import"):
+        return asyncio.run(transfer())
+
+
+async def _all_new(asked: Importing) -> Mapping[str, Any]:
+    """What a store says that is not there yet."""
+    return {"new": len(asked.messages), "there": 0}
+
+
+async def _transfer(add: Add, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
+    ended: list[Item] = []
+    read = 0
+    for item in items:
+        progress(len(items), len(ended), read)
+        done = await _one(add, item, lambda n: progress(len(items), len(ended), read + n), preview=preview)  # noqa: B023
+        ended.append(done)
+        read += done.new + done.there
+    progress(len(items), len(ended), read)
+    return ended
+
+
+async def _one(add: Add, item: Item, told: Callable[[int], None], *, preview: bool) -> Item:
+    conversation = item.what
+    if not isinstance(conversation, SourceConversation):
+        raise TypeError(item)
+    new = there = 0
+    title, why = conversation.title, ""
+    passed: Counter[str] = Counter()
+    try:
+        for batch in _batches(conversation, passed):
+            title = title or next((each.text for each in batch if each.role == "user"), "")[:200]
+            asked = Importing(conversation.session, tuple(map(_message, batch)), title, preview)
+            counted = await add(asked)
+            new, there = new + counted["new"], there + counted["there"]
+            told(new + there)
+    except (Unreadable, InvalidRequest) as error:
+        why = str(error)
+    except StoreError:
+        raise
+    except HobError as error:
+        if isinstance(error, ConnectionLost | NobodyThere):
+            raise
+        why = str(error)
+    status = ItemStatus.NEW if preview and new else ItemStatus.DONE if new else ItemStatus.THERE
+    item = replace(item, new=new, there=there, passed=dict(passed))
+    return (
+        item.ended(ItemStatus.FAILED, why) if why else item.ended(status, "" if new or there else "it holds no message")
+    )
+
+
+def _batches(conversation: SourceConversation, passed: Counter[str]) -> Iterator[list[SourceMessage]]:
+    batch: list[SourceMessage] = []
+    chars = 0
+    for each in _read(conversation):
+        if isinstance(each, Passed):
+            passed[each.why] += 1
+            continue
+        size = len(each.text) + sum(len(call.arguments) for call in each.calls)
+        if batch and (len(batch) >= BATCH or chars + size > _BATCH_CHARS):
+            yield batch
+            batch, chars = [], 0
+        batch.append(each)
+        chars += size
+    if batch:
+        yield batch
+
+
+def _read(conversation: SourceConversation) -> Iterator[SourceMessage | Passed]:
+    """What it says. Raises Unreadable, also for a reader (maybe a plug-in's) that does not bear what is in it."""
+    try:
+        yield from conversation.read()
+    except HobError:
+        raise
+    except Exception as error:
+        raise Unreadable(f"its reader failed: {type(error).__name__}: {error}"[:300]) from error
+
+
+def _message(said: SourceMessage) -> PastMessage:
+    calls = tuple(PastCall(each.id, each.name, each.arguments) for each in said.calls)
+    return PastMessage(said.key, said.role, said.text, said.at, said.owner, calls, said.call, said.is_error)
+
+
+def _as_json(asked: Importing) -> dict[str, Any]:
+    return asdict(asked)

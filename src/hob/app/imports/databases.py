@@ -1,0 +1,29 @@
+"""Another assistant's SQLite file: opened to be read, never through a link."""
+
+from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+from hob.app.imports.contents import SourceFolder
+from hob.app.imports.source_files import Unreadable
+from hob.core.errors import InvalidRequest
+from hob.store.backup.foreign import ForeignFile, open_foreign
+
+
+def open_listing(
+    path: Path, source: SourceFolder, tables: Mapping[str, Set[str]], listing: str, columns: Sequence[str], program: str
+) -> tuple[ForeignFile, list[tuple[Any, ...]]]:
+    """The open file, and these columns of all rows of its `listing`, in the order of the first.
+
+    Raises Unreadable if it lies behind a link, lacks one of the columns of `tables`, or cannot be read now: `program`
+    is what may have it open.
+    """
+    if path.resolve() != path:
+        raise Unreadable("it lies behind a link; links are not followed")
+    try:
+        file = source.stack.enter_context(open_foreign(path))
+        if any(not needed <= file.columns(table) for table, needed in tables.items()):
+            raise Unreadable("its tables are none that Hob knows; what its program exports as files may be read")
+        return file, list(file.rows(listing, columns, columns[0]))
+    except (InvalidRequest, OSError) as error:
+        raise Unreadable(f"{error}; stop {program} and try again") from error

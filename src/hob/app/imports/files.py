@@ -1,0 +1,137 @@
+"""Putting files into the workspace: whole or not at all, and never over what somebody wrote."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from hob.app.imports.contents import SourceFile
+from hob.app.imports.folders import MOST_BYTES
+from hob.app.imports.plan import Item, ItemKind, ItemStatus
+from hob.app.imports.source_files import Unreadable, read_bytes
+from hob.core.ids import digest
+from hob.core.screening.characters import neutralise
+from hob.workspace.bootstrap import MOST_BYTES as MOST_IDENTITY
+from hob.workspace.bootstrap import NAMES
+from hob.workspace.seeding import TEMPLATES
+
+_TEXTS = (".md", ".txt", ".jsonl")
+
+
+def plan_files(files: Sequence[SourceFile], workspace: Path) -> Iterator[Item]:
+    """What becomes of each. Two that would bear the same name: the first counts."""
+    taken: set[str] = set()
+    for file in files:
+        target = str(file.target)
+        item = Item(ItemKind.FILE, str(file.source), target, ItemStatus.NEW, what=file)
+        if target.casefold() in taken:
+            yield item.ended(ItemStatus.CONFLICT, "another one of this name is taken")
+            continue
+        taken.add(target.casefold())
+        try:
+            yield _placed(item, _read(file), workspace)
+        except Unreadable as error:
+            yield item.ended(ItemStatus.NOT_TAKEN, str(error))
+
+
+def put_file(item: Item, workspace: Path, aside: Path) -> Item:
+    """Do what was planned, as things stand now; a replaced template is kept in `aside`."""
+    file = item.what
+    if not isinstance(file, SourceFile):
+        raise TypeError(item)
+    target = workspace / file.target
+    try:
+        data = _read(file)
+        item = _placed(item, data, workspace)
+        if item.status in (ItemStatus.NEW, ItemStatus.REPLACES):
+            _make_folder(target.parent, workspace)
+            if item.status is ItemStatus.REPLACES:
+                _keep(target, aside / file.target)
+            _write(target, data, replaces=item.status is ItemStatus.REPLACES)
+            return item.ended(ItemStatus.DONE)
+    except FileExistsError:
+        return item.ended(ItemStatus.CONFLICT, "another file was put there just now; it stays")
+    except Unreadable as error:
+        return item.ended(ItemStatus.FAILED, str(error))
+    except OSError as error:
+        return item.ended(ItemStatus.FAILED, f"{error.filename or target} cannot be written: {error.strerror}")
+    return item
+
+
+def _read(file: SourceFile) -> bytes:
+    return read_bytes(file.source, Path(file.source.anchor), MOST_BYTES)
+
+
+def _placed(item: Item, data: bytes, workspace: Path) -> Item:
+    """The item with its status, and what its reader should know."""
+    name = item.target
+    target = workspace / name
+    if name in NAMES and len(data) > MOST_IDENTITY:
+        return item.ended(ItemStatus.NOT_TAKEN, f"it is larger than {MOST_IDENTITY:,} bytes: it could not be accepted")
+    if behind := _link_above(workspace, PurePosixPath(name)):
+        return item.ended(ItemStatus.CONFLICT, f"{behind} is a link; nothing is written behind it")
+    if not os.path.lexists(target):
+        return item.ended(ItemStatus.NEW, _note(name, data))
+    if target.is_symlink() or not target.is_file():
+        return item.ended(ItemStatus.CONFLICT, "there is a link or a folder of this name; it stays")
+    there = _bytes_at(target, len(data))
+    if there == data:
+        return item.ended(ItemStatus.THERE, "")
+    if name in TEMPLATES and there is not None and digest(there) == digest(TEMPLATES[name]):
+        return item.ended(ItemStatus.REPLACES, _note(name, data))
+    return item.ended(ItemStatus.CONFLICT, "yours is another; it stays. Compare them, and copy what you want")
+
+
+def _bytes_at(path: Path, length: int) -> bytes | None:
+    """What is in our file, as far as that matters; None where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(max(length, MOST_IDENTITY) + 1)
+    except OSError:
+        return None
+
+
+def _note(name: str, data: bytes) -> str:
+    """What a person should know before they accept it."""
+    if not name.endswith(_TEXTS) or len(data) > MOST_IDENTITY:
+        return ""
+    found = neutralise(data.decode("utf-8", "replace")).note
+    return f"look twice: it holds {found}" if found else ""
+
+
+def _link_above(workspace: Path, name: PurePosixPath) -> Path | None:
+    """The first folder on the way to it that is a link, below the workspace."""
+    above = [workspace / parent for parent in reversed(name.parents) if parent.parts]
+    return next((folder for folder in above if folder.is_symlink()), None)
+
+
+def _make_folder(folder: Path, workspace: Path) -> None:
+    if folder != workspace:
+        _make_folder(folder.parent, workspace)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _keep(path: Path, aside: Path) -> None:
+    """A copy of a file, durable when this returns."""
+    aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not aside.exists():
+        _write(aside, path.read_bytes(), replaces=False)
+
+
+def _write(path: Path, data: bytes, *, replaces: bool) -> None:
+    """Raises FileExistsError where something is there that is not to be replaced."""
+    beside = path.with_name(f".{path.name[:200]}.importing")
+    with suppress(FileNotFoundError):
+        beside.unlink()  # of an import that was killed
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        if replaces:
+            beside.replace(path)
+        else:
+            os.link(beside, path)  # fails if there is one, unlike a rename
+    finally:
+        beside.unlink(missing_ok=True)

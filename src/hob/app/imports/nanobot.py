@@ -1,0 +1,324 @@
+"""nanobot: https://github.com/HKUDS/nanobot. Its folder is `~/.nanobot`: `config.json`, and a workspace.
+
+A session is a file of JSON lines in `sessions/` of the workspace (the first releases: of the folder), or rows of
+`sessions.sqlite3` there. From 0.3.5 on each workspace has a folder in `sessions/` of the folder, named by its id (32
+hexadecimal digits, also in `.nanobot/workspace-id` of the workspace), and files are named by their key in base64.
+Names in the configuration are written in camelCase or snake_case.
+"""
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from binascii import Error as NotBase64
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hob.app.imports.contents import (
+    Assistant,
+    Contents,
+    Left,
+    Passed,
+    SourceCall,
+    SourceConversation,
+    SourceFolder,
+    SourceMessage,
+)
+from hob.app.imports.databases import open_listing
+from hob.app.imports.folders import WorkspaceLayout, named_folder, take_workspace
+from hob.app.imports.setting_mapping import SettingMapping, leave_rest
+from hob.app.imports.source_files import (
+    MOST_ARGUMENTS,
+    MOST_CALLS,
+    Object,
+    Unreadable,
+    inner,
+    object_at,
+    parse,
+    read_bytes,
+    read_lines,
+    read_object,
+    text_of,
+    time_of,
+)
+from hob.store.backup.foreign import ForeignFile
+
+_IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md")
+_LAYOUT = WorkspaceLayout(
+    files={**{name: name for name in _IDENTITY}, "memory/MEMORY.md": "MEMORY.md"},
+    folders={"memory": "memory", "skills": "skills"},
+    not_taken={"cron": "scheduled jobs: Hob has no such part yet", "BOOTSTRAP.md": "it is nanobot's first talk"},
+    silent=frozenset({"sessions"}),
+)
+_DATABASE = "sessions.sqlite3"
+_TABLES = {"messages": {"session_key", "position", "record"}, "sessions": {"key", "title"}}
+_NAME = re.compile(r"[^A-Za-z0-9_.@+:-]")
+_WORKSPACE_ID = re.compile(r"[0-9a-f]{32}")
+_PROVIDERS: Mapping[str, str] = {"openai_codex": "openai-codex", "github_copilot": "github-copilot", "x_ai": "xai"}
+_REASONS: Mapping[str, str] = {
+    "tools": "what tools may do is never taken over; see `hob policy`",
+    "gateway": "Hob's own gateway has settings of its own; see `hob config show`",
+    "audio": "see `hob config show` for model.speech and model.transcription",
+}
+_TAKEN = ("agents.defaults", "providers", "channels")
+_OF_AGENTS = frozenset({"workspace", "model", "provider", "reasoning_effort"})
+_NO_CHANNEL = "the connection itself is not taken: Hob has no such channel yet"
+
+
+def _places(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+    return (home / ".nanobot",)
+
+
+def _knows(folder: Path) -> bool:
+    config = (folder / "config.json").is_file() and (folder.name == ".nanobot" or (folder / "workspace").is_dir())
+    return config or (folder / "sessions").is_dir() or _is_workspace(folder)
+
+
+def _is_workspace(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _IDENTITY)
+
+
+def _read(source: SourceFolder) -> Contents:
+    root, path = source.root, source.root / "config.json"
+    if not _knows(root) and not path.is_file():
+        raise Unreadable(f"{root} is no folder of nanobot's: there is neither config.json nor sessions/ nor AGENTS.md")
+    left: list[Left] = []
+    config: Object = {}
+    if path.exists():
+        try:
+            config = _snake(read_object(path, root))
+        except Unreadable as error:
+            left.append(Left(str(path), str(error)))
+    workspace = _workspace(source, config, left)
+    files, told = take_workspace(workspace, _LAYOUT) if workspace is not None else ([], [])
+    owners = _owners(config) if source.owners else frozenset[str]()
+    conversations: list[SourceConversation] = []
+    for folder in dict.fromkeys(each / "sessions" for each in (root, workspace) if each is not None):
+        conversations += _conversations(folder, source, owners, left)
+    for folder, prefix in _namespaces(root / "sessions", workspace, left):
+        conversations += _conversations(folder, source, owners, left, prefix)
+    if (root / "cron").exists():
+        left.append(Left(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
+    wishes = _settings(config, source)
+    return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *told, *wishes.left))
+
+
+def _snake(value: Any, depth: int = 0) -> Any:
+    """The same with every name of the schema in snake_case, however it was written."""
+    if not isinstance(value, Mapping) or depth > 3:
+        return value
+    return {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", str(k)).lower(): _snake(v, depth + 1) for k, v in value.items()}
+
+
+def _workspace(source: SourceFolder, config: Object, left: list[Left]) -> Path | None:
+    root = source.root
+    if _is_workspace(root):
+        return root
+    found = named_folder(object_at(config, "agents", "defaults").get("workspace"))
+    if found is not None and (source.owners or found.is_relative_to(root)):
+        return found
+    if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
+        return root / "workspace"
+    left.append(Left("the workspace", "there is none in this folder; its own folder as PATH is taken, too"))
+    return None
+
+
+def _owners(config: Object) -> frozenset[str]:
+    """The sessions whose other side is the owner: the terminal's, and chats with the only one who may write."""
+    found = {"cli:direct"}
+    for name, channel in object_at(config, "channels").items():
+        allowed = inner(channel, "allow_from")
+        if isinstance(allowed, list) and len(allowed) == 1 and str(allowed[0]).strip("*"):
+            found.add(f"{name}:{str(allowed[0]).partition('|')[0]}")
+    return frozenset(found)
+
+
+# Sessions
+
+
+def _namespaces(sessions: Path, workspace: Path | None, left: list[Left]) -> Iterator[tuple[Path, str]]:
+    """The folder of each workspace, and what its sessions begin with here: nothing for the workspace that is taken."""
+    if not sessions.is_dir() or sessions.resolve() != sessions:
+        return
+    found = [path for path in sorted(sessions.iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    known = [path for path in found if _WORKSPACE_ID.fullmatch(path.name) and not path.is_symlink()]
+    own = known[0].name if len(known) == 1 else ""
+    if workspace is not None:
+        with suppress(Unreadable):  # without a mark: where there is one folder, it is the workspace's
+            own = read_bytes(workspace / ".nanobot" / "workspace-id", workspace, 100).decode("ascii", "replace").strip()
+    for path in found:
+        if path in known:
+            yield path, "" if path.name == own else f"{path.name[:8]}/"
+        else:
+            left.append(Left(str(path), "it is no folder of a workspace's conversations"))
+
+
+def _conversations(
+    folder: Path, source: SourceFolder, owners: frozenset[str], left: list[Left], prefix: str = ""
+) -> Iterator[SourceConversation]:
+    if not folder.is_dir() or folder.resolve() != folder:
+        return
+    for path in sorted(folder.iterdir()):
+        if path.suffix != ".jsonl":
+            continue
+        if path.is_symlink() or not path.is_file():
+            left.append(Left(str(path), "it is a link or no plain file"))
+            continue
+        key = _key_of(path, folder)
+        status = path.stat()
+        read = partial(_read_file, path, folder, status.st_mtime, owner=key in owners)
+        yield SourceConversation(_session(prefix, key), str(path), read, size=status.st_size)
+    database = folder / _DATABASE
+    if database.exists():
+        yield from _of_database(database, source, owners, left, prefix)
+
+
+def _session(prefix: str, key: str) -> str:
+    return f"nanobot:{prefix}{_NAME.sub('_', key)[:200]}"
+
+
+def _key_of(path: Path, root: Path) -> str:
+    """The session's key as its first line tells it, else made of its name: base64, or `telegram_1` for `telegram:1`."""
+    try:
+        first = parse(next(read_lines(path, root), None) or b"") or {}
+    except Unreadable:
+        first = {}
+    key = first.get("key") if first.get("_type") == "metadata" else None
+    return text_of(key, 200) or _decoded(path.stem) or path.stem.replace("_", ":", 1)
+
+
+def _decoded(stem: str) -> str:
+    """The key that a name is the base64 of; empty where it is none."""
+    try:
+        key = urlsafe_b64decode(stem + "=" * (-len(stem) % 4)).decode()
+    except (NotBase64, ValueError):
+        return ""
+    return text_of(key, 200) if ":" in key and key.isprintable() else ""
+
+
+def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+    entries = (None if line is None else parse(line) for line in read_lines(path, root))
+    yield from _read_entries(entries, since, owner=owner)
+
+
+def _of_database(
+    path: Path, source: SourceFolder, owners: frozenset[str], left: list[Left], prefix: str
+) -> Iterator[SourceConversation]:
+    try:
+        file, rows = open_listing(path, source, _TABLES, "sessions", ("key", "title"), "nanobot")
+    except Unreadable as error:
+        left.append(Left(str(path), str(error)))
+        return
+    since = path.stat().st_mtime
+    for key, title in rows:
+        read = partial(_read_rows, file, str(key), since, owner=str(key) in owners)
+        yield SourceConversation(_session(prefix, str(key)), f"{path}: {text_of(key, 200)}", read, text_of(title, 200))
+
+
+def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+    rows = file.rows("messages", ("record",), "position", (("session_key", key),))
+    yield from _read_entries(
+        (parse(text) if isinstance(text, str | bytes) else None for (text,) in rows), since, owner=owner
+    )
+
+
+def _read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+    at = since
+    moment: object = None
+    roles: Counter[str] = Counter()
+    for n, entry in enumerate(entries):
+        if entry is None:
+            yield Passed("lines that cannot be read")
+            continue
+        if "_type" in entry:
+            continue
+        role, stamp = text_of(entry.get("role"), 40), entry.get("timestamp")
+        at = time_of(stamp) or at
+        if stamp != moment:
+            moment = stamp
+            roles.clear()
+        # messages have no ids: what names one is who spoke when, and how often they had spoken then
+        nth = roles[role] = roles[role] + 1
+        timed = isinstance(stamp, str) and len(stamp) <= 40 and stamp.isprintable()
+        key = f"{role} {stamp} {nth}" if timed else f"line:{n}"
+        yield _said(key, entry, at, owner=owner)
+
+
+def _said(key: str, entry: Object, at: float, *, owner: bool) -> SourceMessage | Passed:
+    text = _text(entry.get("content"))
+    match entry.get("role"):
+        case "user":
+            said = SourceMessage(key, "user", text, at, owner)
+        case "assistant":
+            said = SourceMessage(key, "assistant", text, at, calls=tuple(_calls(entry.get("tool_calls"))))
+        case "tool":
+            return SourceMessage(key, "tool", text, at, call=text_of(entry.get("tool_call_id"), 200))
+        case _:
+            return Passed("messages of another kind")
+    return said if said.text or said.calls else Passed("messages without a word")
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        pieces = (text_of(inner(part, "text")) or f"[{text_of(inner(part, 'type'), 40)}]" for part in content)
+        return text_of("\n".join(pieces))
+    return text_of(content)
+
+
+def _calls(calls: object) -> Iterator[SourceCall]:
+    for call in calls[:MOST_CALLS] if isinstance(calls, list) else ():
+        name, arguments = inner(call, "function", "name"), inner(call, "function", "arguments")
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+        yield SourceCall(text_of(inner(call, "id"), 200), text_of(name, 200), text_of(written, MOST_ARGUMENTS))
+
+
+# Settings
+
+
+def _settings(config: Object, source: SourceFolder) -> SettingMapping:
+    wishes = SettingMapping(source.environ, source.owners)
+    providers = object_at(config, "providers")
+    for name, provider in providers.items():
+        key, address = inner(provider, "api_key"), inner(provider, "api_base")
+        if not key and not address:
+            continue
+        wire = "" if name in ("anthropic", "gemini") else "openai"
+        wishes.provider(_PROVIDERS.get(name, name), f"providers.{name}", base_url=address, wire=wire, key=key)
+        if inner(provider, "extra_headers"):
+            wishes.leave(f"providers.{name}.extraHeaders", "a header may be a secret; set it yourself")
+    defaults = object_at(config, "agents", "defaults")
+    wishes.model(_reference(defaults, providers), "agents.defaults.model")
+    wishes.thinking(defaults.get("reasoning_effort"), "agents.defaults.reasoningEffort")
+    for name in sorted(set(map(str, defaults)) - _OF_AGENTS):
+        wishes.leave(f"config.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
+    for name, channel in object_at(config, "channels").items():
+        if isinstance(channel, Mapping) and (channel.get("enabled") or channel.get("allow_from")):
+            wishes.allow(name, channel.get("allow_from"), f"channels.{name}.allowFrom")
+            wishes.groups(name, channel.get("group_allow_from"), f"channels.{name}.groupAllowFrom")
+            wishes.policy(name, "group_policy", channel.get("group_policy"), f"channels.{name}.groupPolicy")
+            wishes.leave(f"channels.{name}", _NO_CHANNEL)
+        elif not isinstance(channel, Mapping):
+            wishes.leave(f"config.json: channels.{name}", "Hob has settings of its own for what channels show")
+    wishes.finish()
+    leave_rest(wishes, config, _TAKEN, _REASONS, "config.json")
+    return wishes
+
+
+def _reference(defaults: Object, providers: Object) -> str | None:
+    """The model with the provider through which nanobot asks it: the named one, its own, a gateway that has a key."""
+    model, named = defaults.get("model"), defaults.get("provider")
+    if not isinstance(model, str) or not model:
+        return None
+    if isinstance(named, str) and named not in ("", "auto"):
+        return model if model.startswith(f"{named}/") else f"{_PROVIDERS.get(named, named)}/{model}"
+    own = model.partition("/")[0].replace("-", "_")
+    if "/" in model and inner(providers, own, "api_key"):
+        return model
+    gateway = next((each for each in ("openrouter", "custom", "vllm") if inner(providers, each, "api_key")), None)
+    return f"{gateway}/{model}" if gateway and not model.startswith(f"{gateway}/") else model
+
+
+ASSISTANT = Assistant("nanobot", "nanobot", _places, _knows, _read)

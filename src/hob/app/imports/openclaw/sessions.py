@@ -1,0 +1,242 @@
+"""OpenClaw's transcripts: a file of JSON lines per session, in newer releases rows of a database of each agent.
+
+https://docs.openclaw.ai/reference/session-management-compaction,
+https://docs.openclaw.ai/reference/database-schemas
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hob.app.imports.contents import Left, Passed, SourceCall, SourceConversation, SourceFolder, SourceMessage
+from hob.app.imports.databases import open_listing
+from hob.app.imports.source_files import (
+    MOST_ARGUMENTS,
+    MOST_CALLS,
+    Object,
+    Unreadable,
+    inner,
+    object_at,
+    parse,
+    read_lines,
+    read_object,
+    text_of,
+    time_of,
+)
+from hob.store.backup.foreign import ForeignFile
+
+DATABASE = "agent/openclaw-agent.sqlite"
+_TABLES = {
+    "transcript_events": {"session_id", "seq", "event_json"},
+    "session_windows": {"session_id", "session_key"},
+}
+_TRANSCRIPT = re.compile(r"(?P<id>[A-Za-z0-9_-]{1,120})\.jsonl(?P<reset>\.reset\.[\w.:+-]{1,60})?")
+_AGENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LOCKS = (".lock", ".tmp", ".bak")
+_OWN_NOTES = frozenset({"session", "model_change", "thinking_level_change", "custom", "label", "session_info", "leaf"})
+_UNREAD = "lines that cannot be read"
+_COMPRESSED = "entries that OpenClaw keeps compressed"
+_SUMMARIES = frozenset({"compaction", "branch_summary"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What is known of a session beside its messages.
+
+    `since` (Unix seconds) is for messages without a time; `owners`: what it says of its owner can be believed.
+    """
+
+    id: str
+    key: str
+    title: str
+    since: float
+    owners: bool
+
+
+def conversations_of(source: SourceFolder) -> tuple[list[SourceConversation], list[Left]]:
+    """Every agent's sessions. What is in a file and in the database is one session, and each message one message."""
+    found: list[SourceConversation] = []
+    left: list[Left] = []
+    agents = source.root / "agents"
+    for folder in _folders(agents):
+        if not _AGENT.fullmatch(folder.name) or folder.is_symlink():
+            left.append(Left(str(folder), "it is no agent's folder"))
+            continue
+        rows = _index(folder / "sessions" / "sessions.json", source.root, left)
+        found += _of_files(folder, source, rows, left)
+        if (folder / "sessions" / "cold").exists():
+            left.append(Left(str(folder / "sessions" / "cold"), "old sessions that OpenClaw keeps compressed"))
+        found += _of_database(folder, source, left)
+    return found, left
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+
+
+def _index(path: Path, root: Path, left: list[Left]) -> Mapping[str, tuple[str, Object]]:
+    """By session id its key and what else the list of sessions says."""
+    if not path.exists():
+        return {}
+    try:
+        table = read_object(path, root)
+    except Unreadable as error:
+        left.append(Left(str(path), f"{error}; sessions have no names of their own then"))
+        return {}
+    return {str(row["sessionId"]): (key, row) for key, row in table.items() if inner(row, "sessionId")}
+
+
+def _of_files(
+    folder: Path, source: SourceFolder, rows: Mapping[str, tuple[str, Object]], left: list[Left]
+) -> Iterator[SourceConversation]:
+    sessions = folder / "sessions"
+    for path in sorted(sessions.iterdir()) if sessions.is_dir() and not sessions.is_symlink() else ():
+        name = path.name
+        if ".deleted." in name:
+            left.append(Left(str(path), "it was deleted there"))
+        if name == "sessions.json" or ".jsonl" not in name or ".deleted." in name or name.endswith(_LOCKS):
+            continue
+        match = _TRANSCRIPT.fullmatch(name)
+        if match is None:
+            left.append(Left(str(path), "it is no session's transcript"))
+            continue
+        if path.is_symlink() or not path.is_file():
+            left.append(Left(str(path), "it is a link or no plain file"))
+            continue
+        status = path.stat()
+        key, row = rows.get(match["id"], ("", {}))
+        session = _Session(match["id"], key, _title(row), status.st_mtime, owners=source.owners)
+        yield SourceConversation(
+            _name(folder, session), str(path), partial(_read_file, path, source.root, session), session.title,
+            status.st_size,
+        )  # fmt: skip
+
+
+def _of_database(folder: Path, source: SourceFolder, left: list[Left]) -> Iterator[SourceConversation]:
+    path = folder / DATABASE
+    if not path.exists():
+        return
+    columns = ("session_id", "session_key")
+    try:
+        file, windows = open_listing(path, source, _TABLES, "session_windows", columns, "OpenClaw")
+    except Unreadable as error:
+        left.append(Left(str(path), str(error)))
+        return
+    since = path.stat().st_mtime
+    for id, key in windows:
+        if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", id):
+            left.append(Left(f"{path}: a session", "its name is none"))
+            continue
+        session = _Session(id, str(key or ""), "", since, owners=source.owners)
+        yield SourceConversation(_name(folder, session), f"{path}: {id}", partial(_read_rows, file, session))
+
+
+def _name(folder: Path, session: _Session) -> str:
+    return f"openclaw:{folder.name}/{session.id}"
+
+
+def _title(row: Object) -> str:
+    names = (row.get(name) for name in ("displayName", "label", "subject"))
+    return next((text_of(name, 200) for name in names if isinstance(name, str) and name.strip()), "")
+
+
+def _read_file(path: Path, root: Path, session: _Session) -> Iterator[SourceMessage | Passed]:
+    lines = read_lines(path, root)
+    yield from _read(session, ((n, parse(line or b"") or _UNREAD) for n, line in enumerate(lines, 1)))
+
+
+def _read_rows(file: ForeignFile, session: _Session) -> Iterator[SourceMessage | Passed]:
+    rows = file.rows("transcript_events", ("seq", "event_json"), "seq", (("session_id", session.id),))
+    yield from _read(session, ((n, _COMPRESSED if text is None else parse(text) or _UNREAD) for n, text in rows))
+
+
+def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[SourceMessage | Passed]:
+    at = session.since
+    owner = session.owners and _is_owners(session.key)
+    same = _SameIds()
+    for n, entry in entries:
+        if isinstance(entry, str):
+            yield Passed(entry)
+            continue
+        message = object_at(entry, "message")
+        found = time_of(message.get("timestamp")) or time_of(entry.get("timestamp"))
+        at = at if found is None else found
+        kind = text_of(entry.get("type"), 40)
+        if kind == "message":
+            yield same.numbered(_message(_key(entry.get("id"), n), message, at, owner=owner))
+        elif kind in _SUMMARIES:
+            yield Passed("summaries (what they stand for is taken)")
+        elif kind not in _OWN_NOTES:
+            yield Passed("entries of another kind")
+
+
+class _SameIds:
+    """Tells messages apart that bear one id: the first that says something else gets a number before it.
+
+    It looks back over so many ids, since a transcript may be longer than what fits into memory.
+    """
+
+    def __init__(self, most: int = 20_000) -> None:
+        self._most = most
+        self._seen: dict[str, list[int]] = {}
+
+    def numbered(self, said: SourceMessage | Passed) -> SourceMessage | Passed:
+        """The message with a key of its own; the same message again keeps the key of the first."""
+        if isinstance(said, Passed):
+            return said
+        content = hash((said.role, said.text, said.calls, said.call))
+        known = self._seen.setdefault(said.key, [])
+        if content not in known:
+            known.append(content)
+        if len(self._seen) > self._most:
+            del self._seen[next(iter(self._seen))]
+        nth = known.index(content)
+        return replace(said, key=f"{nth + 1}:{said.key}") if nth else said
+
+
+def _key(id: object, n: object) -> str:
+    return f"id:{id}" if isinstance(id, str) and 0 < len(id) <= 120 and id.isprintable() else f"line:{n}"
+
+
+def _is_owners(key: str) -> bool:
+    """The main session of an agent is its owner's; whoever else wrote to it is not told apart there."""
+    parts = key.split(":")
+    return len(parts) == 3 and parts[0] == "agent" and parts[2] == "main"
+
+
+def _message(key: str, message: Object, at: float, *, owner: bool) -> SourceMessage | Passed:
+    text, calls = _contents(message.get("content"))
+    match message.get("role"):
+        case "user":
+            by = inner(message, "provenance", "kind")
+            said = SourceMessage(key, "user", text, at, owner and by in (None, "external_user"))
+        case "assistant":
+            said = SourceMessage(key, "assistant", text, at, calls=calls)
+        case "toolResult":
+            call = text_of(message.get("toolCallId"), 200)
+            return SourceMessage(key, "tool", text, at, call=call, is_error=message.get("isError") is True)
+        case _:
+            return Passed("messages of another kind")
+    return said if text or calls else Passed("messages without a word")
+
+
+def _contents(content: object) -> tuple[str, tuple[SourceCall, ...]]:
+    if isinstance(content, str):
+        return text_of(content), ()
+    texts: list[str] = []
+    calls: list[SourceCall] = []
+    for block in content if isinstance(content, list) else ():
+        match inner(block, "type"):
+            case "text":
+                texts.append(text_of(block.get("text")))
+            case "image":
+                texts.append("[a picture, which was not imported]")
+            case "toolCall":
+                written = json.dumps(block.get("arguments") or {}, ensure_ascii=False)
+                arguments = text_of(written, MOST_ARGUMENTS)
+                calls.append(SourceCall(text_of(block.get("id"), 200), text_of(block.get("name"), 200), arguments))
+    return text_of("\n".join(filter(None, texts))), tuple(calls[:MOST_CALLS])

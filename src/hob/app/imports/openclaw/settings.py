@@ -1,0 +1,135 @@
+"""OpenClaw's configuration, in Hob's settings. https://docs.openclaw.ai/gateway/configuration-reference"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hob.app.imports.contents import SourceFolder
+from hob.app.imports.setting_mapping import SettingMapping, leave_rest
+from hob.app.imports.source_files import Object, Unreadable, inner, object_at, read_lines, read_object
+
+_WIRES: Mapping[str, str] = {
+    "openai-completions": "openai",
+    "openai-responses": "responses",
+    "anthropic-messages": "anthropic",
+    "google-generative-ai": "gemini",
+    "ollama": "ollama",
+}
+_TAKEN = (
+    "agents.defaults",
+    "models.providers",
+    "models.mode",
+    "channels",
+    "env",
+    "meta",
+    "wizard",
+    "$schema",
+)
+_OF_AGENTS = ("model", "models", "thinkingDefault", "workspace")
+_LATER = "Hob has no such part yet"
+_REASONS: Mapping[str, str] = {
+    "agents.list": "Hob is one assistant; conversations of all agents are taken",
+    "agents.entries": "Hob is one assistant; conversations of all agents are taken",
+    "auth": "keys are taken from where they are kept; logins are made anew with `hob onboard`",
+    "browser": _LATER,
+    "cron": _LATER,
+    "discovery": _LATER,
+    "gateway": "Hob's own gateway has settings of its own; see `hob config show`",
+    "hooks": "a hook makes Hob act: set it up by hand",
+    "logging": "see `hob config show` for logs.*",
+    "mcp": _LATER,
+    "memory": _LATER,
+    "messages": _LATER,
+    "plugins": "programs of OpenClaw; Hob does not run them",
+    "session": "Hob's conversations follow rules of their own; see bus.*",
+    "skills": "skills are taken as files",
+    "tools": "what tools may do is never taken over; see `hob policy`",
+    "approvals": "what tools may do is never taken over; see `hob policy`",
+    "commands": "what commands may do is never taken over; see `hob policy`",
+    "talk": _LATER,
+    "ui": _LATER,
+}
+_NO_CHANNEL = "the connection itself is not taken: Hob has no such channel yet"
+
+
+def read_settings(config: Object, source: SourceFolder, agent: Path) -> SettingMapping:
+    """What of it Hob has a setting for; the rest by name. `agent` is the folder of the agent whose keys count."""
+    wishes = SettingMapping(source.environ, source.owners)
+    env = object_at(config, "env")
+    wishes.variables(object_at(env, "vars").items(), "env.vars")
+    wishes.variables(((name, value) for name, value in env.items() if isinstance(value, str)), "env")
+    wishes.variables(_dot_env(source, wishes), ".env")
+    for name, provider in object_at(config, "models", "providers").items():
+        at = f"models.providers.{name}"
+        api = inner(provider, "api")
+        wire = _WIRES.get(str(api), "") if api else "openai"
+        if not wire:
+            wishes.leave(at, "Hob does not speak its protocol")
+            continue
+        wishes.provider(name, at, base_url=inner(provider, "baseUrl"), wire=wire, key=inner(provider, "apiKey"))
+        if inner(provider, "headers"):
+            wishes.leave(f"{at}.headers", "a header may be a secret; set it yourself")
+    _read_profiles(wishes, agent / "agent" / "auth-profiles.json", source.root)
+    _read_models(wishes, object_at(config, "agents", "defaults"))
+    for name, channel in object_at(config, "channels").items():
+        _read_channel(wishes, name, channel)
+    wishes.finish()
+    leave_rest(wishes, config, _TAKEN, _REASONS, "openclaw.json")
+    return wishes
+
+
+def _read_models(wishes: SettingMapping, defaults: Object) -> None:
+    at = "agents.defaults.model"
+    model = defaults.get("model")
+    wishes.model(model if isinstance(model, str) else inner(model, "primary"), at)
+    wishes.fallbacks(inner(model, "fallbacks"), f"{at}.fallbacks")
+    for reference, more in object_at(defaults, "models").items():
+        wishes.alias(inner(more, "alias"), reference, "agents.defaults.models")
+    wishes.thinking(defaults.get("thinkingDefault"), "agents.defaults.thinkingDefault")
+    for name in sorted(set(map(str, defaults)) - set(_OF_AGENTS)):
+        wishes.leave(f"openclaw.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
+
+
+def _read_channel(wishes: SettingMapping, name: str, channel: object) -> None:
+    if not isinstance(channel, Mapping) or name == "defaults":
+        return
+    at = f"channels.{name}"
+    for place in (channel, object_at(channel, "dm")):
+        wishes.allow(name, place.get("allowFrom"), f"{at}.allowFrom")
+    wishes.policy(name, "dm_policy", channel.get("dmPolicy") or inner(channel, "dm", "policy"), f"{at}.dmPolicy")
+    wishes.policy(name, "group_policy", channel.get("groupPolicy"), f"{at}.groupPolicy")
+    wishes.groups(name, list(object_at(channel, "groups")), f"{at}.groups")
+    if channel.get("groupAllowFrom"):
+        wishes.leave(f"{at}.groupAllowFrom", "in groups Hob goes by people; `hob people link` says who is who")
+    wishes.leave(at, _NO_CHANNEL)
+
+
+def _read_profiles(wishes: SettingMapping, path: Path, root: Path) -> None:
+    """Keys of providers that OpenClaw keeps beside its configuration."""
+    if not path.exists():
+        return None
+    try:
+        profiles = object_at(read_object(path, root), "profiles")
+    except Unreadable as error:
+        return wishes.leave(str(path), str(error))
+    for name, profile in profiles.items():
+        at, provider = f"auth-profiles.json: {name}", inner(profile, "provider")
+        if not isinstance(provider, str):
+            continue
+        if inner(profile, "type") != "api_key":
+            wishes.leave(at, "it is a login and no key; `hob onboard` finds installed CLIs that are logged in")
+            continue
+        wishes.provider(provider, at, key=inner(profile, "key") or inner(profile, "keyRef"))
+    return None
+
+
+def _dot_env(source: SourceFolder, wishes: SettingMapping) -> Iterator[tuple[str, str]]:
+    path = source.root / ".env"
+    if not path.exists():
+        return
+    try:
+        for line in read_lines(path, source.root):
+            name, equals, value = (line or b"").decode("utf-8", "replace").strip().partition("=")
+            if equals and not name.startswith("#"):
+                yield name.removeprefix("export ").strip(), value.strip().strip("\"'")
+    except Unreadable as error:
+        wishes.leave(str(path), str(error))

@@ -1,0 +1,100 @@
+"""The whole of it: look, plan, and do. Each thing is done whole or not at all, so that whoever is stopped goes on."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from hob.app.home import make_home
+from hob.app.identity_files import open_files
+from hob.app.imports.contents import Assistant, Left, SourceFolder
+from hob.app.imports.conversations import Progress, hand_over, plan_conversations
+from hob.app.imports.files import plan_files, put_file
+from hob.app.imports.plan import OPEN, ImportPlan, Item, ItemKind, ItemStatus
+from hob.app.imports.settings import plan_settings, put_setting
+from hob.app.imports.source_files import Unreadable
+from hob.app.settings_sections import read_config
+from hob.app.trust.audit import tell_action
+from hob.core.clock import SystemClock
+from hob.core.errors import NotFound
+from hob.store.database.disk import stamp
+from hob.workspace.settings import WorkspaceSettings
+
+
+def make_plan(
+    assistant: Assistant,
+    folder: Path,
+    environ: Mapping[str, str],
+    home: Path,
+    stack: ExitStack,
+    *,
+    mine: bool = False,
+) -> ImportPlan:
+    """What would be done with what is in this folder. Changes nothing. Raises NotFound, ConfigInvalid.
+
+    What stays open until the conversations were read goes onto the stack. `home` is the user's. With `mine` the folder
+    counts as the user's own wherever it is, as in its usual place.
+    """
+    config = read_config()
+    try:
+        root = folder.expanduser().resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise NotFound(f"there is no folder {folder}") from error
+    if not root.is_dir():
+        raise NotFound(f"{folder} is no folder; unpack it first if it is an archive")
+    owners = mine or root in {place.resolve() for place in assistant.places(environ, home)}
+    try:
+        found = assistant.read(SourceFolder(root, owners, environ, stack))
+    except Unreadable as error:
+        raise NotFound(str(error)) from error
+    workspace = config[WorkspaceSettings].path.expanduser()
+    items = (
+        *plan_files(found.files, workspace),
+        *plan_settings((*found.keys, *found.settings), config),
+        *plan_conversations(found.conversations),
+        *(_left(each) for each in found.left),
+    )
+    return ImportPlan(assistant.id, assistant.title, str(root), items)
+
+
+def _left(each: Left) -> Item:
+    return Item(ItemKind.OTHER, each.what, "", ItemStatus.NOT_TAKEN, each.why)
+
+
+def look_closer(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
+    """The same with the number of new messages: every conversation is read, and nothing is kept."""
+    return _with_conversations(plan, hand_over(home, _open(plan, ItemKind.CONVERSATION), progress, preview=True))
+
+
+def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
+    """Do what was planned, conversations first: where somebody else holds the home, nothing is done at all.
+
+    Templates that are replaced are kept below `backups`. Raises NotConfigured, HomeTaken, ConnectionLost, StoreErrors.
+    """
+    make_home(home)
+    plan = _with_conversations(plan, hand_over(home, _open(plan, ItemKind.CONVERSATION), progress, preview=False))
+    config = read_config()
+    settings = config[WorkspaceSettings]
+    open_files(home, settings, may_seed=True)  # what is accepted is settled before anything is put there
+    workspace, aside = settings.path.expanduser(), home / "backups" / f"workspace-{stamp(SystemClock().now())}"
+    items: list[Item] = []
+    for item in plan.items:
+        done = item
+        if item.status in OPEN and item.kind is ItemKind.FILE:
+            done = put_file(item, workspace, aside)
+        elif item.status in OPEN and item.kind in (ItemKind.SETTING, ItemKind.SECRET):
+            done = put_setting(item, config)
+        items.append(done)
+    if any(item.status is ItemStatus.DONE for item in items):
+        tell_action(home, "import", f"{plan.assistant}: {plan.folder}")
+    return replace(plan, items=items)
+
+
+def _open(plan: ImportPlan, kind: ItemKind) -> list[Item]:
+    return [item for item in plan.of(kind) if item.status in OPEN]
+
+
+def _with_conversations(plan: ImportPlan, ended: list[Item]) -> ImportPlan:
+    rest = iter(ended)
+    items = [next(rest) if each.kind is ItemKind.CONVERSATION and each.status in OPEN else each for each in plan.items]
+    return replace(plan, items=items)

@@ -1,0 +1,144 @@
+"""Putting settings into the file and keys beside it. What is set already stays, wherever it is set."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hob.app.imports.contents import SourceKey, SourceSetting
+from hob.app.imports.plan import Item, ItemKind, ItemStatus
+from hob.app.maintenance.secret_stores import FOLDER, file_name, put_in_file
+from hob.app.settings_sections import SECTIONS
+from hob.config.editing import set_value
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.config.problems import ConfigInvalid, Layer, UnknownKey
+from hob.core.errors import NotConfigured
+from hob.core.settings import Secret
+from hob.providers.catalog.catalog import find_provider
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """What a key holds here. `outranked`: it is set elsewhere than in the file, which would not count."""
+
+    value: Any
+    outranked: str = ""
+
+
+def plan_settings(wanted: Sequence[SourceSetting | SourceKey], config: Config) -> Iterator[Item]:
+    """What becomes of each; of several for one setting the first counts."""
+    planned: dict[str, SourceSetting | SourceKey] = {}
+    for each in wanted:
+        first = planned.setdefault(each.key, each)
+        item = _item(each)
+        if first is not each:
+            same = isinstance(each, SourceKey) and isinstance(first, SourceKey) and first.value == each.value
+            if not same:
+                yield item.ended(ItemStatus.CONFLICT, f"{first.source} says what it is")
+            continue
+        yield _judged(item, each, config)
+
+
+def put_setting(item: Item, config: Config) -> Item:
+    """Do what was planned, as things stand in `config`."""
+    wanted = item.what
+    if not isinstance(wanted, SourceSetting | SourceKey):
+        raise TypeError(item)
+    item = _judged(_item(wanted), wanted, config)
+    if item.status is not ItemStatus.NEW:
+        return item
+    try:
+        text = (
+            put_in_file(config.home, wanted.key, wanted.value)
+            if isinstance(wanted, SourceKey)
+            else _text(wanted, config)
+        )
+        set_value(config.path, wanted.key, text, sections=SECTIONS, environ=process_environment())
+    except ConfigInvalid as error:
+        reason = "; ".join(problem.reason for problem in error.problems)
+        return item.ended(ItemStatus.FAILED, f"Hob's settings do not take it: {reason}")
+    except NotConfigured as error:
+        return item.ended(ItemStatus.FAILED, str(error))
+    return item.ended(ItemStatus.DONE)
+
+
+def _item(wanted: SourceSetting | SourceKey) -> Item:
+    if isinstance(wanted, SourceKey):
+        return Item(ItemKind.SECRET, wanted.source, wanted.key, ItemStatus.NEW, what=wanted)
+    value = wanted.value if isinstance(wanted.value, str) else ", ".join(wanted.value)
+    return Item(ItemKind.SETTING, wanted.source, f"{wanted.key} = {value}", ItemStatus.NEW, what=wanted)
+
+
+def _judged(item: Item, wanted: SourceSetting | SourceKey, config: Config) -> Item:
+    now = _now(config, wanted.key)
+    if isinstance(wanted, SourceKey):
+        return _judged_key(item, wanted, config, now)
+    if now.value in (None, "", [], {}):
+        return item
+    if isinstance(now.value, Secret):
+        same = f"{now.value.reference}" == wanted.value
+        return (
+            item.ended(ItemStatus.THERE) if same else item.ended(ItemStatus.CONFLICT, "a key is set already; it stays")
+        )
+    if wanted.adds:
+        if not [each for each in wanted.value if each not in now.value]:
+            return item.ended(ItemStatus.THERE)
+        return item.ended(ItemStatus.CONFLICT, f"{now.outranked} says it; that stays") if now.outranked else item
+    if now.value == (list(wanted.value) if isinstance(wanted.value, tuple) else wanted.value):
+        return item.ended(ItemStatus.THERE)
+    shown = ", ".join(now.value) if isinstance(now.value, list) else str(now.value)
+    return item.ended(ItemStatus.CONFLICT, f"it is {shown} here; that stays")
+
+
+def _judged_key(item: Item, wanted: SourceKey, config: Config, now: _Now) -> Item:
+    """Whether a key is needed. Which it is, is told by nothing that is shown."""
+    known = find_provider(wanted.key.split(".")[2])
+    environ = process_environment()
+    found = [environ[name].strip() for name in (known.keys if known else ()) if environ.get(name, "").strip()]
+    if isinstance(now.value, Secret):
+        try:
+            found = [now.value.reveal().strip()]
+        except NotConfigured:
+            return item.ended(ItemStatus.CONFLICT, "its setting refers to a key that cannot be read; see `hob doctor`")
+    if found:
+        same = found[0] == wanted.value
+        return (
+            item.ended(ItemStatus.THERE) if same else item.ended(ItemStatus.CONFLICT, "there is another key; it stays")
+        )
+    file = config.home / FOLDER / file_name(wanted.key)
+    if file.exists() and _content(file) != wanted.value:
+        return item.ended(ItemStatus.CONFLICT, f"{file} holds another key; it stays")
+    return item
+
+
+def _content(file: Path) -> str:
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _now(config: Config, key: str) -> _Now:
+    try:
+        value, origin = config.get(key), config.origin(key)
+    except UnknownKey:
+        return _Now(None)
+    if origin.layer is Layer.DEFAULT:
+        return _Now(None)
+    return _Now(value, "" if origin.layer is Layer.FILE else str(origin))
+
+
+def _text(wanted: SourceSetting, config: Config) -> str:
+    """As it is written into the file: a `${` in it refers to nothing."""
+    if isinstance(wanted.value, str):
+        return _plain(wanted.value)
+    before = _now(config, wanted.key).value or []
+    entries = [*before, *(each for each in wanted.value if each not in before)]
+    quoted = (json.dumps(_plain(each), ensure_ascii=False) for each in entries)  # TOML writes texts as JSON does
+    return f"[{', '.join(quoted)}]"
+
+
+def _plain(text: str) -> str:
+    return text.replace("${", "$${")

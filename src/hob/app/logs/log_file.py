@@ -1,0 +1,197 @@
+"""The daemon's log file: one line an event, begun anew at a size, readable by its owner alone."""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hob.app.logs.log_lines import LogLine, write_json, write_text
+from hob.app.maintenance.settings import LogSettings
+from hob.core.errors import HobError
+from hob.core.tracing import TRACE
+
+NAME = "hob.log"
+FOLDER = "logs"
+LOOK_SECONDS = 5.0
+"""How often it is looked whether the file is still the one that is written to, at most."""
+
+log = logging.getLogger(__name__)
+
+
+class LineFormatter(logging.Formatter):
+    """Time, level, logger, trace (the record's own, else that of the running task) and text, a traceback within it.
+
+    `form` is `text` or `json`, and may be changed.
+    """
+
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self.form = form
+        self._second = (0, "", "")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, without its end."""
+        text = record.getMessage()
+        if record.exc_info:
+            text = f"{text}\n{self.formatException(record.exc_info)}"
+        trace = getattr(record, "trace", "") or TRACE.get()
+        write = write_json if self.form == "json" else write_text
+        return write(LogLine(self._time(record.created), record.levelname, record.name, trace, text))
+
+    def _time(self, created: float) -> str:
+        second, date, offset = self._second
+        if second != int(created):
+            local = time.localtime(created)
+            zone = time.strftime("%z", local)
+            second, date, offset = int(created), time.strftime("%Y-%m-%dT%H:%M:%S", local), f"{zone[:3]}:{zone[3:]}"
+            self._second = (second, date, offset)
+        return f"{date}.{int(created % 1 * 1000):03d}{offset}"
+
+
+class LogFile(logging.Handler):
+    """Writes `hob.log` in a folder; full files become `hob.log.1` (the newest), `hob.log.2`, …
+
+    A disk that does not take a line loses that line and breaks nothing.
+    """
+
+    def __init__(self, folder: Path, settings: LogSettings) -> None:
+        """Raises OSError."""
+        super().__init__()
+        assert self.lock is not None  # noqa: S101 - the standard library always makes one
+        self._turn = self.lock
+        self._path = folder / NAME
+        self._handle = -1
+        self._size = 0
+        self._looked = 0.0
+        self._lines = LineFormatter(settings.format)
+        self.setFormatter(self._lines)  # others may put a mask around it, so it is never replaced
+        self.reopen(settings)
+
+    def reopen(self, settings: LogSettings) -> None:
+        """Go on by these settings, in a new file if somebody moved the old one away. Raises OSError."""
+        with self._turn:
+            self.setLevel(settings.level.upper())
+            self._settings = settings
+            self._lines.form = settings.format
+            self._open()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        try:
+            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+            self._look()
+            if self._size and self._size + len(line) > self._settings.file_bytes:
+                self._begin_anew()
+            self._size += os.write(self._handle, line)
+        except Exception:  # noqa: BLE001 - the log's wall: what cannot be logged breaks nothing
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn:
+            if self._handle >= 0:
+                os.close(self._handle)
+                self._handle = -1
+        super().close()
+
+    def _open(self) -> None:
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if self._handle >= 0:
+            os.close(self._handle)
+        self._handle = handle
+        if os.fstat(handle).st_mode & 0o077:
+            os.fchmod(handle, 0o600)
+        self._size = os.fstat(handle).st_size
+
+    def _begin_anew(self) -> None:
+        full = full_files(self._path.parent)
+        for file in full[max(0, self._settings.files - 1) :]:
+            file.unlink(missing_ok=True)
+        for number in range(min(len(full), self._settings.files - 1), 0, -1):
+            with suppress(FileNotFoundError):
+                self._numbered(number).rename(self._numbered(number + 1))
+        with suppress(FileNotFoundError):
+            if self._settings.files:
+                self._path.rename(self._numbered(1))
+            else:
+                self._path.unlink()
+        self._open()
+
+    def _look(self) -> None:
+        """Now and then: go on in a new file if somebody took the old one away."""
+        now = time.monotonic()
+        if now < self._looked + LOOK_SECONDS:
+            return
+        self._looked = now
+        try:
+            there = self._path.stat().st_ino
+        except FileNotFoundError:
+            there = 0
+        if there != os.fstat(self._handle).st_ino:
+            self._open()
+
+    def _numbered(self, number: int) -> Path:
+        return self._path.with_name(f"{NAME}.{number}")
+
+
+def full_files(folder: Path) -> list[Path]:
+    """The full files of a log, the newest first."""
+    found = [file for file in folder.glob(f"{NAME}.*") if file.suffix[1:].isdecimal()]
+    return sorted(found, key=lambda file: int(file.suffix[1:]))
+
+
+@contextmanager
+def log_file(home: Path, settings: LogSettings) -> Iterator[None]:
+    """Write what is logged into the home's log while the block is open; where that cannot be, Hob runs without."""
+    for chatty in ("httpx2", "httpcore2", "uvicorn"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    root = logging.getLogger()
+    former, others = root.level, [each for each in root.handlers if each.level == logging.NOTSET]
+    try:
+        handler = LogFile(home / FOLDER, settings)
+    except OSError as error:
+        log.error("the log file %s cannot be written: %s", home / FOLDER / NAME, error.strerror)
+        yield
+        return
+    for each in others:  # they are told no more than before
+        each.setLevel(former)
+    root.addHandler(handler)
+    root.setLevel(min(former, handler.level))
+    try:
+        yield
+    finally:
+        for each in others:
+            each.setLevel(logging.NOTSET)
+        root.setLevel(former)
+        root.removeHandler(handler)
+        handler.close()
+
+
+def reopen_logs(settings: LogSettings) -> None:
+    """Go on by these settings in every log file that is open. Raises OSError."""
+    root = logging.getLogger()
+    for handler in root.handlers:
+        if isinstance(handler, LogFile):
+            handler.reopen(settings)
+    root.setLevel(min((handler.level for handler in root.handlers if handler.level), default=root.level))
+
+
+@contextmanager
+def told_end() -> Iterator[None]:
+    """Write into the log file why the block ended, if an error ended it. The command itself tells the terminal."""
+    try:
+        yield
+    except Exception as error:
+        told: BaseException = error
+        while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # a block with tasks has wrapped it
+            told = told.exceptions[0]
+        text = f"Hob ends: {told}" if isinstance(told, HobError) else "Hob ends by an error that nobody expected"
+        trace = None if isinstance(told, HobError) else sys.exc_info()
+        record = log.makeRecord(log.name, logging.CRITICAL, __file__, 0, text, (), trace)
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, LogFile):
+                handler.handle(record)
+        raise

@@ -1,0 +1,140 @@
+"""The backup of each day: made once, by the daemon, and a few of them kept."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any
+
+from hob.app.maintenance.backup_files import CARRIED
+from hob.app.maintenance.settings import BackupSettings
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.tracing import OWN
+from hob.store.store import Store
+
+FOLDER = "backups"
+_NAME = "daily-{stamp}.db"
+_NAMED = re.compile(r"daily-(\d{8}T\d{6}Z)\.db", re.ASCII)
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """One that is whole: it got its name when all of it was on disk."""
+
+    file: Path
+    at: datetime
+
+
+class DailyBackups:
+    """Makes them in `backups/` in the home. One that was missed is made when it is next looked."""
+
+    def __init__(
+        self, store: Store, home: Path, settings: BackupSettings, clock: Clock, zone: tzinfo | None = None
+    ) -> None:
+        self.settings = settings
+        self._store = store
+        self._folder = home / FOLDER
+        self._clock = clock
+        self._zone = zone
+        self._problem = ""
+        self._making = False
+
+    def tidy(self) -> None:
+        """After a start: take away what a killed backup left; it never had a backup's name."""
+        for left in self._folder.glob(".daily-*"):
+            with suppress(OSError):
+                left.unlink()
+
+    def found(self) -> list[Backup]:
+        """Those there are, the oldest first."""
+        try:
+            files = list(self._folder.iterdir())
+        except OSError:  # there was never one
+            return []
+        backups = []
+        for file in files:
+            named = _NAMED.fullmatch(file.name)
+            if named is not None:
+                with suppress(ValueError):
+                    backups.append(Backup(file, datetime.fromisoformat(named[1])))
+        return sorted(backups, key=lambda backup: backup.at)
+
+    async def due(self) -> bool:
+        """Whether one is wanted now: none was made since the hour of the day came, in a home that was in use before."""
+        if not self.settings.daily:
+            return False
+        hour, past = self.last_hour(), self._past(self.found())
+        if past and hour <= past[-1].at:
+            return False
+        return await self._store.began() < hour.timestamp()
+
+    async def make(self) -> None:
+        """Make one now and let go of the oldest. What goes wrong is logged and stands in `view`."""
+        now = self._clock.now()
+        file = self._folder / _NAME.format(stamp=now.astimezone(UTC).strftime(_STAMP))
+        began = self._clock.monotonic()
+        self._making = True
+        try:
+            await self._store.backup(file, carried=CARRIED, force=True)
+            await asyncio.to_thread(self._let_go)
+        except (StoreError, OSError) as error:
+            self._problem = str(error)
+            log.error("the daily backup could not be made: %s", error)
+        else:
+            self._problem = ""
+            seconds = self._clock.monotonic() - began
+            log.info("the daily backup was made in %.1f s: %s", seconds, file.name, extra=OWN)
+        finally:
+            self._making = False
+
+    def last_hour(self) -> datetime:
+        """When the hour last came."""
+        return last_hour(self._clock.now(), self.settings.hour, self._zone)
+
+    def view(self) -> Mapping[str, Any]:
+        """How it stands: the newest whole one, when the next is made, and what went wrong last."""
+        found = self.found()
+        newest = (self._past(found) or found)[-1] if found else None
+        next_at = _next_hour(self._clock.now(), self.settings.hour, self._zone).timestamp()
+        return {
+            "daily": self.settings.daily,
+            "kept": len(found),
+            "newest": str(newest.file) if newest else None,
+            "at": newest.at.timestamp() if newest else None,
+            "next_at": next_at if self.settings.daily else None,
+            "running": self._making,
+            "problem": self._problem or None,
+        }
+
+    def _let_go(self) -> None:
+        for backup in self._past(self.found())[: -self.settings.keep]:
+            backup.file.unlink(missing_ok=True)
+
+    def _past(self, found: list[Backup]) -> list[Backup]:
+        """All but those that a wrong clock put into the future: they are nobody's newest."""
+        now = self._clock.now()
+        return [backup for backup in found if backup.at <= now]
+
+
+def last_hour(now: datetime, hour: int, zone: tzinfo | None = None) -> datetime:
+    """When this hour of the day last came in this zone; None is the machine's."""
+    today = now.astimezone(zone)
+    return next(at for days in (0, 1) if (at := _at_hour(today - timedelta(days=days), hour, zone)) <= now)
+
+
+def _next_hour(now: datetime, hour: int, zone: tzinfo | None) -> datetime:
+    today = now.astimezone(zone)
+    return next(at for days in (0, 1) if (at := _at_hour(today + timedelta(days=days), hour, zone)) > now)
+
+
+def _at_hour(day: datetime, hour: int, zone: tzinfo | None) -> datetime:
+    # made anew, so that the offset is that of this very hour, not of now
+    return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=zone, fold=0).astimezone(UTC)

@@ -1,0 +1,119 @@
+"""Forgetting a person: all that they said, all that came of it, and what Hob remembers of them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
+from hob.core.people import Person, SenderAddress
+from hob.guard.admission.pairing_service import PairingService
+from hob.store.erasure.erasure import Erasure, Whose
+from hob.store.store import Store
+
+_SHORTEST = 3  # letters of a name by which somebody can be found
+_REASON = "the person was erased"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    person: Person | None
+    addresses: tuple[SenderAddress, ...]
+    whose: Whose
+    names: re.Pattern[str] | None
+
+    @property
+    def session(self) -> SessionKey | None:
+        return SessionKey(f"person:{self.person.id}") if self.person else None
+
+
+class PersonErasure:
+    """`preview` tells what there is and what will be left over, `erase` does it. Again does no harm."""
+
+    def __init__(
+        self, store: Store, erasure: Erasure, pairing_service: PairingService, tool_runtime: LazyToolRuntime, home: Path
+    ) -> None:
+        self._store = store
+        self._erasure = erasure
+        self._registrar = pairing_service
+        self._hands = tool_runtime
+        self._home = home
+
+    async def preview(self, who: str) -> Mapping[str, Any]:
+        """What there is of a person, by id or by one of their addresses. Raises NotFound, InvalidRequest."""
+        found = await self._find(who)
+        return await self._view(found)
+
+    async def erase(self, who: str) -> Mapping[str, Any]:
+        """Forget them. Raises NotFound, InvalidRequest while any of it is worked on, StoreErrors."""
+        found = await self._find(who)
+        view = dict(await self._view(found))
+        pieces = await self._erasure.erase_person(found.whose, _REASON)
+        if found.session is not None:
+            pieces += await self._erasure.erase_session(found.session, _REASON)
+        if found.names is not None:
+            await self._hands.forget_naming(found.names)
+        await self._registrar.erase(found.person, found.addresses)
+        return {**view, "erased": pieces}
+
+    async def _find(self, who: str) -> _Found:
+        person = next((each for each in self._registrar.people if each.id == who.strip().lower()), None)
+        addresses = person.addresses if person is not None else (_address(who),)
+        if person is None:
+            person = self._registrar.people.find(addresses[0])
+            addresses = person.addresses if person is not None else addresses
+        if person is not None and person.cls is SenderClass.OWNER:
+            raise InvalidRequest("this is you: to erase everything, stop Hob and delete its home and the workspace")
+        theirs = tuple(key for key in await self._store.belongings.senders() if _is_one_of(key, addresses))
+        if person is None and not theirs and not any(each.address in addresses for each in self._registrar.pending()):
+            raise NotFound(f"nobody is called {who} or has written from there; `hob people` tells who is known")
+        whose = Whose(theirs, tuple(map(str, addresses)), person.id if person else "")
+        return _Found(person, addresses, whose, _names(person, addresses))
+
+    async def _view(self, found: _Found) -> Mapping[str, Any]:
+        had = await self._store.belongings.of(found.whose, found.names)
+        memories, notes = await self._hands.naming(found.names) if found.names is not None else ((), ())
+        return {
+            "person": found.person.id if found.person else None,
+            "name": found.person.name if found.person else "",
+            "addresses": [str(address) for address in found.addresses],
+            "messages": had.messages,
+            "turns": had.turns,
+            "conversations": had.sessions,
+            "memories": list(memories),
+            "notes": list(notes),
+            "left": {
+                "events": had.events,
+                "mentions": dict(had.mentions),
+                "sessions": list(had.named),
+                "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db")),
+            },
+        }
+
+
+def _address(text: str) -> SenderAddress:
+    try:
+        return SenderAddress.parse(text)
+    except ValueError:
+        raise NotFound(
+            f"nobody is called {text}; `hob people` tells who is known, telegram:12345 names a sender"
+        ) from None
+
+
+def _is_one_of(key: str, addresses: tuple[SenderAddress, ...]) -> bool:
+    channel, account, id = key.split(":", 2)
+    address = SenderAddress.of(channel, id, account)
+    return address in addresses or address.anywhere() in addresses
+
+
+def _names(person: Person | None, addresses: tuple[SenderAddress, ...]) -> re.Pattern[str] | None:
+    """Whatever names them, as whole words."""
+    words = [*(str(address) for address in addresses), *(address.id for address in addresses)]
+    words += [person.name, person.id] if person is not None else []
+    usable = sorted({word for word in words if len(word) >= _SHORTEST}, key=len, reverse=True)
+    either = "|".join(map(re.escape, usable))
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE) if usable else None

@@ -1,0 +1,100 @@
+"""Reading settings and secrets anew while Hob runs: on SIGHUP, and when `hob secrets` has changed one."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hob.app.logs.log_file import reopen_logs
+from hob.app.maintenance.settings import AT_RUN_TIME, LogSettings
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured
+from hob.core.tracing import OWN
+from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand
+from hob.providers.settings import ModelSettings
+
+log = logging.getLogger(__name__)
+
+
+class SettingsReload:
+    """Call it to read again. Wrong settings change nothing; what needs a new start is named until there is one."""
+
+    def __init__(
+        self,
+        config: Config,
+        known: KnownSecrets,
+        clock: Clock,
+        changed: Callable[[Config], None],
+        models: Callable[[ModelSettings], None],
+    ) -> None:
+        """`changed` is told after each reading, `models` the settings of models when they are others than before."""
+        self._began = self._config = self._asked = config
+        self._known = known
+        self._clock = clock
+        self._at: float | None = None
+        self._waiting: list[str] = []
+        self._problem = ""
+        self._changed = changed
+        self._models = models
+        known.watch(config.secrets())
+
+    def __call__(self) -> Mapping[str, Any]:
+        """Read again; what came of it, as `view` tells. Secrets are read when they are next needed."""
+        try:
+            new = self._began.read_again()
+        except NotConfigured as error:
+            self._problem = str(error)
+            log.error("the settings are wrong and stay as they were: %s", error)
+            return self.view()
+        self._problem, self._at = "", self._clock.now().timestamp()
+        renewed = self._renew_secrets(new)
+        self._config, self._waiting = new, _differing(self._began, new, _waits)
+        if _differing(self._asked, new, _is_of_models):
+            self._asked = new
+            self._models(new[ModelSettings])
+        try:
+            reopen_logs(new[LogSettings])
+        except OSError as error:
+            log.error("the log file cannot be opened again: %s", error.strerror)
+        self._changed(new)
+        log.info("settings and secrets were read again: %d secrets", renewed, extra=OWN)
+        if waiting := self.waiting():
+            log.warning("these settings hold from the next start on: %s", ", ".join(waiting))
+        return self.view()
+
+    def waiting(self) -> list[str]:
+        """The keys whose values are other than those this Hob runs with, and hold from the next start on."""
+        return self._waiting
+
+    def view(self) -> Mapping[str, Any]:
+        """When it was last read, what waits for a start, and what was wrong with it."""
+        return {"at": self._at, "waiting": self.waiting(), "problem": self._problem or None}
+
+    def _renew_secrets(self, new: Config) -> int:
+        others = dict(new.secrets())
+        for config in (self._began, self._asked):
+            held = dict(config.secrets())
+            for name in held.keys() & others.keys():
+                held[name].become(others[name])
+            self._known.watch(held.items())
+        self._known.watch(others.items())
+        self._known.learn(values_at_hand(others.items()))
+        return len(others)
+
+
+def _differing(began: Config, config: Config, wanted: Callable[[str], bool]) -> list[str]:
+    now, then = _plain(config, wanted), _plain(began, wanted)
+    return sorted(key for key in now if now[key] != then[key])
+
+
+def _plain(config: Config, wanted: Callable[[str], bool]) -> dict[str, str]:
+    """The wanted sections, without their secrets."""
+    return {key: repr(value) for key, value, _ in config.items() if wanted(key.partition(".")[0])}
+
+
+def _waits(section: str) -> bool:
+    return section not in AT_RUN_TIME
+
+
+def _is_of_models(section: str) -> bool:
+    return section == "model"

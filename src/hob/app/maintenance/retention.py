@@ -1,0 +1,74 @@
+"""Letting go of what is older than the settings want it kept."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from hob.app.logs.log_file import FOLDER as LOGS
+from hob.app.logs.log_file import full_files
+from hob.app.maintenance.settings import RetentionSettings
+from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.core.clock import Clock
+from hob.core.errors import HobError
+from hob.core.tracing import OWN
+from hob.gateway.chat.uploads import drop_untaken
+from hob.store.store import Store
+
+_DAY = 86_400.0
+
+log = logging.getLogger(__name__)
+
+
+class RetentionJob:
+    """Does so once when it is called; what cannot be let go of now is tried again the next time."""
+
+    def __init__(
+        self, store: Store, tool_runtime: LazyToolRuntime, home: Path, settings: RetentionSettings, clock: Clock
+    ) -> None:
+        self.settings = settings
+        self._store = store
+        self._hands = tool_runtime
+        self._logs = home / LOGS
+        self._clock = clock
+
+    async def __call__(self) -> None:
+        settings, now = self.settings, self._clock.now().timestamp()
+        try:
+            if settings.logs_days:
+                await asyncio.to_thread(self._drop_logs, now - settings.logs_days * _DAY)
+            if settings.snapshots_days:
+                await self._drop_snapshots(now - settings.snapshots_days * _DAY, now)
+            if settings.details_days:
+                before = now - settings.details_days * _DAY
+                _tell("details", await self._store.retention.drop_details(before))
+            if settings.once_days:
+                before = now - settings.once_days * _DAY
+                _tell("texts of single requests", await self._store.retention.drop_one_turn_sessions(before))
+            if settings.blobs_days:
+                needed = await self._hands.blobs_kept()
+                _tell("files", await self._store.retention.drop_blobs(now - settings.blobs_days * _DAY, needed))
+            if settings.uploads_days:
+                needed = await self._hands.blobs_kept()
+                dropped = await drop_untaken(self._store, now - settings.uploads_days * _DAY, needed)
+                _tell("files that no message named", dropped)
+        except (HobError, OSError) as error:
+            log.warning("what is old could not be let go of: %s", error)
+
+    def _drop_logs(self, before: float) -> None:
+        for file in full_files(self._logs):
+            if file.stat().st_mtime < before:
+                file.unlink(missing_ok=True)
+
+    async def _drop_snapshots(self, before: float, now: float) -> None:
+        turns = await self._hands.undoable()
+        old = await self._store.retention.ended_before(turns, before)
+        if old:
+            blobs = await self._hands.forget_undoing(old)
+            await self._store.retention.drop_undo(old, now)
+            await self._store.retention.drop_unnamed(blobs, now)
+            _tell("turns' former files", len(old))
+
+
+def _tell(what: str, count: int) -> None:
+    if count:
+        log.info("retention: %d %s were let go of", count, what, extra=OWN)

@@ -1,0 +1,104 @@
+"""Where secrets are kept and what refers to them: files in `secrets/` and the system's keyring, never the settings."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from hob.config.loading import Config
+from hob.core.errors import NotConfigured
+from hob.core.libraries import install_command
+from hob.core.settings import Secret
+
+FOLDER = "secrets"
+_SERVICE = "hob"
+_PLAIN = re.compile(r"[^A-Za-z0-9._-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A secret as people may see it: the setting that names it, where it is, and why it cannot be read, if so.
+
+    A reference is empty where the secret itself stands in the settings. `changed` is the file's time (Unix seconds).
+    """
+
+    key: str
+    reference: str
+    problem: str = ""
+    changed: float | None = None
+
+
+def kept_secrets(config: Config) -> Iterator[Kept]:
+    """Every secret that the settings name. Those of commands and keyrings are not read: they may ask a person."""
+    for key, secret in config.secrets():
+        scheme = secret.reference.partition(":")[0]
+        problem = _problem(secret) if scheme in ("", "env", "file") else ""
+        yield Kept(key, secret.reference, problem, _changed(secret.reference))
+
+
+def unused_files(config: Config) -> list[str]:
+    """Files in `secrets/` that no setting names, Hob's own apart."""
+    folder = config.home / FOLDER
+    named = {Path(kept.reference.removeprefix("file:")) for kept in kept_secrets(config)}
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted(
+        file.name
+        for file in found
+        if file not in named and not file.name.startswith((".", "gateway")) and file.is_file()
+    )
+
+
+def put_in_file(home: Path, key: str, value: str) -> str:
+    """Keep it in a file that only its owner may read, in one step; its reference. Raises NotConfigured."""
+    folder, name = home / FOLDER, file_name(key)
+    beside = folder / f".{name}.{os.getpid()}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(f"{value}\n")
+                file.flush()
+                os.fsync(handle)
+            beside.replace(folder / name)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise NotConfigured(f"the secret cannot be kept in {folder}: {error.strerror}") from error
+    return f"file:{FOLDER}/{name}"
+
+
+def put_in_keyring(user: str, value: str, service: str = _SERVICE) -> str:
+    """Keep it in the system's keyring; its reference. Raises NotConfigured."""
+    try:
+        keyring, errors = import_module("keyring"), import_module("keyring.errors")
+    except ImportError:
+        raise NotConfigured(f"the keyring needs a library: {install_command('keyring')}") from None
+    try:
+        keyring.set_password(service, user, value)
+    except errors.KeyringError as error:
+        raise NotConfigured(f"the keyring does not open ({type(error).__name__})") from None
+    return f"keyring:{service}/{user}"
+
+
+def file_name(key: str) -> str:
+    """The name of a key's file in `secrets/`."""
+    return _PLAIN.sub("_", key)
+
+
+def _problem(secret: Secret) -> str:
+    try:
+        secret.reveal()
+    except NotConfigured as error:
+        return str(error)
+    return ""
+
+
+def _changed(reference: str) -> float | None:
+    scheme, _, path = reference.partition(":")
+    try:
+        return Path(path).stat().st_mtime if scheme == "file" else None
+    except OSError:
+        return None

@@ -1,0 +1,92 @@
+"""Conversations, for their owner to look at, name, hold and delete."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hob.agent.sessions import named_key
+from hob.bus.session_queues import SessionQueues
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import SessionKey
+from hob.core.turns import Session, SessionChange
+from hob.store.erasure.erasure import Erasure
+from hob.store.store import Store
+
+_LAST = 6
+_MOST_TITLE = 200
+
+
+class OwnerSessions:
+    """A bare name is one of the terminal's sessions; all raise NotFound for what is none."""
+
+    def __init__(self, store: Store, erasure: Erasure, session_queues: SessionQueues) -> None:
+        self._store = store
+        self._erasure = erasure
+        self._lanes = session_queues
+
+    async def all(self, *, archived: bool) -> Mapping[str, Any]:
+        """Every session in which something stands, the latest first; the archived ones instead if asked."""
+        found = await self._store.sessions.find(archived=archived)
+        return {"sessions": [_view(each) for each in found if each.title or each.entries > each.since]}
+
+    async def one(self, name: str) -> Mapping[str, Any]:
+        """One session with its spending, what waits in it, and the last that was said."""
+        session = await self._find(name)
+        spent = await self._store.ledger.spent(session=session.key)
+        view = await self._store.transcript.load_view(session.key, _LAST)
+        return {
+            **_view(session),
+            "cost_usd": spent.cost / 1_000_000,
+            "calls": spent.calls,
+            "waiting": len(await self._store.inbox.waiting(session.key)),
+            "last": [{"role": each.role, "at": each.at, "text": each.text} for each in view.entries if each.text],
+        }
+
+    async def change(
+        self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
+    ) -> Mapping[str, Any]:
+        """Name it, hold or let go on what comes in, put it away or bring it back. Raises InvalidRequest."""
+        session = await self._find(name)
+        chosen = SessionChange()
+        if title is not None:
+            chosen["title"] = _title(title)
+        if archived is not None:
+            chosen["archived"] = archived
+        if paused:
+            chosen["paused"] = True
+        await self._store.sessions.change(session.key, **chosen)
+        if paused is False:
+            await self._lanes.resume(session.key)
+        return _view(await self._store.sessions.get(session.key))
+
+    async def delete(self, name: str) -> Mapping[str, Any]:
+        """Erase all that was said in it; used again, it is listed again. Raises InvalidRequest while it is at work."""
+        session = await self._find(name)
+        erased = await self._erasure.erase_session(session.key, "the session was deleted")
+        await self._store.sessions.reset(session.key, "deleted")
+        return {"session": session.key, "erased": erased}
+
+    async def _find(self, name: str) -> Session:
+        key = SessionKey(name) if ":" in name else named_key("local", name)
+        session = await self._store.sessions.get(key)
+        if not session.updated:
+            raise NotFound(f"there is no session {name}; `hob sessions` tells which there are")
+        return session
+
+
+def _title(text: str) -> str:
+    title = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if not title or len(title) > _MOST_TITLE:
+        raise InvalidRequest(f"a title has 1 to {_MOST_TITLE} characters")
+    return title
+
+
+def _view(session: Session) -> Mapping[str, Any]:
+    return {
+        "session": session.key,
+        "title": session.title,
+        "model": session.model,
+        "paused": session.paused,
+        "archived": session.archived,
+        "entries": session.entries - session.since,
+        "updated": session.updated,
+    }

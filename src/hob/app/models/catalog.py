@@ -1,0 +1,152 @@
+"""What programs may choose among: the configured models, and the one that turns texts into vectors."""
+
+import random
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import Final
+
+from hob.agent.budget.budget import Budget
+from hob.core.clock import Clock
+from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
+from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, SenderClass
+from hob.core.media import Embeddings
+from hob.core.models import ModelRequest, Thinking
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.providers.catalog.catalog import SERVER
+from hob.providers.media.media import Media
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings
+
+EMBEDDING: Final = "embedding"
+_SESSION = SessionKey("api:embeddings")
+_BYTES_PER_TOKEN = 2  # rather too many tokens are held back than too few
+
+
+class ModelCatalog:
+    """Implements the gateway's `Models`. Vectors keep the limits of spending, and each call stands in the ledger."""
+
+    def __init__(self, settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock) -> None:
+        self._settings = settings
+        self._choice = choice
+        self._budget = budget
+        self._clock = clock
+
+    def names(self) -> Sequence[str]:
+        """The usual model, those that stand in for it, those of tasks and providers, and the owner's names."""
+        return tuple(dict.fromkeys((*self._references(), *self._choice.aliases)))
+
+    def check(self, name: str, *, bare: bool = False) -> None:
+        """Raises NotFound unless it is configured, or a model of a provider that is connected; `bare`: named or not."""
+        try:
+            ref = self._choice.resolve(name)
+            if str(ref) in self.names() or name in self._choice.aliases:
+                return
+            # a server takes every name for one of its models, so it is asked for others only where it is named
+            if bare or ("/" in name and (ref.provider != SERVER or name.partition("/")[0] == SERVER)):
+                self._choice.connect(ref.provider)
+                return
+            why = f"no model is called {name}"
+        except ModelError as error:
+            why = str(error)
+        raise NotFound(f"{why}; `hob` is Hob's own choice, and GET /v1/models tells the others")
+
+    def embedding(self, name: str = "") -> str:
+        """The model's reference. Raises ModelError where there is none, NotFound if the name means another."""
+        ref = self._media.find(EMBEDDING)
+        if isinstance(ref, ModelError):
+            raise ref
+        if name and name != ref.model:
+            try:
+                meant = self._choice.resolve(name)
+            except ModelError:
+                meant = None
+            if meant != ref:
+                raise NotFound(f"vectors are made by {ref} here: send `hob`, or set model.embedding")
+        return str(ref)
+
+    async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:
+        """The vectors, within the limits of spending for this sender. Raises ModelError."""
+        name, embedder = self.embedding(), self._media.embedder
+        assert embedder is not None  # noqa: S101 - else the line above has raised
+        request = ModelRequest(name, "", (), max_tokens=0, task=EMBEDDING, thinking=Thinking.OFF)
+        tokens = sum(len(text.encode()) for text in texts) // _BYTES_PER_TOKEN + len(texts)
+        began = self._clock.monotonic()
+        try:
+            async with self._budget.held(_SESSION, sender, request, tokens) as held:
+                try:
+                    made = await embedder.embed(texts)
+                except ModelError as error:
+                    cost = self._budget.cost_of_failure(held, error)
+                    await self._record(name, error.fault.value, began, sender, cost)
+                    raise
+                cost = self._budget.cost_of(name, made.usage)
+                await self._record(name, "ok", began, sender, cost, made)
+        except BudgetExceeded as error:
+            raise ModelError(ModelFault.BUDGET, str(error), cost=0) from error
+        return made
+
+    async def aclose(self) -> None:
+        """Close all connections; there are none unless vectors were made."""
+        if "_media" in self.__dict__:
+            await self._media.aclose()
+
+    @cached_property
+    def _media(self) -> Media:
+        return Media(self._settings, self._choice, self._clock, random.random)
+
+    def _references(self) -> Iterator[str]:
+        settings = self._settings
+        named = (settings.name, *settings.fallbacks, *settings.tasks.values())
+        of_providers = (f"{id}/{own.model}" for id, own in settings.providers.items() if own.model)
+        try:
+            usual = self._choice.default()
+        except ModelError:
+            usual = None
+        if usual is not None and usual.model:
+            yield str(usual)
+        for name in filter(None, (*named, *of_providers)):
+            try:
+                yield str(self._choice.resolve(name))
+            except ModelError:  # `hob models list` and `hob doctor` tell of it
+                continue
+
+    async def _record(
+        self,
+        name: str,
+        status: str,
+        began: float,
+        sender: SenderClass,
+        cost: int | None,
+        made: Embeddings | None = None,
+    ) -> None:
+        event = TimelineEvent(
+            new_event_id(),
+            new_trace_id(),
+            new_span_id(),
+            None,
+            self._clock.now().timestamp(),
+            EventKind.MODEL,
+            name,
+            status,
+            session=_SESSION,
+            classification=f"{sender}/{EMBEDDING}",
+            label=HOB_LABEL,
+            seconds=self._clock.monotonic() - began,
+            usage=None if made is None else made.usage,
+            cost=cost,
+        )
+        await self._budget.ledger.record(event)
+
+
+@asynccontextmanager
+async def open_model_catalog(
+    settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock
+) -> AsyncIterator[ModelCatalog]:
+    """Opens nothing before the first request."""
+    model_catalog = ModelCatalog(settings, choice, budget, clock)
+    try:
+        yield model_catalog
+    finally:
+        await model_catalog.aclose()

@@ -1,0 +1,225 @@
+"""Trying models out: one small request each, told as rows."""
+
+import struct
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from hob.agent.budget.accounting import stream_outside
+from hob.agent.budget.budget import Budget
+from hob.app.models.provider_draft import ProviderConfigDraft
+from hob.app.settings_sections import choose_models
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.config.secrets import SecretSources
+from hob.core.clock import Clock
+from hob.core.errors import BudgetExceeded, ModelError, NotConfigured
+from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, SenderClass
+from hob.core.models import ModelReply, ModelRequest, ReasoningDelta, TextDelta, UserMessage
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.tools import ToolSpec
+from hob.providers.catalog.prices import PriceList, open_prices
+from hob.providers.catalog.profiles import ModelProfiles
+from hob.providers.media.media import Media
+from hob.providers.opening import open_model
+from hob.providers.routing.choice import Choice
+from hob.providers.routing.routing import ModelRouter
+from hob.providers.settings import ModelSettings
+
+TASK = "test"
+_SESSION = SessionKey("models:test")
+_MOST_INPUT = 1_000  # tokens; what is asked is shorter, but a server may put instructions of its own before a tool
+_QUESTION = "Reply with the one word: ready"
+_TOOL = ToolSpec(
+    "report",
+    "Reports that the test went well.",
+    {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+)
+_CALL = "Call the tool report with the word ready. Say nothing else."
+_SPOKEN = "This is Hob."
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What can be asked by some settings, and what is known of it."""
+
+    settings: ModelSettings
+    choice: Choice
+    model: ModelRouter
+    prices: PriceList
+    profiles: ModelProfiles
+
+
+@asynccontextmanager
+async def open_here(config: Config, clock: Clock, draft: ProviderConfigDraft | None = None) -> AsyncIterator[Here]:
+    """Open what these settings and the environment tell of, as it would be with a draft. Raises NotConfigured."""
+    settings, choice = config[ModelSettings], choose_models(config)
+    if draft is not None:
+        settings = drafted(config, draft)
+        choice = Choice(settings, process_environment())
+    prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
+    profiles = ModelProfiles(choice, table)
+    async with open_model(settings, clock, choice=choice, profiles=profiles, folder=config.home / "cache") as model:
+        yield Here(settings, choice, model, prices, profiles)
+
+
+def drafted(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
+    """The settings with a draft in them. Raises NotConfigured for one that can be none."""
+    try:
+        return draft.settings(config[ModelSettings], SecretSources(process_environment(), config.home))
+    except ValueError as error:
+        raise NotConfigured(str(error)) from error
+
+
+class ModelProbe:
+    """Asks models on trial, by the settings as `read` finds them now; what that costs is the task `test`.
+
+    It keeps the limits of the budget, and each call stands in its ledger.
+    """
+
+    def __init__(self, budget: Budget, clock: Clock, read: Callable[[], Config]) -> None:
+        self._budget = budget
+        self._clock = clock
+        self._read = read
+
+    async def run(self, name: str, draft: ProviderConfigDraft | None = None) -> dict[str, Any]:
+        """Ask the model of this name for a word and for a call; what came of it, as a row. Raises NotConfigured.
+
+        With a draft it is asked as it would be reached once that is written down.
+        """
+        async with open_here(self._read(), self._clock, draft) as here:
+            return await _Trial(here.model, self._budget.priced_by(here.prices), self._clock).run(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """A reply, what it cost in micro-dollars, and the seconds to its first piece and in all."""
+
+    reply: ModelReply
+    cost: int | None
+    first: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    model: ModelRouter
+    budget: Budget
+    clock: Clock
+
+    async def run(self, name: str) -> dict[str, Any]:
+        row: dict[str, Any] = {"model": name, "ok": False, "tools": None, "trouble": ""}
+        try:
+            asked = ModelRequest(name, "", (UserMessage(_QUESTION),), max_tokens=256, task=TASK)
+            routed = (await self.model.route(asked)).request
+            request = ModelRequest(
+                routed.first, "", routed.messages, max_tokens=256, task=TASK, models=routed.models[:1]
+            )
+            row["model"] = request.model
+            word = await self._ask(request)
+            times = {"first": round(word.first, 3), "seconds": round(word.seconds, 3)}
+            row |= {**times, "cost": word.cost, "answer": word.reply.text.strip()}
+        except (ModelError, BudgetExceeded) as error:
+            return row | {"trouble": str(error)}
+        return row | await self._try_tools(request)
+
+    async def _try_tools(self, request: ModelRequest) -> dict[str, Any]:
+        """Whether the model, which answers, calls a tool too; one that the owner shows no tools need not."""
+        if self.model.has_no_tools(request.first):
+            return {"ok": True}
+        tools = replace(request, messages=(UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512)
+        try:
+            called = await self._ask(tools)
+        except (ModelError, BudgetExceeded) as error:
+            return {"trouble": f"it answers, but its tool call failed: {error}"}
+        if not any(call.name == _TOOL.name for call in called.reply.calls):
+            return {"tools": False, "trouble": "it answers, but calls no tool when it is told to"}
+        return {"ok": True, "tools": True}
+
+    async def _ask(self, request: ModelRequest) -> _Answered:
+        """Raises ModelError and BudgetExceeded."""
+        began, first = self.clock.monotonic(), 0.0
+        reply = ModelReply("")
+        async with (
+            self.budget.held(_SESSION, SenderClass.OWNER, request, _MOST_INPUT) as held,
+            aclosing(stream_outside(self.budget, self.model, held, partial(self._event, began))) as events,
+        ):
+            async for event in events:
+                if not first and isinstance(event, (TextDelta, ReasoningDelta)):
+                    first = self.clock.monotonic() - began
+                if isinstance(event, ModelReply):
+                    reply = event
+        cost = self.budget.cost_of_reply(request.first, reply)
+        return _Answered(reply, cost, first, self.clock.monotonic() - began)
+
+    def _event(self, began: float, name: str, status: str) -> TimelineEvent:
+        seconds = self.clock.monotonic() - began
+        return TimelineEvent(
+            new_event_id(),
+            new_trace_id(),
+            new_span_id(),
+            None,
+            self.clock.now().timestamp() - seconds,
+            EventKind.MODEL,
+            name,
+            status,
+            session=_SESSION,
+            label=HOB_LABEL,
+            seconds=seconds,
+        )
+
+
+async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
+    """Embed, speak, hear what was spoken and look at a red square; one row each."""
+    spoken: list[bytes] = []
+
+    async def embed() -> str:
+        assert media.embedder is not None  # noqa: S101 - there is no reason why not
+        made = await media.embedder.embed(["hello", "good morning"])
+        return f"{len(made.vectors[0])} dimensions"
+
+    async def speak() -> str:
+        assert media.speaker is not None  # noqa: S101
+        spoken.extend([piece async for piece in media.speaker.speak(_SPOKEN)])
+        return f"{sum(map(len, spoken))} bytes of {media.speaker.media_type}"
+
+    async def hear() -> str:
+        assert media.transcriber is not None  # noqa: S101
+        if not spoken or media.speaker is None:
+            return "not tried: nothing was spoken that could be heard"
+        heard = await media.transcriber.transcribe(b"".join(spoken), media.speaker.media_type, "en")
+        return f"heard {heard.text!r}"
+
+    async def look() -> str:
+        assert media.describer is not None  # noqa: S101
+        seen = await media.describer.describe(_red_square(), "image/png", "Which colour is this? One word.")
+        return f"saw {seen.text!r}"
+
+    for kind, attempt in (("embedding", embed), ("speech", speak), ("transcription", hear), ("vision", look)):
+        yield await _attempt(media, kind, attempt)
+
+
+async def _attempt(media: Media, kind: str, attempt: Callable[[], Awaitable[str]]) -> dict[str, Any]:
+    found = media.find(kind)
+    if isinstance(found, ModelError):
+        return {"kind": kind, "model": "none", "ok": False, "told": str(found)}
+    row = {"kind": kind, "model": str(found), "ok": True}
+    try:
+        return row | {"told": await attempt()}
+    except ModelError as error:
+        return row | {"ok": False, "told": str(error)}
+
+
+def _red_square(side: int = 64) -> bytes:
+    """A PNG: https://www.w3.org/TR/png-3/"""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\xff\0\0" * side) * side
+    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")

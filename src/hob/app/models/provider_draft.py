@@ -1,0 +1,77 @@
+"""A model as it would be configured: tried out before it is written into the file."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from hob.config.secrets import SecretSources, make_secret
+from hob.core.errors import InvalidRequest
+from hob.core.settings import Secret
+from hob.providers.catalog.catalog import SERVER
+from hob.providers.http.addresses import is_same_place
+from hob.providers.settings import ModelSettings, ProviderSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderConfigDraft:
+    """A model and what is new about how it is reached.
+
+    `base_url` is the address of a server of one's own; `key` refers to a key (`env:`, `file:`, `keyring:`, `command:`)
+    and is never one.
+    """
+
+    model: str = ""
+    provider: str = ""
+    base_url: str = ""
+    key: str = ""
+
+    def settings(self, now: ModelSettings, around: SecretSources) -> ModelSettings:
+        """The settings as they would be. Raises ValueError for a malformed reference or address."""
+        key = make_secret(self.key, "the key", around) if self.key else None
+        if self.provider == SERVER:
+            return self._with_server(now, key)
+        providers = now.providers
+        if key is not None:
+            own = replace(providers.get(self.provider, ProviderSettings()), api_key=key)
+            providers = {**providers, self.provider: own}
+        return replace(now, name=self.model or now.name, providers=providers)
+
+    def changes(self, now: ModelSettings) -> Mapping[str, str | None]:
+        """What it changes in the file, by dotted key; None for what goes."""
+        changed: dict[str, str | None] = {}
+        if self.provider == SERVER:
+            if self.base_url and self.base_url != now.base_url:
+                changed["model.base_url"] = self.base_url
+            if self.key or not self._keeps_key(now):
+                changed["model.api_key"] = self.key or None
+        elif self.key:
+            changed[f"model.providers.{self.provider}.api_key"] = self.key
+        if self.model and self.model != now.name:
+            changed["model.name"] = self.model
+        return changed
+
+    def as_text(self) -> str:
+        """One line that `read` understands."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> "ProviderConfigDraft":
+        """What `as_text` wrote. Raises InvalidRequest."""
+        try:
+            value: Any = json.loads(text)
+            draft = cls(**value)
+        except (ValueError, TypeError) as error:
+            raise InvalidRequest("the draft of a model cannot be read") from error
+        if not all(isinstance(each, str) for each in value.values()):
+            raise InvalidRequest("the draft of a model holds something else than texts")
+        return draft
+
+    def _with_server(self, now: ModelSettings, key: Secret | None) -> ModelSettings:
+        kept = now.api_key if self._keeps_key(now) else None
+        base_url = self.base_url or now.base_url
+        return replace(now, name=self.model or now.name, base_url=base_url, api_key=key or kept)
+
+    def _keeps_key(self, now: ModelSettings) -> bool:
+        """Whether a key that is there may stay: it is never sent to another server."""
+        return now.api_key is None or not self.base_url or is_same_place(self.base_url, now.base_url)

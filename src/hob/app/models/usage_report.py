@@ -1,0 +1,92 @@
+"""What was spent, on what, and what is left: one report for the command, the API and whoever else shows it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any, Literal, cast, get_args
+
+from hob.agent.budget.budget import Budget
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest
+from hob.core.models import NOTHING_SPENT, Spent
+from hob.store.ledger import Division, StoredLedger
+
+By = Literal["day", "model", "session", "sender", "task"]
+MOST_DAYS = 3_660
+_HOUR = 3600
+
+
+class UsageReport:
+    """Reads the sums of the ledger and the budget's limits."""
+
+    def __init__(self, ledger: StoredLedger, budget: Budget, clock: Clock) -> None:
+        self._ledger = ledger
+        self._budget = budget
+        self._clock = clock
+
+    async def report(self, days: int, by: str) -> Mapping[str, Any]:
+        """The spending of the last so many days, today included, and each limit. Raises InvalidRequest.
+
+        An hour counts for the day in which it begins: where the clock is half an hour off, so is the day's end.
+        """
+        if not 1 <= days <= MOST_DAYS:
+            raise InvalidRequest(f"days must be a number from 1 to {MOST_DAYS}")
+        if by not in get_args(By):
+            raise InvalidRequest(f"by must be one of {', '.join(get_args(By))}")
+        today = self._clock.now().astimezone(self._budget.zone).date()
+        first = today - timedelta(days=days - 1)
+        since = datetime.combine(first, time(), self._budget.zone).timestamp()
+        if by == "day":
+            rows = _by_day(await self._ledger.sums("hour", since), first, today, self._budget.zone)
+        else:
+            sums = await self._ledger.sums(cast(Division, by), since)
+            rows = dict(in_order(sums))
+        return {
+            "days": days,
+            "by": by,
+            "since": since,
+            "total": _spent_view(sum(rows.values(), NOTHING_SPENT)),
+            "rows": [{"key": key, **_spent_view(spent)} for key, spent in rows.items()],
+            "limits": [
+                {
+                    "key": standing.limit.key,
+                    "limit_usd": _usd(standing.limit.most),
+                    "spent_usd": _usd(standing.spent.cost - standing.spent.reserved),
+                    "held_usd": _usd(standing.spent.reserved),
+                    "left_usd": _usd(max(0, standing.limit.most - standing.spent.cost)),
+                }
+                for standing in await self._budget.standings()
+            ],
+        }
+
+
+def in_order(sums: Iterable[tuple[str, Spent]]) -> list[tuple[str, Spent]]:
+    """What cost most comes first."""
+    return sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0]))
+
+
+def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, zone: tzinfo | None) -> dict[str, Spent]:
+    """Each day from the first that has spent anything, those that spent nothing too."""
+    days: dict[date, list[Spent]] = {}
+    for hour, spent in hours:
+        day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone(zone).date()
+        days.setdefault(min(max(day, first), today), []).append(spent)
+    begin = min(days, default=today)
+    every = (begin + timedelta(days=number) for number in range((today - begin).days + 1))
+    return {day.isoformat(): sum(days.get(day, ()), NOTHING_SPENT) for day in every}
+
+
+def _spent_view(spent: Spent) -> dict[str, Any]:
+    """`cost_usd` is what is known of the cost; `unknown_calls` are not in it."""
+    return {
+        "cost_usd": _usd(spent.cost - spent.reserved),
+        "held_usd": _usd(spent.reserved),
+        "calls": spent.calls,
+        "unknown_calls": spent.unknown_calls,
+        "input_tokens": spent.usage.input,
+        "cached_tokens": spent.usage.cache_read,
+        "output_tokens": spent.usage.output,
+    }
+
+
+def _usd(micro: int) -> float:
+    return micro / 1_000_000

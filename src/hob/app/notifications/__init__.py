@@ -1,0 +1,1 @@
+"""What Hob tells without being asked: the owner, webhooks, the outbox alarm."""

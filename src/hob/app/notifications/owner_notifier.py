@@ -1,0 +1,133 @@
+"""Telling the owner what nobody asked about: where they wrote last, and on the timeline."""
+
+import json
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import astuple, replace
+
+from hob.bus.directory import ChannelDirectory
+from hob.core.chunks import split_text
+from hob.core.clock import Clock
+from hob.core.ids import OutboxId, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.labels import SenderClass
+from hob.core.messages import Address, Outbound, OutboundKind
+from hob.core.people import SenderAddress
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.guard.admission.people import People
+from hob.store.store import Store
+
+Owed = Callable[[Collection[Address] | None], None]
+_STATE = ("hob", "")
+_KEY = "owner"
+
+log = logging.getLogger(__name__)
+
+
+class OwnerNotifier:
+    """Knows where the owner can be reached, and owes them a message there."""
+
+    def __init__(self, store: Store, people: People, channels: ChannelDirectory, clock: Clock, pending: Owed) -> None:
+        """`pending` is told where something waits to be delivered."""
+        self._store = store
+        self._people = people
+        self._channels = channels
+        self._clock = clock
+        self._owed = pending
+        self._at: tuple[Address, str] | None = None
+        self._kept: tuple[Address, str] | None = None
+
+    async def load(self) -> None:
+        """Where the owner wrote last, in an earlier run. Raises StoreErrors."""
+        found = (await self._store.channel_state.get(*_STATE)).get(_KEY)
+        if found:
+            *address, sender = json.loads(found)
+            self._at = self._kept = (Address(*address), sender)
+
+    def owner_is_at(self, address: Address, sender: str) -> None:
+        """The owner has just written there, alone, under this id."""
+        self._at = (address, sender)
+
+    async def keep(self) -> None:
+        """Store where the owner is, if that has changed. Raises StoreErrors."""
+        at = self._at
+        if at is not None and at != self._kept:
+            await self._store.channel_state.put(*_STATE, {_KEY: json.dumps((*astuple(at[0]), at[1]))})
+            self._kept = at
+
+    async def tell(
+        self, text: str, what: str, *, sender: str = "", key: str = "", trace: str = "", avoid: str = ""
+    ) -> None:
+        """Owe the owner this text and write it down; durable when it returns. The same `key` is told once.
+
+        Not by the channel to `avoid`, if another leads to them. Raises StoreErrors.
+        """
+        to, event = self._owner(avoid) or self._owner(), self._event(text, what, sender, trace)
+        log.warning("%s: %s", what, sender or "the owner is told")
+        if to is None:
+            await self._store.timeline.add((event,))
+            return
+        limit = self._channels.limit_of(to)
+        outbounds = [
+            Outbound(
+                OutboxId(f"{what}.{key or event.id}.{n}"), to, part, OutboundKind.NOTICE, None, event.trace, n, False
+            )
+            for n, part in enumerate(split_text(text, limit))
+        ]
+        await self._store.outbox.owe(outbounds, (event,))
+        self._owed((to,))
+
+    async def tell_late(self, text: str, key: str, channel: str) -> None:
+        """The owner hears that what is owed to this channel does not arrive. Raises StoreErrors."""
+        await self.tell(text, "outbox", key=key, avoid=channel)
+
+    async def forward(self, message: Outbound, text: str) -> str:
+        """Owe the owner this text instead of the message; the same message is told once. Where that is.
+
+        Where no channel leads to them it is the terminal, which shows it when it is opened next. Raises StoreErrors.
+        """
+        to = self._owner() or Address("local", "main")
+        limit = self._channels.limit_of(to)
+        parts = split_text(text, limit) if limit else (text,)
+        await self._store.outbox.owe(
+            [replace(message, id=OutboxId(f"{message.id}.{n}"), to=to, text=part) for n, part in enumerate(parts)]
+        )
+        self._owed((to,))
+        return to.channel
+
+    async def note(self, text: str, what: str, *, sender: str = "", trace: str = "") -> None:
+        """Write it on the timeline alone. Raises StoreErrors."""
+        await self._store.timeline.add((self._event(text, what, sender, trace),))
+
+    def _owner(self, avoid: str = "") -> Address | None:
+        """Where they wrote last, else an address that is theirs; None where no channel leads to them."""
+        if self._at is not None and self._at[0].channel != avoid:
+            at, sender = self._at
+            person = self._people.find(SenderAddress.of(at.channel, sender, at.account))
+            still = person is not None and person.cls is SenderClass.OWNER
+            if still and self._channels.find(at) is not None:
+                return at
+        owners = (person for person in self._people if person.cls is SenderClass.OWNER)
+        linked = [address for person in owners for address in person.addresses]
+        return next(
+            (
+                Address(name, address.id, account)
+                for address in linked
+                for name, account in self._channels.all
+                if name.casefold() == address.channel and address.account in ("", account) and name != avoid
+            ),
+            None,
+        )
+
+    def _event(self, text: str, what: str, sender: str, trace: str) -> TimelineEvent:
+        return TimelineEvent(
+            id=new_event_id(),
+            trace=TraceId(trace) if trace else new_trace_id(),
+            span=new_span_id(),
+            parent=None,
+            at=self._clock.now().timestamp(),
+            kind=EventKind.SYSTEM,
+            name="admission",
+            status=what,
+            sender_id=sender,
+            text=text,
+        )

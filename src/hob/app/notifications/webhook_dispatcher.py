@@ -1,0 +1,200 @@
+"""What other machines are told of: a follower of the timeline that owes it to them by the outbox.
+
+It keeps a cursor, and what it owes has an id made of the event's: killed at any moment it owes nothing twice and leaves
+nothing out.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from hob.app.notifications.owner_notifier import Owed, OwnerNotifier
+from hob.channels.webhooks.settings import WebhookOutSettings
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.ids import OutboxId
+from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
+from hob.core.states import TurnState
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store.store import Store
+
+_AT_ONCE = 200
+_STATE = (WEBHOOK_OUT_CHANNEL, "")
+_CURSOR, _SINCE = "cursor", "since."
+_DAY = 86_400.0
+_AGAIN = 30.0  # seconds after which a store that failed is asked again
+_KINDS = (EventKind.TURN, EventKind.APPROVAL, EventKind.SYSTEM, EventKind.DELIVERY)
+_TOLD_BY_US = "webhook"
+_DEAD = {
+    "en": "The webhook {name} could not be told of something ({reason}). `hob retry {id}` tells it again.",
+    "de": "Dem Webhook {name} konnte etwas nicht gemeldet werden ({reason}). `hob retry {id}` meldet es noch einmal.",
+}
+_ENDS: Mapping[str, str] = {
+    TurnState.DONE: "turn.done",
+    TurnState.SILENT: "turn.done",
+    TurnState.FAILED: "turn.failed",
+    TurnState.SET_ASIDE: "turn.failed",
+}
+
+log = logging.getLogger(__name__)
+
+
+class _News(NamedTuple):
+    """What is to be told. `words` are what was said, which only some are told."""
+
+    type: str
+    data: Mapping[str, Any]
+    words: Mapping[str, str]
+    hops: int = 0
+
+
+class WebhookDispatcher:
+    """Owes each receiver what it is to be told of; while nothing happens, nothing wakes."""
+
+    def __init__(
+        self,
+        receivers: Mapping[str, WebhookOutSettings],
+        store: Store,
+        clock: Clock,
+        notifier: OwnerNotifier,
+        language: str,
+        pending: Owed,
+    ) -> None:
+        """`pending` is told where something waits to be sent."""
+        self._receivers = receivers
+        self._store = store
+        self._clock = clock
+        self._telling = notifier
+        self._language = language
+        self._owed = pending
+        self._cursor = 0
+        self._since: Mapping[str, int] = {}
+        self._complained: set[str] = set()
+        self._behind: float | None = None
+
+    @property
+    def lag(self) -> float | None:
+        """How many seconds it is behind the timeline; None where nobody is told anything."""
+        if not self._receivers:
+            return None
+        return 0.0 if self._behind is None else max(0.0, self._clock.monotonic() - self._behind)
+
+    async def begin(self) -> None:
+        """Where to go on: a receiver is told of what happens after it was first seen in the settings.
+
+        To be called once, before anything happens that is to be told. Raises StoreErrors.
+        """
+        kept = await self._store.channel_state.get(*_STATE)
+        if not self._receivers:
+            if kept:  # whoever is told again one day is not told of what happened until then
+                await self._store.channel_state.put(*_STATE, dict.fromkeys(kept, ""))
+            return
+        end = await self._store.timeline.newest()
+        self._cursor = int(kept.get(_CURSOR, end))
+        known = {key.removeprefix(_SINCE): int(value) for key, value in kept.items() if key.startswith(_SINCE)}
+        self._since = {name: known.get(name, end) for name in self._receivers}
+        fresh = {f"{_SINCE}{name}": str(place) for name, place in self._since.items() if name not in known}
+        gone = {f"{_SINCE}{name}": "" for name in known if name not in self._since}
+        if fresh or gone:
+            await self._store.channel_state.put(*_STATE, {_CURSOR: str(self._cursor), **fresh, **gone})
+
+    async def run(self) -> None:
+        """Follow, as long as it runs; first over what earlier runs left."""
+        if not self._receivers:
+            return
+        with self._store.timeline.news() as news:
+            while True:
+                news.clear()
+                try:
+                    await self._catch_up()
+                    self._behind = None
+                except StoreError as error:
+                    log.error("what webhooks are to be told of cannot be looked at: %s", error)
+                    await self._clock.sleep(_AGAIN)
+                    continue
+                await news.wait()
+                self._behind = self._clock.monotonic()
+
+    async def _catch_up(self) -> None:
+        while True:
+            found = await self._store.timeline.follow(self._cursor, _AT_ONCE, kinds=_KINDS)
+            told = [each for place, event in found.events for each in await self._tell(place, event)]
+            if told:
+                await self._store.outbox.owe(told)
+                self._owed({each.to for each in told})
+            self._cursor = found.upto
+            if found.events:  # else who asks for more one day would be told of old news
+                await self._store.channel_state.put(*_STATE, {_CURSOR: str(self._cursor)})
+            if len(found.events) < _AT_ONCE:
+                return
+
+    async def _tell(self, place: int, event: TimelineEvent) -> list[Outbound]:
+        if event.kind is EventKind.DELIVERY and event.name == WEBHOOK_OUT_CHANNEL:
+            await self._complain(event)
+            return []
+        kind = _type_of(event)
+        names = [
+            name for name, settings in self._receivers.items() if kind in settings.events and place > self._since[name]
+        ]
+        if not names:
+            return []
+        news = await self._news_of(kind, event)
+        return [self._outbound(name, event, news) for name in names]
+
+    async def _news_of(self, kind: str, event: TimelineEvent) -> _News:
+        if event.turn is None:
+            return _News(kind, {"about": event.status}, {"text": event.text})
+        about: dict[str, Any] = {"session": event.session, "turn": event.turn, "trace": event.trace}
+        hops = await self._store.turns.hops(event.turn)
+        row = await self._store.turns.find(event.turn)
+        if kind == "approval.asked":
+            asked = await self._store.approvals.open(event.session)
+            about |= {"tool": event.name, "approvals": [each.id for each in asked if each.turn == event.turn]}
+            return _News(kind, about, {"question": row.question if row is not None else ""}, hops)
+        about |= {"state": event.classification, "seconds": event.seconds}
+        if kind == "turn.failed":
+            about["reason"] = event.status
+        opening = await self._store.turns.opening(event.turn)
+        return _News(kind, about, {"message": opening, "reply": row.reply if row is not None else ""}, hops)
+
+    def _outbound(self, name: str, event: TimelineEvent, news: _News) -> Outbound:
+        id = OutboxId(f"wh_{event.id}_{name}")
+        body = {
+            "id": id,
+            "type": news.type,
+            "timestamp": datetime.fromtimestamp(event.at, UTC).isoformat(timespec="milliseconds"),
+            "hops": news.hops + 1,
+            "data": {**news.data, **(news.words if self._receivers[name].text else {})},
+        }
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        to = Address(WEBHOOK_OUT_CHANNEL, name)
+        return Outbound(id, to, text, OutboundKind.NOTICE, event.turn, event.trace, previews=False)
+
+    async def _complain(self, event: TimelineEvent) -> None:
+        """The owner hears of what was given up: once a day and receiver, for others wait behind it."""
+        if event.status != "undeliverable":
+            return
+        for row in await self._store.outbox.stuck():
+            if (row.outbound.to.channel, row.outbound.trace, row.reason) != (event.name, event.trace, event.text):
+                continue
+            key = f"{row.outbound.to.chat}.{int(event.at // _DAY)}"
+            if key not in self._complained:
+                self._complained.add(key)
+                sentence = _DEAD.get(self._language, _DEAD["en"])
+                text = sentence.format(name=row.outbound.to.chat, reason=event.text, id=row.outbound.id)
+                await self._telling.tell(text, _TOLD_BY_US, key=key, trace=event.trace)
+            return
+
+
+def _type_of(event: TimelineEvent) -> str:
+    """What a webhook calls it; empty for what none is told of."""
+    match event.kind:
+        case EventKind.TURN if event.turn is not None and not (event.session or "").startswith("subagent:"):
+            return _ENDS.get(event.classification, "")
+        case EventKind.APPROVAL if event.status == "asked" and event.turn is not None:
+            return "approval.asked"
+        case EventKind.SYSTEM if event.name == "admission" and event.status != _TOLD_BY_US:
+            return "alert"
+    return ""

@@ -1,0 +1,118 @@
+"""Webhooks in both directions, joined: where answers to them go, and who is told of what."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib import import_module
+from typing import Any
+
+from hob.app.notifications.owner_notifier import Owed, OwnerNotifier
+from hob.app.notifications.webhook_dispatcher import WebhookDispatcher
+from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Outbound
+from hob.core.ports.accept import Accept
+from hob.core.ports.channel import Channel, Delivered, Repeats
+from hob.core.tracing import OWN
+from hob.gateway.webhooks.settings import AnswerTo, Webhooks, WebhookSettings
+from hob.store.store import Store
+
+log = logging.getLogger(__name__)
+
+
+class WebhookParts:
+    """What a daemon has for webhooks."""
+
+    def __init__(
+        self, config: Config, store: Store, clock: Clock, notifier: OwnerNotifier, language: str, pending: Owed
+    ) -> None:
+        receivers = config[WebhooksOut]
+        self.channels: tuple[Channel, ...] = (
+            AnswerChannel(config[Webhooks], notifier),
+            LazyOutgoingWebhooks(receivers, clock),
+        )
+        self.dispatcher = WebhookDispatcher(receivers, store, clock, notifier, language, pending)
+
+    def followers(self) -> Sequence[Mapping[str, Any]]:
+        """How far behind the timeline it is."""
+        lag = self.dispatcher.lag
+        return [] if lag is None else [{"name": "webhooks", "lag_seconds": lag}]
+
+
+def warn_of_webhooks(config: Config) -> None:
+    """Say in the log which webhooks neither take nor tell anything. Reads their secrets."""
+    for name, received in config[Webhooks].items():
+        if problem := received.problem():
+            log.warning("webhook %s takes nothing: %s", name, problem, extra=OWN)
+    for name, told in config[WebhooksOut].items():
+        if problem := told.problem():
+            log.warning("webhook %s cannot be told anything: %s", name, problem, extra=OWN)
+
+
+class AnswerChannel:
+    """Implements `Channel` for what comes in by webhooks, whose senders wait for no answer.
+
+    What is not for the owner is on the timeline and in the webhook's conversation, and goes nowhere else.
+    """
+
+    name = WEBHOOK_CHANNEL
+    account = ""
+    repeats = Repeats.SHOWN_ONCE
+    text_limit = 10_000_000
+
+    def __init__(self, webhooks: Mapping[str, WebhookSettings], notifier: OwnerNotifier) -> None:
+        self._webhooks = webhooks
+        self._telling = notifier
+
+    def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
+        """Nothing is received here: deliveries come in over HTTP."""
+        return _nothing(accept)
+
+    async def send(self, message: Outbound) -> Delivered:
+        """Durable at the owner's when it returns, where the webhook's settings say so. Raises StoreErrors."""
+        settings = self._webhooks.get(message.to.chat)
+        if settings is None or settings.answer is not AnswerTo.OWNER:
+            return Delivered("kept")
+        return Delivered(await self._telling.forward(message, f"[{message.to.chat}] {message.text}"))
+
+
+class LazyOutgoingWebhooks:
+    """Implements `Channel` by `OutgoingWebhooks`, which brings an HTTP library along: loaded when something is sent."""
+
+    name = WEBHOOK_OUT_CHANNEL
+    account = ""
+    repeats = Repeats.SHOWN_ONCE
+    text_limit = 10_000_000
+
+    def __init__(self, receivers: Mapping[str, WebhookOutSettings], clock: Clock) -> None:
+        self._receivers = receivers
+        self._clock = clock
+        self._loading = asyncio.Lock()
+        self._channel: Channel | None = None
+        self._stack = AsyncExitStack()
+
+    def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
+        """Nothing is received here; what was opened for sending is closed with the block."""
+        return self._run(accept)
+
+    @asynccontextmanager
+    async def _run(self, _: Accept) -> AsyncIterator[None]:
+        async with self._stack:
+            yield
+
+    async def send(self, message: Outbound) -> Delivered:
+        """Raises SendFailed."""
+        async with self._loading:
+            if self._channel is None:
+                wire = await asyncio.to_thread(import_module, "hob.channels.webhooks.channel")
+                made = wire.OutgoingWebhooks(self._receivers, self._clock)
+                self._stack.push_async_callback(made.aclose)
+                self._channel = made
+        return await self._channel.send(message)
+
+
+@asynccontextmanager
+async def _nothing(_: Accept) -> AsyncIterator[None]:
+    yield

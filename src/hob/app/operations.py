@@ -1,0 +1,214 @@
+"""What commands and the API can set in motion and look up: one object that sees bus, agent and store."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hob import __version__
+from hob.agent.commands.inspection import Inspector
+from hob.agent.commands.turn_undo import UndoResult
+from hob.agent.compaction.compaction import Compacted, Compactor
+from hob.agent.sessions import named_key
+from hob.app.kernel import Kernel
+from hob.app.maintenance.backup_files import CARRIED
+from hob.app.maintenance.metrics import figures
+from hob.app.maintenance.person_erasure import PersonErasure
+from hob.app.maintenance.reload import SettingsReload
+from hob.app.maintenance.sessions import OwnerSessions
+from hob.app.models.probe import ModelProbe
+from hob.app.models.provider_draft import ProviderConfigDraft
+from hob.app.models.usage_report import UsageReport, in_order
+from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.core.chunks import first_words
+from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
+from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
+from hob.core.models import Spent
+from hob.gateway.http.prometheus import Metric
+from hob.providers.routing.failover_model import RouteHealthPort
+from hob.providers.routing.routing import ModelRouter
+
+
+class DaemonOperations:
+    """Implements the agent's `DaemonOperations` and the gateway's `Operations`."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        compactor: Compactor,
+        inspector: Inspector,
+        accounts: UsageReport,
+        model_probe: ModelProbe,
+        models: ModelRouter,
+        tool_runtime: LazyToolRuntime,
+        conversations: OwnerSessions,
+        forgetting: PersonErasure,
+        reloading: SettingsReload,
+        views: Callable[[], Mapping[str, Any]],
+        address: str,
+        on_hand_over: Callable[[], None] | None,
+    ) -> None:
+        """`views` is how the features are, `address` where the API can be reached, `hob.sock` apart."""
+        self._store = kernel.store
+        self._lanes = kernel.session_queues
+        self._outbox = kernel.signals.outbox
+        self._clock = kernel.clock
+        self._unaccepted = kernel.files.unaccepted
+        self._compactor = compactor
+        self._inspector = inspector
+        self._accounts = accounts
+        self._trials = model_probe
+        self._models = models
+        self._hands = tool_runtime
+        self.conversations = conversations
+        """Sessions, for their owner."""
+        self._forgetting = forgetting
+        self._reloading = reloading
+        self._views = views
+        self._address = address
+        self._on_hand_over = on_hand_over
+        self._began = kernel.clock.now().timestamp()
+
+    async def status(self) -> Mapping[str, Any]:
+        inbox = await self._store.inbox.counts()
+        turns = await self._store.turns.counts()
+        outbox = await self._store.outbox.counts()
+        health = self._store.health()
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "since": self._began,
+            "address": self._address or None,
+            "running": turns.running,
+            "waiting": inbox.waiting + turns.ready,
+            "parked": turns.parked,
+            "for_leave": turns.for_leave,
+            "for_answer": turns.for_answer,
+            "owed": outbox.open,
+            "undeliverable": outbox.dead + outbox.parked,
+            "stuck": [
+                {"id": row.outbound.id, "channel": row.outbound.to.channel, "reason": row.reason}
+                for row in (await self._store.outbox.stuck(10) if outbox.dead + outbox.parked else ())
+            ],
+            "unread": outbox.unread,
+            "oldest_owed_seconds": outbox.oldest_age,
+            "oldest_waiting_seconds": self._age(inbox.oldest),
+            "writer_queue": health.queue,
+            **self._views(),
+            "settings": self._reloading.view(),
+            "model": self._models.choice.line(),
+            "resting": [
+                _resting(route, until) for route in self._models.resting() if (until := route.until) is not None
+            ],
+            "unaccepted": list(self._unaccepted()),
+            "store": health.problem or "ok",
+            "store_health": asdict(health),
+        }
+
+    def _age(self, since: float | None) -> float:
+        return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)
+
+    async def usage(self, days: int, by: str) -> Mapping[str, Any]:
+        return await self._accounts.report(days, by)
+
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+        return in_order(await self._store.ledger.sums("model", since))
+
+    async def probe_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+        return await self._trials.run(name, ProviderConfigDraft.read(draft) if draft else None)
+
+    async def tasks(self) -> Sequence[tuple[str, str, str]]:
+        rows = await self._store.tasks.find(20, open_only=True)
+        return [(row.id, row.state.value, row.title) for row in rows]
+
+    async def prompt(self, session: str) -> Mapping[str, Any]:
+        return await self._inspector.inspect(named_key("local", session))
+
+    async def stop(self, session: SessionKey, reason: str) -> bool:
+        return await self._lanes.stop(session, reason)
+
+    async def cancel(self, id: str, reason: str) -> bool:
+        return await self._lanes.cancel(id, reason)
+
+    async def resume(self, session: SessionKey) -> None:
+        await self._lanes.resume(session)
+
+    async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
+        done = await self._compactor.compact(session, reason="/compact", model=model)
+        return (done.messages, len(done.summary.text)) if isinstance(done, Compacted) else done.reason
+
+    async def undo_compaction(self, session: SessionKey) -> bool:
+        return await self._store.transcript.undo_summary(session)
+
+    async def undo_turn(self, session: SessionKey) -> UndoResult | None:
+        hidden = await self._store.transcript.hide_last_turn(session)
+        if not hidden:
+            return None
+        words = first_words(next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text))
+        turn, undoing = TurnId(hidden[0].turn), self._hands.made.undoing
+        if not (files := await undoing.paths(turn)):
+            return UndoResult(words)
+        return UndoResult(words, tuple(files), "" if turn == await undoing.newest(session) else turn)
+
+    async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
+        undoing = self._hands.made.undoing
+        if preview:
+            return await undoing.preview(await undoing.find(turn, session))
+        found = await undoing.asked_before(by) or await undoing.find(turn, session)
+        return await undoing.undo(found, by)
+
+    async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
+        return await self.undo_files(named_key("local", session), id, f"call:{new_event_id()}", preview=preview)
+
+    async def retry(self, id: str) -> Mapping[str, Any]:
+        if await self._store.outbox.revive(OutboxId(id)):
+            self._outbox(None)
+            row = await self._store.outbox.find(OutboxId(id))
+            return {"id": id, "turn": row.outbound.turn if row is not None else None, "state": "ready"}
+        turn = await self._store.turns.retry(id)
+        if turn is None:
+            raise NotFound(f"nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything")
+        await self._lanes.wake(turn)
+        return {"id": id, "turn": turn, "state": "ready"}
+
+    async def retry_all(self, reason: str) -> Mapping[str, Any]:
+        """Every turn that failed for this reason and was not brought back, the oldest first."""
+        turns = await self._store.turns.failed_for(reason)
+        return {"retried": [await self.retry(turn) for turn in turns]}
+
+    async def backup(self, file: Path) -> Mapping[str, Any]:
+        if not file.parent.is_dir():
+            # made here, it would hide that a disk for backups is not mounted
+            raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
+        await self._store.backup(file, carried=CARRIED)
+        return {"file": str(file), "bytes": file.stat().st_size}
+
+    async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
+        return await (self._forgetting.preview(person) if preview else self._forgetting.erase(person))
+
+    async def metrics(self) -> Sequence[Metric]:
+        return await figures(self._store, self._lanes, dict(await self.status()), self._usual())
+
+    def _usual(self) -> str:
+        try:
+            ref = self._models.choice.default()
+        except ModelError:
+            return ""
+        return str(ref) if ref is not None and ref.model else ""
+
+    def reload(self) -> Mapping[str, Any]:
+        return self._reloading()
+
+    def accepting(self) -> bool:
+        return self._lanes.accepting
+
+    def hand_over(self) -> None:
+        if self._on_hand_over is None:
+            raise NotAllowed("this is the daemon; stop it with SIGTERM")
+        self._on_hand_over()
+
+
+def _resting(route: RouteHealthPort, until: datetime) -> Mapping[str, Any]:
+    return {"model": route.route.ref, "key": route.route.key + 1, "reason": route.fault, "until": until.timestamp()}

@@ -1,0 +1,47 @@
+"""What commands changed that others obey later, outside of the sandbox: the owner is told, whatever the model says."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hob.config.loading import Config
+from hob.guard.policy.places import Places
+from hob.tools.undo.snapshots.entries import What
+from hob.workspace.settings import WorkspaceSettings
+
+_LARGEST = 100_000  # bytes of git's settings that are looked through
+_RUNS = re.compile(
+    r"^\s*(?:hookspath|sshcommand|fsmonitor|askpass|gitproxy|pager|editor|worktree|clean|smudge|process|textconv|driver)"
+    r"\s*=|^\s*\[\s*(?:alias|credential|filter|diff|merge|include|includeif|protocol)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What makes git run something, or read its settings elsewhere (https://git-scm.com/docs/git-config)."""
+
+
+def places_of(config: Config) -> Places:
+    """What lies where, by real paths."""
+    workspace = config[WorkspaceSettings]
+    return Places(
+        state=str(config.home.resolve()),
+        workspace=str(workspace.path.resolve()),
+        base=str(workspace.work.resolve()),
+        home=str(Path.home()),
+    )
+
+
+def obeyed_of(places: Places, changed: Mapping[str, What]) -> Sequence[str]:
+    """Those of the changed paths whose content other programs, or Hob itself, will obey."""
+    written = (path for path, what in changed.items() if what is not What.REMOVED and places.is_told_of(path))
+    return [path for path in written if not Path(path).is_dir() and not _is_plain_git(Path(path))]
+
+
+def _is_plain_git(path: Path) -> bool:
+    """Whether these are settings as git writes them for every repository."""
+    if path.name not in ("config", "config.worktree"):
+        return False
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LARGEST + 1)
+    except OSError:
+        return False
+    return len(text) <= _LARGEST and _RUNS.search(text.decode("utf-8", "replace")) is None

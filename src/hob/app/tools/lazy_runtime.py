@@ -1,0 +1,155 @@
+"""The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hob.agent.prompt.read_back import GROUP, LINE, ReadingBack
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.ids import BlobId, SessionKey, TurnId
+from hob.core.ports.notices import Notices
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.remarks import Remark
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.store.store import Store
+from hob.tools.memory.forgotten import NOTES
+from hob.tools.memory.working_memory import FileWorkingMemory
+from hob.tools.registry.builtin_specs import KnownTools
+from hob.tools.registry.default_set import default_tools
+from hob.tools.registry.groups import Group, OpenGroups
+
+if TYPE_CHECKING:  # the very thing that is to be loaded later
+    from hob.app.tools.runtime import ToolRuntime
+
+FOLDER = "tools"
+"""The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
+_PARTS = "hob.app.tools.runtime"
+
+
+class LazyToolRuntime:
+    """Implements `Toolset`. `groups` are all tools, `notes` what sessions are at; for all else there is `made`."""
+
+    def __init__(
+        self,
+        kept: Path,
+        notes: FileWorkingMemory,
+        more: Mapping[str, Group],
+        opened: OpenGroups,
+        make: "Callable[[], ToolRuntime]",
+    ) -> None:
+        self.notes = notes
+        self.groups = default_tools((KnownTools(lambda: self.made.toolset),), more, opened)
+        self._kept = kept
+        self._make = make
+
+    @cached_property
+    def made(self) -> "ToolRuntime":
+        """The tools themselves, after a tenth of a second at first."""
+        return self._make()
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self.groups.specs()
+
+    def of(self, session: SessionKey) -> Toolset:
+        """What this session may call now: the groups that it opened too."""
+        return self.groups.of(session)
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        return await self.groups.call(call, context)
+
+    def named(self) -> Mapping[str, ToolSpec]:
+        """Every tool by name, those of closed groups too."""
+        return {**{spec.name: spec for spec in self.specs()}, **self.groups.grouped()}
+
+    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """The bytes that only undoing these turns needs."""
+        return await self.made.blobs_of(turns)
+
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
+        await self.made.forget(turns, session)
+
+    async def blobs_kept(self) -> Collection[BlobId]:
+        """The bytes that undoing needs."""
+        return await self.made.changes.blobs_of(await self.made.changes.turns()) if self._used else ()
+
+    async def undoable(self) -> Collection[TurnId]:
+        """The turns that changed files, those apart whose commands still run."""
+        return await self.made.undoable() if self._used else ()
+
+    async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
+        return await self.made.forget_undoing(turns) if self._used else ()
+
+    async def naming(self, names: re.Pattern[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The memories and the notes in which this is found."""
+        memories = await self.made.memories.naming(names) if self._used else ()
+        return memories, await self.notes.naming(names)
+
+    async def forget_naming(self, names: re.Pattern[str]) -> None:
+        """Forget those."""
+        if self._used:
+            await self.made.memories.forget_naming(names)
+        await self.notes.forget_naming(names)
+
+    @property
+    def _used(self) -> bool:
+        return any(self._kept.glob("*.jsonl"))
+
+    async def tidy(self) -> None:
+        """After a start: end what a crash left half-done; nothing where no tool was ever used."""
+        if self._used:
+            await asyncio.to_thread(import_module, _PARTS)  # nobody waits meanwhile
+            await self.made.tidy()
+
+    @property
+    def running(self) -> int:
+        """How many commands run in the background; they end with this Hob."""
+        return self.made.processes.running if "made" in self.__dict__ else 0
+
+    async def close(self) -> None:
+        """End what still runs in the background."""
+        if "made" in self.__dict__:
+            await self.made.processes.close()
+
+
+@asynccontextmanager
+async def open_tool_runtime(
+    config: Config,
+    store: Store,
+    notices: Notices,
+    clock: Clock,
+    environ: Mapping[str, str],
+    known: KnownSecrets | None = None,
+    warn: Callable[[Remark], Awaitable[None]] | None = None,
+) -> AsyncIterator[LazyToolRuntime]:
+    """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
+
+    Raises OSError where the home cannot be written.
+    """
+    known = known if known is not None else KnownSecrets()
+    kept = config.home / FOLDER
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    notes = FileWorkingMemory(kept / NOTES, clock)
+    async with asyncio.TaskGroup() as watching:
+
+        def make() -> "ToolRuntime":
+            make_hands: Callable[..., ToolRuntime] = import_module(_PARTS).make_hands
+            told = {} if warn is None else {"warn": warn}
+            return make_hands(
+                config, store, notices, clock, environ, kept=kept, notes=notes, known=known, watching=watching, **told
+            )
+
+        more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
+        tool_runtime = LazyToolRuntime(kept, notes, more, store.open_groups, make)
+        try:
+            yield tool_runtime
+        finally:
+            await tool_runtime.close()

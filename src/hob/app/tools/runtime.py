@@ -1,0 +1,294 @@
+"""The tools over this home: what the model acts with, where it may act, and how what it did is undone.
+
+Heavy: loaded when needed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+
+from hob.app.tools.accepted_writes import AcceptedWrites
+from hob.app.tools.executable_config import obeyed_of, places_of
+from hob.app.tools.turn_undo import TurnUndoService
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
+from hob.core.ids import BlobId, SessionKey, TurnId
+from hob.core.labels import least_known
+from hob.core.notices import Progress
+from hob.core.ports.notices import Notices
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.undo import with_undoing
+from hob.guard.audit.entries import of_action
+from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME
+from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.guard.screening.masking.masked_ports import MaskedBlobs
+from hob.store.store import Store
+from hob.tools.exec.command_log import CommandLog
+from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
+from hob.tools.filesystem.files import FileTools
+from hob.tools.filesystem.grep import find_ripgrep
+from hob.tools.filesystem.paths import Root, Roots
+from hob.tools.memory.forgotten import MEMORIES
+from hob.tools.memory.memories import FileMemories
+from hob.tools.memory.remember import MemoryTools
+from hob.tools.memory.working_memory import FileWorkingMemory
+from hob.tools.messages.conversation import ConversationTools
+from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
+from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.network.hosts import Decided, Decision
+from hob.tools.sandbox.processes import Processes
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, limits_of, sandbox_environment_of
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.tools.undo.changes import FileChanges
+from hob.tools.undo.snapshots.snapshot_walk import MIB, SnapshotLimits
+from hob.tools.undo.snapshots.snapshots import Snapshots
+from hob.tools.undo.turn_undo import TurnUndo
+from hob.workspace.acceptance import FILE, AcceptedFiles
+from hob.workspace.bootstrap import NAMES
+from hob.workspace.seeding import make_work_repository
+from hob.workspace.settings import WorkspaceSettings
+
+log = logging.getLogger(__name__)
+
+_TURNS_KEPT = 100  # with commands that changed something; older ones cannot be undone
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRuntime:
+    """The tools, made."""
+
+    toolset: "WorkspaceTools"
+    files: FileTools
+    undoing: TurnUndoService
+    notes: FileWorkingMemory
+    memories: FileMemories
+    changes: FileChanges
+    backend: "LazyBackend"
+    log: CommandLog
+    processes: Processes
+    unkept: Callable[[], Awaitable[frozenset[str]]]
+    """What commands could destroy for good."""
+
+    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """The bytes that only undoing these turns needs."""
+        return await self.changes.blobs_of(with_undoing(turns))
+
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
+        await self.memories.forget(turns, session)
+        await self.notes.forget(turns, session)
+        everything = with_undoing(turns)
+        await self.changes.forget(everything)
+        await self.log.forget(everything)
+
+    async def undoable(self) -> Collection[TurnId]:
+        """The turns that changed files, those apart whose commands still run."""
+        turns = await self.changes.turns() | await self.log.turns()
+        return [turn for turn in turns if not self.log.running(turn)]
+
+    async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
+        everything = with_undoing(turns)
+        blobs = await self.changes.blobs_of(everything)
+        await self.changes.forget(everything)
+        await self.log.forget(everything)
+        return blobs
+
+    async def tidy(self) -> None:
+        """After a start: end what a crash left half-done, and forget how files were many turns ago."""
+        await self.undoing.finish()
+        await self.files.undo.tidy()
+        await self.log.prune(turns=_TURNS_KEPT)
+
+    async def diff_of(self, call: ToolCall) -> str:
+        """What a call would change in files, as a unified diff; empty where it changes none, or would fail."""
+        with suppress(ToolFailed, ToolRefused, OSError):
+            return await self.files.diff_of(call)
+        return ""
+
+    async def refusal_of(self, call: ToolCall) -> str:
+        """Why the file tools would refuse a call whatever anybody allows; empty where they would not."""
+        try:
+            await self.files.check(call)
+        except ToolRefused as why:
+            return str(why)
+        except (ToolFailed, OSError):
+            pass  # as it stands now, which is the call's own business
+        return ""
+
+    def places_of(self, call: ToolCall) -> Sequence[str]:
+        """The real paths that a call of the file tools would reach."""
+        with suppress(ToolFailed, ToolRefused, OSError):
+            return [place.path for place in self.files.places(call)]
+        return ()
+
+
+class LazyBackend:
+    """Implements the sandbox's `Backend` by the one that works here, found when the first command runs."""
+
+    def __init__(self, settings: SandboxSettings, make: Callable[[], SandboxEnvironment], path: str) -> None:
+        self._settings = settings
+        self._make = make
+        self._path = path
+
+    @cached_property
+    def sandbox_environment(self) -> SandboxEnvironment:
+        """What commands see of the machine. Raises NotConfigured."""
+        return self._make()
+
+    @cached_property
+    def found(self) -> FoundBackend:
+        """The backend, after some tenths of a second at first. Raises NotConfigured where nothing confines."""
+        return find_backend(self._settings.backend, self.sandbox_environment, self._path)
+
+    async def find(self) -> FoundBackend:
+        """The same without keeping others waiting."""
+        return await asyncio.to_thread(lambda: self.found)
+
+    @property
+    def name(self) -> str:
+        return self.found.backend.name
+
+    @property
+    def confines(self) -> bool:
+        return self.found.backend.confines
+
+    @property
+    def networks(self) -> bool:
+        return self.found.backend.networks
+
+    @property
+    def protects(self) -> bool:
+        return self.found.backend.protects
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        return self.found.backend.prepare(job, decided, before, after)
+
+
+class WorkspaceTools:
+    """Implements `Toolset`: all of these tools. Workspace and work repository are made when they are first needed."""
+
+    def __init__(self, toolsets: Sequence[Toolset], backend: LazyBackend, workspace: WorkspaceSettings) -> None:
+        self._toolsets = {spec.name: toolset for toolset in toolsets for spec in toolset.specs()}
+        self._specs = tuple(spec for toolset in toolsets for spec in toolset.specs())
+        self._backend = backend
+        self._workspace = workspace
+        self._ready = False
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self._specs
+
+    def _make(self) -> None:
+        self._workspace.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_work_repository(self._workspace.work)
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        if not self._ready:
+            try:
+                await asyncio.to_thread(self._make)
+            except OSError as error:
+                why = f"{error.filename} cannot be made: {error.strerror}; see workspace.path and workspace.work_repo"
+                raise ToolFailed(why) from error
+            self._ready = True
+        if call.name in ("exec", "process"):
+            try:
+                await self._backend.find()
+            except NotConfigured as error:
+                raise ToolFailed(str(error)) from error
+        return await self._toolsets[call.name].call(call, context)
+
+
+def _roots(
+    workspace: WorkspaceSettings, settings: SandboxSettings, owner: Path, forbidden: tuple[Path, ...]
+) -> tuple[Roots, Roots]:
+    """Where the file tools may act, and where commands may."""
+    work = Root("work", workspace.work)
+    further = [Root(str(name), Path(name).expanduser(), writable=False) for name in settings.read]
+    further += [Root(str(name), Path(name).expanduser()) for name in settings.write]
+
+    def over(own: Root) -> Roots:
+        return Roots((work, own, *further), base=workspace.work, home=owner, forbidden=forbidden, secret=SECRET_NAME)
+
+    # Commands only read the workspace: what Hob obeys lies there, and nothing tells how a command means its words.
+    return over(Root("workspace", workspace.path)), over(Root("workspace", workspace.path, writable=False))
+
+
+def obeyed_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:
+    """What Hob obeys, below the folders that commands may change; nothing where it lies above, as it usually does."""
+    path = workspace.path.expanduser().resolve()
+    roots = (each.expanduser().resolve() for each in (workspace.work, *map(Path, settings.write)))
+    ways = dict.fromkeys(path.relative_to(root) for root in roots if path.is_relative_to(root))
+    names = (*NAMES, *(f"{name}/" for name in OBEYED_IN_WORKSPACE))
+    return [name if way == Path() else f"{way}/{name}" for way in ways for name in names]
+
+
+async def _note_host(store: Store, context: CallContext, decision: Decision) -> None:
+    """A command was let reach a host, or not."""
+    turn = context.turn
+    who = least_known(each.sender.cls for each in (*turn.inbounds, *turn.joined))
+    outcome, target = "reached" if decision.allowed else "refused", f"{decision.host}:{decision.port}"
+    try:
+        await store.audit.add(of_action("network", outcome, who, turn=turn.id, target=target))
+    except StoreError as error:
+        log.warning("that a command was let reach a host is not noted: %s %s: %s", target, outcome, error)
+
+
+def make_hands(
+    config: Config,
+    store: Store,
+    notices: Notices,
+    clock: Clock,
+    environ: Mapping[str, str],
+    *,
+    kept: Path,
+    notes: FileWorkingMemory,
+    known: KnownSecrets,
+    watching: asyncio.TaskGroup,
+    warn: Warn = nobody_warned,
+) -> ToolRuntime:
+    """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
+
+    What watches over commands in the background are tasks of `watching`; end the commands with `processes.close`. The
+    owner hears by `warn` what no answer tells.
+    """
+    workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
+    owner, path = Path.home(), environ.get("PATH", "")
+    forbidden = (config.home,)
+
+    def make() -> SandboxEnvironment:
+        folder = kept / "sandbox"
+        around = sandbox_environment_of(
+            settings, environ, caches=folder / "caches", state=folder / "state", owner=owner, forbidden=forbidden
+        )
+        return replace(around, protected=(*around.protected, *obeyed_below(workspace, settings)))
+
+    roots, for_commands = _roots(workspace, settings, owner, forbidden)
+    blobs = MaskedBlobs(store.blobs, known)
+    backend = LazyBackend(settings, make, path)
+    changes = FileChanges(kept / "changes.jsonl")
+    bounds = SnapshotLimits(settings.undo_file_mib * MIB, settings.undo_mib * MIB)
+    log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock, bounds), settings.protected)
+    files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep())
+    memories = FileMemories(kept / MEMORIES, clock)
+    remembering = MemoryTools(memories, memories, notes)
+
+    def shown(context: CallContext, call: ToolCall, text: str) -> None:
+        notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
+
+    processes = Processes(backend, clock, limits_of(settings))
+    commands = CommandTools(
+        for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream,
+        partial(obeyed_of, places_of(config)), warn, partial(_note_host, store),
+    )  # fmt: skip
+    writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
+    toolsets = (writing, commands.toolset, remembering.toolset, ConversationTools(notices).toolset)
+    undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
+    toolset = WorkspaceTools(toolsets, backend, workspace)
+    return ToolRuntime(toolset, files, undoing, notes, memories, changes, backend, log, processes, commands.unkept)

@@ -1,0 +1,164 @@
+"""Undoing what turns changed in files: which turn is meant, the undoing itself, and that it is known afterwards."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hob.core.chunks import first_words
+from hob.core.clock import Clock
+from hob.core.errors import HobError, InvalidRequest, NotFound, ToolFailed, ToolRefused
+from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id
+from hob.core.labels import SenderClass
+from hob.core.states import TurnState
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.undo import Undone, UndoNote, undo_of
+from hob.guard.audit.entries import of_action
+from hob.store.store import Store
+from hob.store.turns import TurnRow
+from hob.tools.undo.turn_undo import TurnUndo
+
+_LOOKED_AT = 200  # a session's newest turns, among which the one to be undone is looked for
+_MOST_NAMED = 50  # files that the timeline names
+_PREFIX = undo_of(TurnId(""))
+
+log = logging.getLogger(__name__)
+
+
+class TurnUndoService:
+    """Undoes the changes of one turn at a time. What was begun when Hob was killed is finished by `finish`."""
+
+    def __init__(self, undo: TurnUndo, store: Store, clock: Clock) -> None:
+        self._undo = undo
+        self._done = store.undo_log
+        self._store = store
+        self._clock = clock
+        self._lock = asyncio.Lock()
+
+    async def paths(self, turn: TurnId) -> Sequence[str]:
+        """The files that this turn changed; none where that is not known any more."""
+        try:
+            return await self._undo.paths(turn)
+        except (NotFound, ToolFailed):
+            return ()
+
+    async def newest(self, session: SessionKey) -> TurnId | None:
+        """The session's newest turn that changed files and is not undone."""
+        left = await self._undo.turns()
+        latest = await self._store.turns.latest(session, _LOOKED_AT) if left else ()
+        latest = tuple(turn for turn in latest if turn in left)
+        undone = await self._done.undone(latest)
+        return next((turn for turn in latest if turn not in undone), None)
+
+    async def find(self, name: str, session: SessionKey) -> TurnId:
+        """The turn that a person means: its id, a message's id, `undo:` before one of them, or the newest of all.
+
+        Raises NotFound, and InvalidRequest while it runs.
+        """
+        if not name:
+            newest = await self.newest(session)
+            if newest is None:
+                raise NotFound(f"no turn of {session} has changed files that could be put back")
+            return newest
+        base = name
+        while base.startswith(_PREFIX):
+            base = base.removeprefix(_PREFIX)
+        row = await self._row(base)
+        turn = TurnId(name[: len(name) - len(base)] + row.id)
+        if turn == row.id and row.state in (TurnState.READY, TurnState.RUNNING):
+            raise InvalidRequest(f"{name} is still at work; stop it first")
+        if turn not in await self._undo.turns():
+            raise NotFound(f"{name} has changed no files, or it is so long ago that they are not kept any more")
+        return turn
+
+    async def preview(self, turn: TurnId) -> Mapping[str, Any]:
+        """What `undo` would do, and the differences. Raises NotFound, InvalidRequest."""
+        try:
+            shown = await self._undo.preview(turn)
+        except (ToolFailed, ToolRefused) as error:
+            raise InvalidRequest(str(error)) from error
+        return await self._told(turn, shown.outcome) | {"diff": shown.diff}
+
+    async def undo(self, turn: TurnId, by: str) -> Mapping[str, Any]:
+        """Put back what was there before the turn; the same outcome for whoever asks again by the same name.
+
+        Raises NotFound, InvalidRequest, StoreErrors.
+        """
+        async with self._lock:
+            note = await self._done.find(by)
+            if note is None:
+                try:
+                    planned = (await self._undo.preview(turn)).outcome.restored
+                except (ToolFailed, ToolRefused) as error:
+                    raise InvalidRequest(str(error)) from error
+                note = UndoNote(turn, by, planned)
+                await self._done.begin(note)
+            return await self._told(note.turn, note.outcome or await self._perform(note))
+
+    async def asked_before(self, by: str) -> TurnId | None:
+        """The turn that was undone, or begun to be, for this asker."""
+        note = await self._done.find(by)
+        return None if note is None else note.turn
+
+    async def finish(self) -> int:
+        """End what was begun when Hob was killed; how many there were."""
+        async with self._lock:
+            half_done = await self._done.half_done()
+            for note in half_done:
+                try:
+                    await self._perform(note)
+                except (HobError, OSError) as error:
+                    log.warning("the undoing of %s could not be finished: %s", note.turn, error)
+            return len(half_done)
+
+    async def _perform(self, note: UndoNote) -> Undone:
+        try:
+            done = await self._undo.restore(note.turn)
+        except (ToolFailed, ToolRefused) as error:
+            raise InvalidRequest(str(error)) from error
+        earlier = tuple(path for path in done.unchanged if path in note.planned)  # put back before a crash
+        unchanged = tuple(path for path in done.unchanged if path not in note.planned)
+        done = replace(done, restored=(*earlier, *done.restored), unchanged=unchanged)
+        event = await self._event(note.turn, done)
+        await self._store.timeline.add((event,))
+        kept = "kept" if done.kept else "done"
+        await self._store.audit.add(of_action(event.name, kept, SenderClass.OWNER, turn=note.turn))
+        await self._done.end(note, done)
+        return done
+
+    async def _event(self, turn: TurnId, done: Undone) -> TimelineEvent:
+        row = await self._row(turn.rpartition(_PREFIX)[2])
+        lines = [f"put back: {path}" for path in done.restored]
+        lines += [f"kept: {each.path}: {each.reason}" for each in done.kept]
+        more = [f"and {len(lines) - _MOST_NAMED} more"] if len(lines) > _MOST_NAMED else []
+        return TimelineEvent(
+            new_event_id(),
+            row.trace,
+            new_span_id(),
+            row.span,
+            self._clock.now().timestamp(),
+            EventKind.SYSTEM,
+            "undo" if turn == row.id else "redo",
+            "kept" if done.kept else "ok",
+            session=row.session,
+            turn=row.id,
+            text="\n".join([*lines[:_MOST_NAMED], *more]),
+        )
+
+    async def _row(self, name: str) -> TurnRow:
+        row = await self._store.turns.find(name)
+        if row is None:
+            raise NotFound(f"there is no turn or message {name}; `hob tasks --all` lists them")
+        return row
+
+    async def _told(self, turn: TurnId, done: Undone) -> dict[str, Any]:
+        return {
+            "turn": turn,
+            "words": first_words(await self._store.turns.opening(TurnId(turn.rpartition(_PREFIX)[2]))),
+            "restored": list(done.restored),
+            "unchanged": list(done.unchanged),
+            "kept": [{"path": each.path, "reason": each.reason} for each in done.kept],
+            "running": [each.process or each.command[:80] for each in self._undo.running(turn)],
+            "back": undo_of(turn),
+        }

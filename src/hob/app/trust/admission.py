@@ -1,0 +1,165 @@
+"""The door, opened over this home: the gate, and what becomes of what it notices."""
+
+from functools import cached_property
+from importlib import import_module
+from typing import Protocol, runtime_checkable
+
+from hob.app.notifications.owner_notifier import OwnerNotifier
+from hob.bus.directory import ChannelDirectory
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.ids import digest
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
+from hob.core.people import PairingRequest, SenderAddress
+from hob.core.ports.accept import Accept, Accepted
+from hob.core.ports.guard import Admitted, Refused
+from hob.guard.admission.events import AdmissionEvent, LoopEnded, PairingAsked, Scanned
+from hob.guard.admission.lines import Line, say_line
+from hob.guard.admission.pairing_service import PairingService
+from hob.guard.admission.passphrase import Passphrase
+from hob.guard.admission.rules import AdmissionParts, AdmissionRules, Scans
+from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.audit.entries import of_admission
+from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
+from hob.store.store import Store
+
+SELF_MADE = frozenset({"hob"})
+"""The channel of what Hob says to itself; its sender was classed when it was made."""
+
+
+@runtime_checkable
+class KnowsItself(Protocol):
+    """A channel that knows its own account's id there, or has none yet: what that one writes is not answered."""
+
+    own_id: str
+
+
+class AdmissionController:
+    """Implements `Admission` by the gate. What the gate tells is kept by `settle`."""
+
+    def __init__(
+        self,
+        config: Config,
+        store: Store,
+        pairing_service: PairingService,
+        clock: Clock,
+        notifier: OwnerNotifier,
+        channels: ChannelDirectory,
+        language: str,
+    ) -> None:
+        """Raises NotConfigured for a passphrase that is too short."""
+        settings = config[AdmissionSettings]
+        word = settings.passphrase
+        parts = AdmissionParts(
+            clock,
+            pairing_service.people,
+            pairing_service.pairing,
+            _ScannerWhenNeeded(config[ScannerSettings]),
+            None if word is None else Passphrase(word.reveal(), settings.passphrase_hours, clock),
+            SELF_MADE,
+            language,
+        )
+        self._told: list[AdmissionEvent] = []
+        self._gate = AdmissionRules(settings, parts, self._told.append)
+        self._store = store
+        self._registrar = pairing_service
+        self._telling = notifier
+        self._language = language
+        self._channels = channels
+
+    def said(self, to: Address) -> None:
+        """Hob has sent something there."""
+        self._gate.said(to)
+
+    def admit(self, inbound: Inbound) -> Admitted | Refused:
+        origin = inbound.origin
+        channel: object = self._channels.find(origin)
+        if isinstance(channel, KnowsItself) and channel.own_id:
+            self._gate.is_me(SenderAddress.of(origin.channel, channel.own_id, origin.account))
+        decision = self._gate.admit(inbound)
+        if isinstance(decision, Admitted) and decision.sender.cls is SenderClass.OWNER:
+            alone = not inbound.group and not inbound.hops and origin.channel not in FETCHED_CHANNELS | SELF_MADE
+            if alone:
+                self._telling.owner_is_at(origin, inbound.sender.id)
+        return decision
+
+    def entrance(self, accept: Accept) -> Accept:
+        """What lets messages in, and keeps what the door noticed about one before its sender hears anything."""
+        return AdmittingAccept(accept, self)
+
+    async def settle(self) -> None:
+        """Keep what was told since it was asked last, and tell the owner what concerns them. Raises StoreErrors."""
+        await self._telling.keep()
+        if not self._told:
+            return
+        told = tuple(self._told)
+        self._told.clear()
+        try:
+            for event in told:
+                if isinstance(event, PairingAsked):
+                    await self._registrar.keep(event.request)
+            for event in told:
+                await self._tell(event)
+            await self._store.audit.add(*map(of_admission, told))
+        except StoreError:
+            for event in told:
+                if isinstance(event, PairingAsked):  # nobody will be told this code
+                    self._registrar.pairing.settle(event.request.address, denied=False)
+            raise
+
+    async def _tell(self, event: AdmissionEvent) -> None:
+        match event:
+            case PairingAsked(request):
+                key = digest(f"{request.code} {request.address}")[:16]
+                text = self._say(Line.ASKS, who=_who(request))
+                await self._telling.tell(text, "pairing", key=key, sender=str(request.address))
+            case LoopEnded(address, seconds):
+                text = self._say(Line.LOOPED, who=address, seconds=f"{seconds:.0f}")
+                await self._telling.tell(text, "loop", sender=str(address))
+            case Scanned(inbound, action, findings):
+                who = f"{inbound.origin.channel}:{inbound.sender.id}"
+                if action == ScannerAction.ASK:
+                    text = self._say(Line.ATTACKED, who=who, findings=", ".join(findings))
+                    await self._telling.tell(text, "scanner", sender=who, trace=inbound.trace)
+                else:
+                    await self._telling.note(", ".join(findings), f"scanner_{action}", sender=who, trace=inbound.trace)
+
+    def _say(self, line: Line, **values: object) -> str:
+        return say_line(line, self._language, **values)
+
+
+class AdmittingAccept:
+    """Implements `Accept`: what the door noticed about a message is kept before its sender hears anything."""
+
+    def __init__(self, accept: Accept, door: AdmissionController) -> None:
+        self._accept = accept
+        self._door = door
+
+    async def __call__(self, inbound: Inbound) -> Accepted:
+        try:
+            return await self._accept(inbound)
+        finally:
+            await self._door.settle()
+
+
+class _ScannerWhenNeeded:
+    """Implements the gate's `Scans`; the rules take some hundredths of a second to load."""
+
+    def __init__(self, settings: ScannerSettings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _scanner(self) -> Scans:
+        scanner: Scans = import_module("hob.guard.screening.scanner.scanner").ContentScanner(self._settings)
+        return scanner
+
+    def look(self, text: str, cls: SenderClass) -> tuple[ScannerAction, tuple[str, ...]]:
+        if self._settings.action_of(cls) is ScannerAction.NONE:
+            return ScannerAction.NONE, ()
+        return self._scanner.look(text, cls)
+
+
+def _who(request: PairingRequest) -> str:
+    return f"{request.address}, “{request.name}”" if request.name else str(request.address)

@@ -1,0 +1,197 @@
+"""Questions to people, from asking to the answer's effect: the ledger, the bus and whoever looks, joined."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from hob.bus.session_commands import command_event
+from hob.bus.session_queues import SessionQueues
+from hob.core.answers import Answer as Line
+from hob.core.answers import answer as say
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotAllowed, NotFound, StoreError
+from hob.core.ids import ApprovalId, SessionKey, TurnId
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound
+from hob.core.ports.accept import Accepted
+from hob.core.states import ApprovalState
+from hob.core.steps import ApprovalAnswered, ApprovalAsked
+from hob.core.timeline import TimelineEvent
+from hob.core.tools import ToolCall
+from hob.core.turns import Turn, WaitsFor
+from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, parse_answer
+from hob.guard.approvals.ledger import Answered, ApprovalLedger, ApprovalOutcome
+from hob.guard.audit.entries import of_action
+from hob.store.approvals import Approval, Grant
+from hob.store.store import Store
+
+_NOTE_SECONDS = 60.0
+
+log = logging.getLogger(__name__)
+
+
+class ApprovalService:
+    """Implements the agent's `Approvals` and the bus's `Questions`."""
+
+    def __init__(
+        self, store: Store, session_queues: SessionQueues, ledger: ApprovalLedger, clock: Clock, language: str
+    ) -> None:
+        self._store = store
+        self._lanes = session_queues
+        self._ledger = ledger
+        self._clock = clock
+        self._language = language
+        self._stands = asyncio.Event()
+
+    # for the turn
+
+    async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
+        id = await self._ledger.ask(call, reason, turn)
+        self._stands.set()
+        return id
+
+    async def tell(self, approval: ApprovalId) -> str:
+        return await self._ledger.tell(approval)
+
+    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+        return await self._ledger.find_answer(asked)
+
+    # for the bus
+
+    async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
+        """Take a message that answers a question, whoever asked; None where it answers none. Raises StoreErrors."""
+        asking = await self._store.turns.parked((WaitsFor.ANSWER,), session)
+        said = parse_answer(inbound.text)
+        if said is not None:
+            taken = await self._decide(said, inbound, session, event, in_doubt=bool(asking))
+            if taken is not None:
+                return taken
+        if not asking or not inbound.text.strip() or inbound.attachments:
+            return None
+        accepted = await self._store.inbox.join(inbound, session=session, turn=asking[0], event=event)
+        if accepted is not None and not accepted.duplicate:
+            await self._wake(asking[0])
+        return accepted
+
+    async def _decide(
+        self, said: ApprovalReply, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, in_doubt: bool
+    ) -> Accepted | None:
+        origin = inbound.origin
+        earlier = await self._store.inbox.find_key(origin.channel, origin.account, inbound.key)
+        if earlier is not None:
+            return earlier
+        began = self._clock.monotonic()
+        await self._expire()
+        waiting = await self._store.approvals.open(session)
+        if said.id is None and len(waiting) == 1 and not in_doubt:
+            in_doubt = not await self._store.approvals.is_last_said(waiting[0], origin)
+        answered = await self._ledger.answer(said, inbound, waiting, in_doubt=in_doubt)
+        if answered.outcome is ApprovalOutcome.UNCLEAR:
+            return None
+        if answered.outcome is ApprovalOutcome.TAKEN:
+            await self._settled(answered)
+        text = self._line(answered)
+        reply = command_event(
+            inbound,
+            text,
+            session=session,
+            parent=event.span,
+            at=self._clock.now().timestamp(),
+            seconds=self._clock.monotonic() - began,
+        )
+        return await self._store.inbox.answered(inbound, session=session, answer=text, event=event, reply_event=reply)
+
+    # for the command line and the API
+
+    async def open(self) -> Sequence[Approval]:
+        """The questions that stand, oldest first. Raises StoreErrors."""
+        await self._expire()
+        return await self._store.approvals.open()
+
+    async def find(self, id: str) -> Approval:
+        """One question, answered or not. Raises NotFound."""
+        found = await self._store.approvals.find(id)
+        if found is None:
+            raise NotFound(f"there is no question {id}; `hob approvals` lists those that stand")
+        return found
+
+    async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
+        """Answer as the owner, who is known already; the question, and a line. The same answer again is none.
+
+        Raises NotFound, NotAllowed, InvalidRequest.
+        """
+        await self._expire()
+        await self.find(id)
+        try:
+            reach = ApprovalScope(scope)
+        except ValueError:
+            raise InvalidRequest(f"{scope!r} is no reach of a leave; there is {', '.join(ApprovalScope)}") from None
+        answered = await self._ledger.settle(ApprovalId(id), ApprovalReply(allowed, ApprovalId(id), reach), by)
+        if answered.approval is None or not (
+            answered.outcome is ApprovalOutcome.TAKEN or _same(answered.approval, allowed, reach)
+        ):
+            raise NotAllowed(answered.line)
+        await self._settled(answered)
+        return answered.approval, self._line(answered)
+
+    def scopes(self, approval: Approval) -> Sequence[str]:
+        """How far a leave may reach here."""
+        return [scope.value for scope in self._ledger.scopes(approval)]
+
+    async def grants(self) -> Sequence[Grant]:
+        """The leaves that hold for more than once, oldest first. Raises StoreErrors."""
+        return await self._store.approvals.grants()
+
+    async def revoke(self, id: str) -> None:
+        """Take one of those back. Raises NotFound."""
+        if not await self._store.approvals.revoke(id, of_action("grant.revoke", "done", SenderClass.OWNER, target=id)):
+            raise NotFound(f"no leave is called {id}; `hob approvals grants` lists those that hold")
+
+    def _line(self, answered: Answered) -> str:
+        approval = answered.approval
+        if answered.outcome is not ApprovalOutcome.TAKEN or approval is None:
+            return answered.line
+        line = Line.APPROVAL_ALLOWED if approval.state is ApprovalState.ALLOWED else Line.APPROVAL_DENIED
+        return "\n".join(filter(None, (say(line, self._language, tool=approval.tool), answered.line)))
+
+    async def _settled(self, answered: Answered) -> None:
+        self._stands.set()
+        if answered.approval is not None:
+            await self._wake(answered.approval.turn)
+
+    async def _wake(self, turn: TurnId) -> None:
+        await self._lanes.wake(turn)
+
+    # time
+
+    async def run(self) -> None:
+        """Wake turns whose questions nobody answered, for as long as it runs. At first: what was answered unheard."""
+        await self._ledger.load()
+        for turn in await self._store.turns.unheard():
+            await self._wake(turn)
+        while True:
+            end = self._ledger.next_end
+            if end is None:
+                self._stands.clear()
+                await self._stands.wait()
+                continue
+            await self._clock.sleep(max(0.0, min(end - self._clock.monotonic(), _NOTE_SECONDS)))
+            try:
+                await self._expire()
+                await self._ledger.note()
+            except StoreError as error:
+                log.error("questions wait for the store: %s", error)
+                await self._clock.sleep(_NOTE_SECONDS)
+
+    async def _expire(self) -> None:
+        for id in await self._ledger.expire_due():
+            approval = await self._store.approvals.find(id)
+            if approval is not None:
+                await self._wake(approval.turn)
+
+
+def _same(approval: Approval, allowed: bool, scope: ApprovalScope) -> bool:
+    """Whether the question was answered just so before, e.g. by a request whose reply was lost."""
+    if not allowed:
+        return approval.state is ApprovalState.DENIED
+    return approval.state in (ApprovalState.ALLOWED, ApprovalState.USED) and approval.scope == scope

@@ -1,0 +1,58 @@
+"""Who came to the API without its token, for the audit log."""
+
+import asyncio
+import logging
+from collections import Counter
+
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.guard.audit.entries import of_authentication
+from hob.store.audit.audit import AuditEntry, AuditLog
+
+_PAUSE = 60.0
+_MOST_PLACES = 50
+
+log = logging.getLogger(__name__)
+
+
+class AuthFailureLog:
+    """Call it with where an attempt came from. The first is told at once, a series as one entry a minute and place."""
+
+    def __init__(self, audit: AuditLog, clock: Clock) -> None:
+        self._audit = audit
+        self._clock = clock
+        self._counts: Counter[str] = Counter()
+        self._came = asyncio.Event()
+
+    def __call__(self, who: str) -> None:
+        known = who in self._counts or len(self._counts) < _MOST_PLACES
+        self._counts[who if known else "others"] += 1
+        self._came.set()
+
+    async def run(self) -> None:
+        """Write them down as long as it runs, and what is left at its end."""
+        try:
+            while True:
+                await self._came.wait()
+                await self._write()
+                await self._clock.sleep(_PAUSE)
+        finally:
+            await self._write()
+
+    async def _write(self) -> None:
+        self._came.clear()
+        counts, self._counts = self._counts, Counter()
+        try:
+            if counts:
+                await self._audit.add(*(_entry(who, times) for who, times in counts.items()))
+        except StoreError as error:
+            self._counts.update(counts)
+            log.warning(
+                "%d attempts to come in without the token are not in the audit log yet: %s", counts.total(), error
+            )
+
+
+def _entry(who: str, times: int) -> AuditEntry:
+    return of_authentication(
+        "api", "wrong" if times == 1 else "too_often", who if times == 1 else f"{who}, {times} times"
+    )

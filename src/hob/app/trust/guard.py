@@ -1,0 +1,180 @@
+"""The guard over this home: rules, ledger and what they need to see of the other parts. Heavy: loaded when needed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from os.path import lexists
+from pathlib import Path
+
+from hob.agent.prompt.aging import age
+from hob.agent.prompt.pairing import pair
+from hob.agent.prompt.window import select
+from hob.agent.settings import AgentSettings
+from hob.app.notifications.owner_notifier import OwnerNotifier
+from hob.app.tools.executable_config import places_of
+from hob.app.tools.lazy_runtime import FOLDER
+from hob.app.tools.runtime import ToolRuntime
+from hob.app.tools.tainted_writes import StoredTaintedWrites
+from hob.app.trust.approvals import ApprovalService
+from hob.app.trust.lazy_guard import contacts_of
+from hob.app.trust.policy_inputs import TurnPolicyInputs
+from hob.bus.session_queues import SessionQueues
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured
+from hob.core.files import BootstrapFile
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
+from hob.core.models import Entry
+from hob.core.people import OWNER_ID
+from hob.core.screening.detectors import find
+from hob.core.screening.kinds import SensitiveKind
+from hob.core.tools import ToolSpec
+from hob.core.turns import View
+from hob.guard.admission.actions import ActionRates, TooOften
+from hob.guard.admission.lines import Line, say_line
+from hob.guard.admission.people import People, address_of
+from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.approvals.binding import Binder
+from hob.guard.approvals.ledger import ApprovalLedger
+from hob.guard.audit.entries import of_rate
+from hob.guard.policy.call_analysis import ArgumentReader
+from hob.guard.policy.commands import command_reader
+from hob.guard.policy.context import Sandbox
+from hob.guard.policy.hard_rules import HardRules
+from hob.guard.policy.judge import PolicyJudge
+from hob.guard.policy.policy import Policy
+from hob.guard.policy.rate_limits import ToolRateLimit
+from hob.guard.settings import ApprovalSettings, PolicySettings
+from hob.store.store import Store
+from hob.tools.sandbox.environment import search_path
+from hob.tools.sandbox.network.hosts import HostRules, host_name
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.tools.sandbox.toolchains import find_toolchains
+
+_PERSONAL = frozenset(SensitiveKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The guard, made."""
+
+    policy: Policy
+    reader: ArgumentReader
+    judge: PolicyJudge
+    approving: ApprovalService
+
+
+def guard(
+    config: Config,
+    store: Store,
+    session_queues: SessionQueues,
+    tool_runtime: ToolRuntime,
+    clock: Clock,
+    *,
+    specs: Callable[[], Mapping[str, ToolSpec]],
+    language: str,
+    secrets: Callable[[str], Sequence[str]],
+    identity: Callable[[], Sequence[BootstrapFile]],
+    people: People,
+    notifier: OwnerNotifier,
+) -> Guard:
+    """Judge and ledger over an open store and open tools; `specs` are all that turns may call."""
+    policy, reader = rules_of(config, tool_runtime, secrets)
+    ledger = ApprovalLedger(
+        store.approvals,
+        store.decisions,
+        clock,
+        config[ApprovalSettings],
+        Binder(reader, _search(config[SandboxSettings])),
+        tool_runtime.diff_of,
+        language,
+        tool_runtime.refusal_of,
+    )
+    policy_inputs = TurnPolicyInputs(
+        config[PolicySettings],
+        store.sessions,
+        store.journal,
+        store.transcript,
+        reader,
+        specs,
+        BackendHere(tool_runtime, config[SandboxSettings]),
+        identity,
+        lambda: contacts_of(people),
+        partial(_shown, config[AgentSettings], clock),
+    )
+    rates = ActionRates(config[AdmissionSettings].limits, clock)
+    pace = ToolRateLimit(rates, partial(_who_is, people), partial(_alert, store, notifier, language))
+    foreign = StoredTaintedWrites(config.home / FOLDER / "foreign.jsonl", tool_runtime.undoing.paths)
+    judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, pace, language, foreign)
+    return Guard(policy, reader, judge, ApprovalService(store, session_queues, ledger, clock, language))
+
+
+def _search(settings: SandboxSettings) -> Sequence[str]:
+    """Where commands find their programs. Toolchains that are named wrongly keep every command from running."""
+    try:
+        return search_path(find_toolchains(settings.toolchains, Path.home()).path)
+    except NotConfigured:
+        return search_path(())
+
+
+def _who_is(people: People, inbound: Inbound) -> str:
+    """Whoever wrote this, over all their addresses."""
+    if inbound.origin.channel in FETCHED_CHANNELS:
+        return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER) else OWNER_ID
+    address = address_of(inbound)
+    person = people.find(address)
+    return str(address) if person is None else person.id
+
+
+async def _alert(
+    store: Store, notifier: OwnerNotifier, language: str, who: str, app: str, why: TooOften, cls: SenderClass
+) -> None:
+    await store.audit.add(of_rate(app, "cooled_down", cls, who))
+    await notifier.tell(say_line(Line.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
+
+
+def rules_of(
+    config: Config, tool_runtime: ToolRuntime, secrets: Callable[[str], Sequence[str]]
+) -> tuple[Policy, ArgumentReader]:
+    """The policy of this home, and the reader of calls it needs."""
+    places = places_of(config)
+    reader = ArgumentReader(
+        places,
+        command_reader(places),
+        secrets=secrets,
+        personal=_personal,
+        resolve=tool_runtime.places_of,
+        stands=lexists,
+    )
+    return Policy(HardRules(places), config[PolicySettings]), reader
+
+
+class BackendHere:
+    """Implements `Confining` by the backend that works here."""
+
+    def __init__(self, tool_runtime: ToolRuntime, settings: SandboxSettings) -> None:
+        self._hands = tool_runtime
+        self._settings = settings
+
+    async def sandbox(self) -> Sandbox:
+        backend = (await self._hands.backend.find()).backend
+        rules = HostRules(self._settings.hosts)
+        return Sandbox(
+            confined=backend.confines,
+            versioned=not await self._hands.unkept(),
+            plain=self._settings.backend == "plain",
+            exposed=not backend.protects,
+            reaches=lambda host: rules.allow(host_name(host)),
+            online=bool(self._settings.hosts),
+        )
+
+
+def _shown(settings: AgentSettings, clock: Clock, view: View) -> Sequence[Entry]:
+    """What of earlier turns a prompt shows whole, or did when the turn began."""
+    began = clock.now().timestamp() - settings.run_seconds
+    return age(pair(select(view, settings)), began, settings)
+
+
+def _personal(text: str) -> Sequence[str]:
+    return [text[found.start : found.end] for found in find(text, _PERSONAL)]

@@ -1,0 +1,184 @@
+"""What the judge has to know of a turn beside its messages: how its session is set, and what it has read."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Protocol, TypeVar
+
+from hob.core.errors import NotConfigured
+from hob.core.files import BootstrapFile
+from hob.core.ids import CallId
+from hob.core.models import Entry
+from hob.core.ports.journal import Journal, Sessions, Transcript
+from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
+from hob.core.tools import Effect, ToolCall, ToolSpec
+from hob.core.turns import Turn, View
+from hob.guard.policy.call_analysis import ArgumentReader, read_call
+from hob.guard.policy.context import Private, Sandbox
+from hob.guard.policy.exemptions import urls_in
+from hob.guard.policy.judge import PolicyInput
+from hob.guard.policy.modes import Autonomy, Mode
+from hob.guard.settings import PolicySettings
+from hob.guard.wording.reasons import because
+
+T = TypeVar("T", bound=StrEnum)
+PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
+"""Identity files whose words are the owner's alone."""
+
+_READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_MOST_HEARD = 60  # entries in which the name of what taints is looked for
+_LONGEST_NAME = 80
+_MOST_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
+
+
+class Confining(Protocol):
+    """Where commands run, found when first asked for."""
+
+    async def sandbox(self) -> Sandbox:
+        """As the guard sees it. Raises NotConfigured."""
+        ...
+
+
+class TurnPolicyInputs:
+    """Implements the judge's `Situations` over the store."""
+
+    def __init__(
+        self,
+        settings: PolicySettings,
+        sessions: Sessions,
+        journal: Journal,
+        transcript: Transcript,
+        reader: ArgumentReader,
+        specs: Callable[[], Mapping[str, ToolSpec]],
+        confining: Confining,
+        identity: Callable[[], Sequence[BootstrapFile]],
+        contacts: Callable[[], Mapping[str, tuple[str, ...]]],
+        shown: Callable[[View], Sequence[Entry]],
+    ) -> None:
+        """`shown` gives the entries of earlier turns that a prompt still shows whole."""
+        self._settings = settings
+        self._sessions = sessions
+        self._journal = journal
+        self._transcript = transcript
+        self._reader = reader
+        self._specs = specs
+        self._confining = confining
+        self._identity = identity
+        self._contacts = contacts
+        self._shown = shown
+
+    async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
+        session = await self._sessions.get(turn.session)
+        steps = await self._journal.load_steps(turn.id)
+        # where commands run takes a moment to find out, and only they are judged by it
+        sandbox = await self._sandbox() if Effect.EXECUTES in spec.effects else Sandbox()
+        # what an earlier turn read may still stand before the model; a command that may send is asked about anyway
+        sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
+        view = await self._transcript.load_view(turn.session, _MOST_SHOWN) if sends else View()
+        made = (*_made_before(self._shown(view)), *_made(steps))
+        files = (Private(text=each.text) for each in self._identity() if each.name in PRIVATE_FILES)
+        return PolicyInput(
+            mode=_word(Mode, session.permission or self._settings.mode),
+            autonomy=_word(Autonomy, session.autonomy or self._settings.autonomy),
+            model=next((step.model for step in reversed(steps) if isinstance(step, ModelAsked)), ""),
+            depth=max((inbound.hops for inbound in turn.inbounds), default=0),
+            sandbox=sandbox,
+            private=(*files, *_summarised(view), *self._private(made, sandbox)),
+            searched=self._searched((*_made_before(view.entries), *_made(steps))) if sends else frozenset(),
+            contacts=self._contacts(),
+            heard=await self._heard(turn, spec, steps),
+        )
+
+    async def _heard(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
+        """What of others stands before the model, by names that people know; the newest first.
+
+        It is looked for where something might be asked, and in earlier turns only where this one has nothing.
+        """
+        if spec.effects <= _READING:
+            return ()
+        results = {step.result.call: step.result for step in steps if isinstance(step, ToolReceived)}
+        foreign = {call for call, result in results.items() if not result.label.trusted}
+        calls = [step.call for step in reversed(steps) if isinstance(step, ToolIntended) and step.call.id in foreign]
+        names = dict.fromkeys(self._named(call) for call in calls)
+        files = (each.name for each in self._identity() if not each.label.trusted)
+        names |= dict.fromkeys(because("{name}, not accepted", name=name) for name in files)
+        return tuple(names) or tuple([name async for name in self._heard_before(turn)])
+
+    async def _heard_before(self, turn: Turn) -> AsyncIterator[str]:
+        view = await self._transcript.load_view(turn.session, _MOST_HEARD)
+        entries = self._shown(view)
+        foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}
+        made = [call for each in reversed(entries) for call in each.calls if call.id in foreign]
+        for name in dict.fromkeys(map(self._named, made)):
+            yield because("{what}, with an earlier message", what=name)
+        if view.summary is not None and not view.summary.label.trusted:
+            yield because("the summary of what was said before")
+
+    def _named(self, call: ToolCall) -> str:
+        """The files that a call has read, as people call them; the tool where it has read none."""
+        reading = self._reader.readings.get(call.name)
+        arguments = _arguments(call)
+        paths = [arguments.get(name) for name in (reading.paths if reading is not None else ())]
+        named = ", ".join(path[:_LONGEST_NAME] for path in paths if isinstance(path, str) and path)
+        return named or because("what {tool} gave", tool=call.name)
+
+    async def _sandbox(self) -> Sandbox:
+        try:
+            return await self._confining.sandbox()
+        except NotConfigured:  # the call itself says what is missing
+            return Sandbox(confined=False, versioned=False)
+
+    def _private(self, calls: Iterable[tuple[ToolCall, str]], sandbox: Sandbox) -> Iterator[Private]:
+        """What these calls have read of the owner's."""
+        specs = self._specs()
+        for call, told in calls:
+            spec = specs.get(call.name)
+            if spec is not None and Effect.READS_PRIVATE in spec.effects:
+                analysis = read_call(call, spec, self._reader, sandbox)
+                yield Private(analysis.paths if analysis and analysis.paths else (spec.name,), told)
+
+    def _searched(self, calls: Iterable[tuple[ToolCall, str]]) -> frozenset[str]:
+        """The addresses that the search provider gave, in this turn or of late in its session."""
+        return frozenset().union(*(urls_in(told) for call, told in calls if self._searches(call.name)))
+
+    def _searches(self, tool: str) -> bool:
+        reading = self._reader.readings.get(tool)
+        return reading is not None and reading.searches
+
+
+def _arguments(call: ToolCall) -> Mapping[str, object]:
+    try:
+        value = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
+    """The calls that a turn has made, with what they gave. Ids may come again; a result stands behind its own call."""
+    told: dict[CallId, str] = {}
+    for step in reversed(steps):
+        if isinstance(step, ToolReceived):
+            told[step.result.call] = step.result.text
+        if isinstance(step, ToolIntended):
+            yield step.call, told.pop(step.call.id, "")
+
+
+def _made_before(entries: Sequence[Entry]) -> Iterator[tuple[ToolCall, str]]:
+    """The same of earlier turns."""
+    told: dict[CallId, str] = {}
+    for entry in reversed(entries):
+        if entry.call is not None:
+            told[entry.call] = entry.text
+        for call in entry.calls:
+            yield call, told.pop(call.id, "")
+
+
+def _summarised(view: View) -> Iterator[Private]:
+    if view.summary is not None:
+        yield Private(text=view.summary.text)
+
+
+def _word(kind: type[T], word: str) -> T:
+    """The mode or level of this name; the strictest, which is the first, where an older Hob knew it under another."""
+    return next((each for each in kind if each.value == word), next(iter(kind)))

@@ -1,0 +1,277 @@
+"""The turn services: what turns are made with, over the kernel and the features. They begin nothing."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hob.agent.budget.budget import Budget
+from hob.agent.budget.limits import SpendingSettings
+from hob.agent.commands.inspection import Inspector
+from hob.agent.commands.permission_modes import PermissionLevel, PermissionModes
+from hob.agent.commands.slash_commands import SlashCommands
+from hob.agent.compaction.compaction import Compactor
+from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.context_room import ContextRoom
+from hob.agent.sessions import zone_of
+from hob.agent.settings import AgentSettings
+from hob.agent.turn.dependencies import TurnDependencies
+from hob.agent.turn.driver import Driver
+from hob.agent.turn.hooks import Hooks
+from hob.app.background_tasks import Afterwards, open_background_tasks
+from hob.app.extras import Extras
+from hob.app.kernel import CACHE, Kernel
+from hob.app.maintenance.person_erasure import PersonErasure
+from hob.app.maintenance.reload import SettingsReload
+from hob.app.maintenance.sessions import OwnerSessions
+from hob.app.models.catalog import ModelCatalog, open_model_catalog
+from hob.app.models.probe import ModelProbe
+from hob.app.models.usage_report import UsageReport
+from hob.app.operations import DaemonOperations
+from hob.app.settings_sections import read_config
+from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.app.trust.admission import AdmissionController
+from hob.app.trust.lazy_guard import LazyGuard, load_guard
+from hob.bus.accept import Acceptor
+from hob.core.errors import ModelError
+from hob.core.ports.guard import Judge
+from hob.core.ports.model import Model, Prices
+from hob.core.ports.tools import Toolset
+from hob.guard.approvals.answers import may_answer
+from hob.guard.policy.modes import Autonomy, Mode
+from hob.guard.screening.masking.masked_ports import MaskedAdmission
+from hob.guard.screening.masking.models import masked_model
+from hob.guard.screening.masking.personal import mask_personal
+from hob.guard.settings import ApprovalSettings, PolicySettings
+from hob.providers.catalog.prices import open_prices
+from hob.providers.catalog.profiles import ModelProfiles
+from hob.providers.opening import open_model
+from hob.providers.routing.choice import Choice
+from hob.providers.routing.routing import ModelRouter
+from hob.providers.screening.screening import Screening
+from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
+from hob.providers.settings import ModelSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What stands beside the kernel before turns can be made: the tools, and how the features are, for `status`."""
+
+    tool_runtime: LazyToolRuntime
+    views: Callable[[], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Thinking:
+    """What asks models, and what the driver and the commands share of it."""
+
+    routes: ModelRouter
+    model: Model
+    prices: Prices
+    default_model: Callable[[], str]
+    room: ContextRoom
+    prompts: PromptBuilder
+    budget: Budget
+    compactor: Compactor
+
+
+@dataclass(frozen=True, slots=True)
+class TurnServices:
+    """What runs turns and lets messages in, whole and at rest."""
+
+    driver: Driver
+    commands: SlashCommands
+    accept: Acceptor
+    door: AdmissionController
+    guard: LazyGuard
+    operations: DaemonOperations
+    model_catalog: ModelCatalog
+    reloading: SettingsReload
+    prepare: Callable[[], None]
+    """Begins what a daemon does before anybody waits for it."""
+
+
+async def make_turn_services(
+    stack: AsyncExitStack,
+    kernel: Kernel,
+    features: Features,
+    extras: Extras,
+    *,
+    address: str,
+    on_hand_over: Callable[[], None] | None,
+) -> TurnServices:
+    """What they hold open is closed with the stack. `address` is where the API can be reached, `hob.sock` apart."""
+    config, session_queues, tool_runtime = kernel.config, kernel.session_queues, features.tool_runtime
+    toolset = extras.wrap_tools(extras.toolset or tool_runtime)
+    guard = _make_guard(kernel, tool_runtime, toolset)
+    thinking = await _open_thinking(stack, kernel, tool_runtime, extras)
+    background_tasks = await stack.enter_async_context(open_background_tasks())
+    driver = Driver(_parts(kernel, thinking, toolset, extras.judge or guard, guard, background_tasks, extras))
+    reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, thinking.routes.become)
+    operations = _make_desk(kernel, features, thinking, toolset, reloading, address, on_hand_over)
+    commands = _make_commands(kernel, operations, thinking)
+    door = AdmissionController(
+        config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language
+    )
+    accept = Acceptor(
+        session_queues.context,
+        commands=commands,
+        admission=MaskedAdmission(extras.admission or door, kernel.known),
+        arrived=session_queues.arrived,
+        adopt=session_queues.adopt if kernel.one_shot else None,
+        questions=guard,
+    )
+    models = open_model_catalog(config[ModelSettings], kernel.choice, thinking.budget, kernel.clock)
+    model_catalog = await stack.enter_async_context(models)
+    stack.enter_context(kernel.signals.settings.heard_by(lambda _: thinking.routes.look_again()))
+
+    def prepare() -> None:
+        background_tasks(thinking.prices.prepare([thinking.default_model()]))
+        background_tasks(kernel.learn_all())
+        background_tasks(tool_runtime.tidy())
+
+    return TurnServices(driver, commands, accept, door, guard, operations, model_catalog, reloading, prepare)
+
+
+def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, toolset: Toolset) -> LazyGuard:
+    known = kernel.known
+    return LazyGuard(
+        kernel.store,
+        lambda: load_guard()(
+            kernel.config,
+            kernel.store,
+            kernel.session_queues,
+            tool_runtime.made,
+            kernel.clock,
+            specs=lambda: {**tool_runtime.named(), **{spec.name: spec for spec in toolset.specs()}},
+            language=kernel.language,
+            secrets=lambda text: ("a known secret",) if known(text) != text else (),
+            identity=kernel.files.load,
+            people=kernel.pairing_service.people,
+            notifier=kernel.notifier,
+        ),
+    )
+
+
+async def _open_thinking(
+    stack: AsyncExitStack, kernel: Kernel, tool_runtime: LazyToolRuntime, extras: Extras
+) -> _Thinking:
+    config, store, clock, salt = kernel.config, kernel.store, kernel.clock, kernel.salt
+    models, settings, cache = config[ModelSettings], config[AgentSettings], config.home / CACHE
+    prices, table = open_prices(models.prices, kernel.choice, cache, clock)
+    profiles = ModelProfiles(kernel.choice, table)
+    screening = Screening(config[PromptGuardSettings], config[SanitizerSettings], config[ClassifierSettings], salt)
+    opened = open_model(
+        models,
+        clock,
+        choice=kernel.choice,
+        blobs=store.blobs,
+        profiles=profiles,
+        screening=screening,
+        folder=cache,
+        silence=settings.idle_seconds * 0.75,  # before the turn itself gives up
+        changed=(prices.become, profiles.become),
+    )
+    routes = await stack.enter_async_context(opened)
+    model, room = masked_model(extras.wrap_model(routes), kernel.known), ContextRoom(profiles)
+    limits, zone = config[SpendingSettings], zone_of(settings.timezone)
+    budget = Budget(limits, store.ledger, prices, clock, settings.language, zone)
+    prompts = PromptBuilder(settings, clock, kernel.files, salt=salt, context_room=room, notes=tool_runtime.notes)
+    compactor = Compactor(
+        settings, model=model, transcript=store.transcript, budget=budget, clock=clock, salt=salt, context_room=room
+    )
+    return _Thinking(routes, model, prices, partial(_usual_model, kernel.choice), room, prompts, budget, compactor)
+
+
+def _parts(
+    kernel: Kernel,
+    thinking: _Thinking,
+    toolset: Toolset,
+    judge: Judge,
+    approvals: LazyGuard,
+    background_tasks: Afterwards,
+    extras: Extras,
+) -> TurnDependencies:
+    store, settings = kernel.store, kernel.config[AgentSettings]
+    return TurnDependencies(
+        model=thinking.model,
+        journal=extras.wrap_journal(store.journal),
+        transcript=store.transcript,
+        sessions=store.sessions,
+        toolset=toolset,
+        judge=judge,
+        approvals=approvals,
+        prompts=thinking.prompts,
+        notices=kernel.hub,
+        budget=thinking.budget,
+        blobs=store.blobs,
+        clock=kernel.clock,
+        hooks=Hooks(extras.hooks, kernel.clock, settings.hook_seconds),
+        # the terminal and the API take a reply of any length in one piece
+        limit_of=lambda address: kernel.channels.limit_of(address) or 10_000_000,
+        background_tasks=background_tasks,
+        settings=settings,
+        default_model=thinking.default_model,
+        compactor=thinking.compactor,
+        context_room=thinking.room,
+        mask=kernel.known,
+        mask_personal=mask_personal,
+    )
+
+
+def _make_desk(
+    kernel: Kernel,
+    features: Features,
+    thinking: _Thinking,
+    toolset: Toolset,
+    reloading: SettingsReload,
+    address: str,
+    on_hand_over: Callable[[], None] | None,
+) -> DaemonOperations:
+    config, store, clock, tool_runtime = kernel.config, kernel.store, kernel.clock, features.tool_runtime
+    erasure = store.erasure.with_keepers((tool_runtime,))
+    return DaemonOperations(
+        kernel,
+        thinking.compactor,
+        Inspector(
+            config[AgentSettings], thinking.prompts, store.transcript, store.sessions, toolset, thinking.default_model,
+            thinking.model,
+        ),
+        UsageReport(store.ledger, thinking.budget, clock),
+        # its file may have changed
+        ModelProbe(thinking.budget, clock, (lambda: config) if kernel.one_shot else read_config),
+        thinking.routes,
+        tool_runtime,
+        OwnerSessions(store, erasure, kernel.session_queues),
+        PersonErasure(store, erasure, kernel.pairing_service, tool_runtime, config.home),
+        reloading,
+        features.views,
+        address,
+        on_hand_over,
+    )  # fmt: skip
+
+
+def _make_commands(kernel: Kernel, operations: DaemonOperations, thinking: _Thinking) -> SlashCommands:
+    config = kernel.config
+    policy, channels = config[PolicySettings], config[ApprovalSettings].channels
+    permission_modes = PermissionModes(
+        PermissionLevel(tuple(Mode), policy.mode),
+        PermissionLevel(tuple(Autonomy), policy.autonomy),
+        lambda inbound: not may_answer(inbound, channels),
+    )
+    home, sessions = kernel.session_queues.context.routing.session_of, kernel.store.sessions
+    return SlashCommands(
+        operations, sessions, thinking.budget, kernel.clock, config[AgentSettings], thinking.default_model,
+        thinking.model,
+        permission_modes, home,
+    )  # fmt: skip
+
+
+def _usual_model(choice: Choice) -> str:
+    """The usual model's name, as far as it is known without asking a server."""
+    try:
+        ref = choice.default()
+    except ModelError:
+        return ""
+    return str(ref) if ref is not None and ref.model else ""

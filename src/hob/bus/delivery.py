@@ -1,0 +1,248 @@
+"""Delivers the outbox: in order in each chat, again until it is taken, and never more often than its channel allows."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from hob.bus.settings import BusSettings
+from hob.bus.waiting import backoff, wait_for_event, within
+from hob.core.clock import Clock
+from hob.core.errors import NotFound, SendFailed, StoreError
+from hob.core.ids import new_event_id, new_span_id
+from hob.core.messages import Address
+from hob.core.ports.channel import Channel, Delivered, Repeats
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.tracing import OWN, TRACE
+from hob.store.database.state_moves import IllegalMove
+from hob.store.outbox import OutboxRow
+from hob.store.store import Store
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+LONGEST_NAP = 300.0
+"""The wall clock may jump, so no sleep for a wall time is longer than this."""
+CUT = "Hob ended while this was being sent; it may have arrived."
+
+
+@dataclass(slots=True)
+class DeliveryRoute:
+    """The way to one channel."""
+
+    channel: Channel
+    slots: asyncio.Semaphore
+    look: asyncio.Event = field(default_factory=asyncio.Event)
+    chats: set[tuple[str, str]] = field(default_factory=set)
+    """Chats and threads to which something is on its way."""
+    quiet: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while nothing is on its way and nothing is to be looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """Why a send did not work out. `unknown`: nobody knows whether the channel has it."""
+
+    reason: str
+    permanent: bool = False
+    retry_after: float = 0.0
+    unknown: bool = False
+
+
+class OutboxDelivery:
+    """Takes chunks from the outbox to their channels. Rows of channels that are not here stay."""
+
+    def __init__(
+        self,
+        store: Store,
+        channels: Sequence[Channel],
+        *,
+        settings: BusSettings,
+        clock: Clock,
+        group: asyncio.TaskGroup,
+        said: Callable[[Address], None] = lambda to: None,
+    ) -> None:
+        """`said` is told where something is sent to."""
+        self._store = store
+        self._said = said
+        self._settings = settings
+        self._clock = clock
+        self._group = group
+        self._routes = {
+            (channel.name, channel.account): DeliveryRoute(channel, asyncio.Semaphore(settings.sends_at_once))
+            for channel in channels
+        }
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Begin to deliver, with what the last run was sending when it ended."""
+        for route in self._routes.values():
+            self._spawn(self._serve(route))
+
+    def pending(self, addresses: Iterable[Address] | None = None) -> None:
+        """Something may have been written for these addresses (None: for anybody): look."""
+        if addresses is None:
+            routes = set(self._routes)
+        else:
+            routes = {(address.channel, address.account) for address in addresses} & self._routes.keys()
+        for key in routes:
+            self._routes[key].quiet.clear()
+            self._routes[key].look.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Let what is on its way arrive for so long, then cut it; the next start settles what was cut."""
+        until = self._clock.monotonic() + seconds
+        for route in self._routes.values():
+            await wait_for_event(route.quiet, self._clock, max(0.0, until - self._clock.monotonic()))
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    # One channel
+
+    async def _serve(self, route: DeliveryRoute) -> None:
+        await self._persist(lambda: self._settle_unfinished(route))
+        failures = 0
+        while True:
+            route.look.clear()
+            try:
+                nap = await self._look(route)
+                failures = 0
+                if not route.chats and not route.look.is_set():
+                    route.quiet.set()
+            except StoreError as error:
+                failures += 1
+                nap = self._pause(failures)
+                log.error("the outbox of %s cannot be read: %s", route.channel.name, error)
+            await wait_for_event(route.look, self._clock, nap)
+
+    async def _look(self, route: DeliveryRoute) -> float | None:
+        """Begin what can be sent now; seconds until the next row is due, None if none is."""
+        name, account = route.channel.name, route.channel.account
+        outbox = self._store.outbox
+        now = self._clock.now().timestamp()
+        for row in await outbox.next(name, account, now):
+            chat = (row.outbound.to.chat, row.outbound.to.thread)
+            if chat not in route.chats:
+                route.chats.add(chat)
+                route.quiet.clear()
+                self._spawn(self._carry(route, row))
+        due = await outbox.next_due(name, account)
+        if due is None:
+            return None
+        # A row that was just taken up still counts as due until its state is written, after which we look again.
+        # The clock's steps are coarser than the numbers kept: never wake a hair too early, and again, and again.
+        soonest = 1.0 if route.chats else 0.001
+        return min(max(due - now, soonest), LONGEST_NAP)
+
+    async def _settle_unfinished(self, route: DeliveryRoute) -> None:
+        channel = route.channel
+        for row in await self._store.outbox.unfinished_sends():
+            to = row.outbound.to
+            if (to.channel, to.account) != (channel.name, channel.account):
+                continue
+            if channel.repeats is Repeats.NEVER:
+                await self._park(row, CUT)
+            else:
+                await self._store.outbox.again(row.outbound.id)
+
+    # One chunk
+
+    async def _carry(self, route: DeliveryRoute, row: OutboxRow) -> None:
+        TRACE.set(row.outbound.trace)
+        chat = (row.outbound.to.chat, row.outbound.to.thread)
+        try:
+            async with route.slots:
+                await self._send(route.channel, row)
+        except (IllegalMove, NotFound) as error:  # erased or moved meanwhile: look again
+            log.warning("%s is no longer what it was: %s", row.outbound.id, error)
+        finally:
+            route.chats.discard(chat)
+            route.look.set()
+
+    async def _send(self, channel: Channel, row: OutboxRow) -> None:
+        outbox, id = self._store.outbox, row.outbound.id
+        await self._persist(lambda: outbox.sending(id))
+        began, at = self._clock.monotonic(), self._clock.now().timestamp()
+        self._said(row.outbound.to)  # now, for a machine may answer before the channel has told that it arrived
+        outcome = await self._try(channel, row)
+        seconds = self._clock.monotonic() - began
+        match outcome:
+            case Delivered(receipt):
+                event = self._event(row, "ok", at, seconds)
+                await self._persist(lambda: outbox.sent(id, receipt, event))
+                what = row.outbound.turn or "a notice"
+                log.info("%s sent to %s in %.1f s", what, channel.name, seconds, extra=OWN)
+            case Unsent(unknown=True) if channel.repeats is Repeats.NEVER:
+                await self._persist(lambda: self._park(row, outcome.reason))
+            case Unsent():
+                await self._put_back(row, outcome)
+
+    async def _try(self, channel: Channel, row: OutboxRow) -> Delivered | Unsent:
+        try:
+            return await within(self._clock, self._settings.send_seconds, channel.send(row.outbound))
+        except SendFailed as failed:
+            return Unsent(str(failed), failed.permanent, failed.retry_after or 0.0)
+        except TimeoutError as late:
+            return Unsent(f"the channel did not answer ({late})", unknown=True)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return Unsent("the channel cancelled itself", unknown=True)
+        except Exception as error:  # the channel's wall
+            log.exception("the channel %s broke while sending %s", channel.name, row.outbound.id)
+            return Unsent(f"{type(error).__name__}: {error}", unknown=True)
+
+    async def _put_back(self, row: OutboxRow, unsent: Unsent) -> None:
+        outbox, id, settings = self._store.outbox, row.outbound.id, self._settings
+        attempts = row.attempts + 1
+        now = self._clock.now().timestamp()
+        if unsent.permanent or attempts >= settings.send_attempts:
+            log.error("%s cannot be delivered: %s", id, unsent.reason)
+            event = self._event(row, "undeliverable", now, None, unsent.reason)
+            await self._persist(lambda: outbox.failed(id, unsent.reason, None, event))
+            return
+        pause = backoff(attempts, settings.send_pause_seconds, settings.send_pause_most_seconds)
+        log.warning("%s was not taken (attempt %d): %s", id, attempts, unsent.reason)
+        next_at = now + max(pause, unsent.retry_after)
+        await self._persist(lambda: outbox.failed(id, unsent.reason, next_at))
+
+    async def _park(self, row: OutboxRow, reason: str) -> None:
+        event = self._event(row, "parked", self._clock.now().timestamp(), None, reason)
+        await self._store.outbox.park(row.outbound.id, reason, event)
+
+    def _event(self, row: OutboxRow, status: str, at: float, seconds: float | None, text: str = "") -> TimelineEvent:
+        return TimelineEvent(
+            id=new_event_id(),
+            trace=row.outbound.trace,
+            span=new_span_id(),
+            parent=None,
+            at=at,
+            kind=EventKind.DELIVERY,
+            name=row.outbound.to.channel,
+            status=status,
+            turn=row.outbound.turn,
+            text=text,
+            seconds=seconds,
+        )
+
+    # The store may be away
+
+    async def _persist(self, work: Callable[[], Awaitable[T]]) -> T:
+        failures = 0
+        while True:
+            try:
+                return await work()
+            except StoreError as error:
+                failures += 1
+                log.error("the courier waits for the store: %s", error)
+                await self._clock.sleep(self._pause(failures))
+
+    def _pause(self, failures: int) -> float:
+        return backoff(failures, self._settings.failure_seconds, self._settings.failure_most_seconds)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._group.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

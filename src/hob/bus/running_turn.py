@@ -1,0 +1,72 @@
+"""The session queue's hand on a turn that runs."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from hob.bus.mailbox import serves
+from hob.core.ids import InboundId
+from hob.core.messages import Inbound
+from hob.core.turns import Turn
+
+
+class RunningTurn:
+    """Implements `Control`; and it stops the turn, or cuts it so that it resumes later."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self.woken = False
+        """What the turn is about to wait for has happened already."""
+        self.is_cut = False
+        self.poked = asyncio.Event()
+        """Set when the turn is stopped, so that a pause before its next attempt ends."""
+        self._may_join: set[InboundId] = set()
+        self._joined = {inbound.id for inbound in turn.joined}
+        self._reason: str | None = None
+        self._task: asyncio.Task[Any] | None = None
+
+    @property
+    def inbounds(self) -> tuple[InboundId, ...]:
+        """Every message that shares this turn's outcome."""
+        own = tuple(inbound.id for inbound in self.turn.inbounds)
+        return own + tuple(sorted(self._joined.difference(own)))
+
+    def offered(self) -> Collection[InboundId]:
+        return frozenset(self._may_join)
+
+    def joined(self, inbounds: Sequence[InboundId]) -> None:
+        self._joined.update(inbounds)
+        if inbounds:
+            self._may_join.difference_update(inbounds)
+        else:
+            self._may_join.clear()
+
+    def stop_reason(self) -> str | None:
+        return self._reason
+
+    def offer(self, inbound: Inbound) -> None:
+        """This message may join the turn, if that can serve it: one that wants another model needs its own."""
+        if inbound.id not in self._joined and all(serves(first, inbound) for first in self.turn.inbounds):
+            self._may_join.add(inbound.id)
+
+    def held_by(self, task: asyncio.Task[Any]) -> None:
+        """The turn is performed by this task from now on."""
+        self._task = task
+
+    def stop(self, reason: str) -> bool:
+        """End the turn for good, once; False if it was stopped already."""
+        if self._reason is not None or self.is_cut:
+            return False
+        self._reason = reason
+        self.poked.set()
+        self._cancel()
+        return True
+
+    def cut(self) -> None:
+        """End the turn's task; the turn resumes at the next start."""
+        self.is_cut = True
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self._task is not None and not self._task.done():
+            self._task.cancel()

@@ -1,0 +1,87 @@
+"""Slash commands: run, and their answers recorded."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from hob.bus.turn_runner import BusContext
+from hob.core.chunks import split_text
+from hob.core.errors import HobError, StoreError
+from hob.core.ids import OutboxId, SessionKey, SpanId, TurnId, new_event_id, new_span_id
+from hob.core.messages import Inbound, Outbound, OutboundKind
+from hob.core.notices import Settled
+from hob.core.ports.turns import Commands
+from hob.core.sentences import Sentence, say
+from hob.core.states import TurnState
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store.inbox import Waiting
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Persist(Protocol):
+    """Does something that needs the store, as often as it takes."""
+
+    async def __call__(self, work: Callable[[], Awaitable[T]]) -> T: ...
+
+
+async def run_command(commands: Commands, inbound: Inbound, session: SessionKey, language: str) -> str:
+    """The command's answer. What goes wrong is answered too: no command may block its queue. Raises StoreErrors."""
+    try:
+        return await commands.run(inbound, session)
+    except StoreError:
+        raise
+    except HobError as error:
+        return str(error)
+    except Exception:  # the job wall
+        log.exception("the command /%s broke", command_name(inbound.text))
+        return say(Sentence.COMMAND_FAILED, language, name=command_name(inbound.text))
+
+
+async def settle_command(around: BusContext, commands: Commands, row: Waiting, persist: Persist) -> None:
+    """Run a command whose turn has come and record its answer."""
+    inbound = row.inbound
+    began, at = around.clock.monotonic(), around.clock.now().timestamp()
+    answer = await persist(lambda: run_command(commands, inbound, row.session, around.language))
+    seconds = around.clock.monotonic() - began
+    event = command_event(inbound, answer, session=row.session, parent=None, at=at, seconds=seconds)
+    outbounds = command_outbounds(inbound, answer, around.limit_of(inbound.origin))
+    await persist(lambda: around.store.inbox.settle_command(row, answer, outbounds, (event,)))
+    # It has a turn in the store, whose id nobody needs.
+    settled = Settled(inbound.trace, row.session, TurnId(""), TurnState.DONE, answer, inbounds=(inbound.id,))
+    around.hub.publish(settled)
+    around.outbox((inbound.origin,))
+
+
+def command_outbounds(inbound: Inbound, answer: str, limit: int) -> tuple[Outbound, ...]:
+    """The answer as messages that the channel can take; `limit` 0 means any length."""
+    chunks = split_text(answer, limit) if limit else (answer,)
+    return tuple(
+        Outbound(OutboxId(f"{inbound.id}.{n}"), inbound.origin, text, OutboundKind.REPLY, None, inbound.trace, n)
+        for n, text in enumerate(chunks)
+    )
+
+
+def command_event(
+    inbound: Inbound, answer: str, *, session: SessionKey, parent: SpanId | None, at: float, seconds: float
+) -> TimelineEvent:
+    """What the timeline says about a command that was answered."""
+    return TimelineEvent(
+        id=new_event_id(),
+        trace=inbound.trace,
+        span=new_span_id(),
+        parent=parent,
+        at=at,
+        kind=EventKind.COMMAND,
+        name=command_name(inbound.text),
+        session=session,
+        text=answer,
+        seconds=seconds,
+    )
+
+
+def command_name(text: str) -> str:
+    """The name of a slash command."""
+    return text.split(maxsplit=1)[0].removeprefix("/")

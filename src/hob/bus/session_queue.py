@@ -1,0 +1,60 @@
+"""One session's queue: what is ready, what may wait, and which turn runs."""
+
+import asyncio
+from collections import deque
+
+from hob.bus.running_turn import RunningTurn
+from hob.core.clock import Clock
+from hob.core.ids import SessionKey, TraceId, TurnId
+from hob.core.messages import Address, Inbound
+from hob.core.turns import QueueMode
+
+LONGEST_DEBOUNCE = 5
+"""A sender who never pauses is answered after this many times the debounce."""
+
+
+class SessionQueue:
+    """The queue of one session. It exists only while there is work; the store is the truth.
+
+    `more` says that rows may wait which were not looked at; `version` rises with every hint, so that a decision made
+    from what was read before a hint is made anew.
+    """
+
+    def __init__(self, key: SessionKey, clock: Clock) -> None:
+        self.key = key
+        self._clock = clock
+        self.ready: deque[TurnId] = deque()
+        self.more = False
+        self.version = 0
+        self.hand: RunningTurn | None = None
+        self.resting = False
+        """Waiting for something that a shutdown need not wait for."""
+        self.task: asyncio.Task[None] | None = None
+        self.lock = asyncio.Lock()
+        """Held while it is decided what runs next, so that stopping sees either a waiting message or a turn."""
+        self.mode = QueueMode.STEER
+        self.changed = asyncio.Event()
+        """Set with every hint."""
+        self.quiet_from: float | None = None
+        """When the first text came that is not taken yet."""
+        self.quiet_until = 0.0
+        self.origins: set[Address] = set()
+        """Where messages came from that are to be answered."""
+        self.fresh: list[TraceId] = []
+        """Traces of messages that came since it was last looked whether the session is paused."""
+
+    def hint(self, inbound: Inbound | None = None, quiet: float = 0.0) -> None:
+        """Look again: something waits. `quiet` seconds are to pass without another hint before a text is taken."""
+        self.more = True
+        self.version += 1
+        if inbound is not None:
+            self.origins.add(inbound.origin)
+            self.fresh.append(inbound.trace)
+        if quiet > 0:
+            now = self._clock.monotonic()
+            if self.quiet_from is None:
+                self.quiet_from = now
+            self.quiet_until = min(now + quiet, self.quiet_from + LONGEST_DEBOUNCE * quiet)
+        else:
+            self.quiet_until = 0.0
+        self.changed.set()

@@ -1,0 +1,291 @@
+"""All queues: one per session that has work, and what people do to them. Over the store alone: who works through them
+comes later, and may never come."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from hob.bus.running_turn import RunningTurn
+from hob.bus.session_queue import SessionQueue
+from hob.bus.signals import Signal
+from hob.bus.turn_runner import BusContext, end_as_cancelled, take_up
+from hob.bus.waiting import wait_for_event
+from hob.core.errors import HobError, StoreError
+from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
+from hob.core.messages import Inbound, OutboundKind
+from hob.core.notices import Settled
+from hob.core.sentences import Sentence, say
+from hob.core.states import TurnState
+from hob.store.turns import TurnRow
+
+log = logging.getLogger(__name__)
+
+LAST_SECONDS = 5.0
+"""How long turns that were cut may take to put things in order."""
+
+
+class SessionQueues:
+    """What is in the inbox, by session. Hints make workers look; a lost hint costs time until the next one, never a
+    message."""
+
+    def __init__(self, around: BusContext) -> None:
+        self.begun: Signal[SessionQueue] = Signal()
+        """There is work in a session on which nobody works."""
+        self.offered: Signal[tuple[SessionQueue, Inbound]] = Signal()
+        """A message came for a session whose turn runs."""
+        self._around = around
+        self._lanes: dict[SessionKey, SessionQueue] = {}
+        self._shelved: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
+        """Ready turns of paused sessions, and whether they are suspects."""
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    @property
+    def context(self) -> BusContext:
+        """What the queues share with those who work on them."""
+        return self._around
+
+    @property
+    def accepting(self) -> bool:
+        """Whether new messages are taken."""
+        return self._around.accepting
+
+    def idle(self) -> Sequence[SessionQueue]:
+        """The queues that have work, and nobody who does it."""
+        return [session_queue for session_queue in self._lanes.values() if session_queue.task is None]
+
+    @property
+    def running(self) -> int:
+        """Turns in hand."""
+        return len(self._around.tool_runtime)
+
+    @property
+    def ended(self) -> Mapping[tuple[TurnState, str], int]:
+        """How many turns of this run ended in which state and by which code."""
+        return self._around.ended
+
+    async def recover(self) -> None:
+        """Take up what earlier runs left. Raises StoreErrors."""
+        around = self._around
+        recovered = await around.store.turns.recover(around.say_set_aside)
+        for turn in recovered.set_aside:
+            log.warning("the turn %s was set aside after repeated unclean ends", turn)
+        for turn in recovered.quarantine:
+            around.quarantine.add(turn)
+        # Oldest first; suspects wait for each other, the rest does not wait for them.
+        for turn in (*recovered.quarantine, *recovered.ready):
+            row = await around.store.turns.find(turn)
+            if row is not None:
+                self._take(row)
+        for session in await around.store.inbox.busy_sessions():
+            self._hint(session)
+
+    async def adopt(self, id: InboundId) -> bool:
+        """Run this message of an earlier run although only own ones are run; False if it has ended or never was.
+
+        Raises StoreErrors.
+        """
+        around = self._around
+        result = await around.store.inbox.find_result(id)
+        if result is None or result.settled:
+            return False
+        if around.mine is None:
+            return True
+        around.mine.add(id)
+        if result.turn is None:
+            self._hint(result.session)
+        elif (session_queue := self._hint(result.session)) is not None:
+            async with session_queue.lock:  # it may just be claimed, and is not yet in hand
+                ready = result.turn not in around.tool_runtime and await self._revive(result.turn)
+            if ready:
+                await self.wake(result.turn)
+        return True
+
+    async def _revive(self, turn: TurnId) -> bool:
+        """Whether the turn of an earlier run may be run; a crash may have left it running, which counts against it."""
+        turns = self._around.store.turns
+        row = await turns.find(turn)
+        if row is None or row.state is not TurnState.RUNNING:
+            return row is not None
+        return await turns.stumble(turn, self._around.say_set_aside) is TurnState.READY
+
+    def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
+        """A message is in the inbox of this session."""
+        if self._around.mine is not None:
+            self._around.mine.add(inbound.id)
+        settings = self._around.settings
+        plain = not command and not inbound.attachments
+        session_queue = self._hint(session, inbound, settings.debounce_of(inbound.origin.channel) if plain else 0.0)
+        if session_queue is not None and session_queue.hand is not None and not command:
+            self.offered((session_queue, inbound))
+
+    async def wake(self, turn: TurnId) -> bool:
+        """What the turn waits for is there, or it was made ready again (retry): it is its session queue's next job.
+
+        False if it neither waits nor is ready. Raises StoreErrors.
+        """
+        hand = self._around.tool_runtime.get(turn)
+        if hand is not None:
+            hand.woken = True  # it is only about to be parked
+            return True
+        await self._around.store.turns.wake(turn)
+        row = await self._around.store.turns.find(turn)
+        if row is None or row.state is not TurnState.READY:
+            return False
+        self._take(row)
+        return True
+
+    async def stop(self, session: SessionKey, reason: str, *, waiting: bool = False) -> bool:
+        """End the session's running turn and, if asked, what waits behind it; False if there was nothing.
+
+        Raises StoreErrors.
+        """
+        session_queue = self._lanes.get(session)
+        cancelled: tuple[InboundId, ...] = ()
+        if session_queue is None:
+            return bool(waiting and await self._cancel_waiting(session, reason))
+        async with session_queue.lock:
+            if waiting:
+                cancelled = await self._cancel_waiting(session, reason)
+                session_queue.hint()
+        if session_queue.hand is not None:
+            return session_queue.hand.stop(reason) or bool(cancelled)
+        if session_queue.ready:
+            return await self.cancel(session_queue.ready[0], reason)
+        return bool(cancelled)
+
+    async def cancel(self, id: str, reason: str) -> bool:
+        """End one message, task or turn by its id, wherever it is; False if nothing is left to end.
+
+        Raises StoreErrors.
+        """
+        for hand in self._around.tool_runtime.values():
+            if id == hand.turn.id or id in hand.inbounds:
+                return hand.stop(reason)
+        row = await self._around.store.turns.find(id)
+        if row is not None:
+            return await self._cancel_turn(row, reason)
+        result = await self._around.store.inbox.find_result(InboundId(id))
+        if result is None or result.settled:
+            return False
+        if await self._cancel_waiting(result.session, reason, InboundId(id)):
+            self._hint(result.session)
+            return True
+        # Its session queue was faster.
+        row = await self._around.store.turns.find(id)
+        return row is not None and await self._cancel_turn(row, reason)
+
+    async def resume(self, session: SessionKey) -> None:
+        """Let the session go on. Raises StoreErrors."""
+        await self._around.store.sessions.change(session, paused=False)
+        shelved = self._shelved.pop(session, ())
+        session_queue = self._hint(session)
+        for turn, suspect in shelved:
+            if session_queue is not None and turn not in session_queue.ready:
+                session_queue.ready.append(turn)
+                if suspect:
+                    self._around.quarantine.add(turn)
+
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing more; let running turns end for so long, then leave the rest to be resumed."""
+        self._around.draining = True
+        for session_queue in tuple(self._lanes.values()):
+            if session_queue.task is None:
+                self.close(session_queue)
+            elif session_queue.resting:
+                session_queue.task.cancel()
+        if await self._all_done(seconds):
+            return
+        for hand in tuple(self._around.tool_runtime.values()):
+            hand.cut()
+        if not await self._all_done(LAST_SECONDS):
+            log.error("%d sessions did not end in time", len(self._lanes))
+            for session_queue in tuple(self._lanes.values()):
+                if session_queue.task is not None:
+                    session_queue.task.cancel()
+
+    # Lanes come and go
+
+    def _hint(self, session: SessionKey, inbound: Inbound | None = None, quiet: float = 0.0) -> SessionQueue | None:
+        if self._around.draining:
+            return None  # the next start looks
+        session_queue = self._lanes.get(session)
+        new = session_queue is None
+        if session_queue is None:
+            session_queue = SessionQueue(session, self._around.clock)
+            self._lanes[session] = session_queue
+            self._empty.clear()
+        session_queue.hint(inbound, quiet)
+        if new:
+            self.begun(session_queue)
+        return session_queue
+
+    def close(self, session_queue: SessionQueue) -> None:
+        """Nobody works on it any more; what is ready in a paused session is kept for when it goes on."""
+        del self._lanes[session_queue.key]
+        if session_queue.ready and not self._around.draining:
+            quarantine = self._around.quarantine
+            self._shelved[session_queue.key] = tuple((turn, turn in quarantine) for turn in session_queue.ready)
+            for turn in session_queue.ready:
+                quarantine.leave(turn)
+        if not self._lanes:
+            self._empty.set()
+
+    def _take(self, row: TurnRow) -> None:
+        shelved = self._shelved.get(row.session)
+        if shelved is not None:
+            if row.id not in dict(shelved):
+                self._shelved[row.session] = (*shelved, (row.id, False))
+            return
+        session_queue = self._hint(row.session)
+        if session_queue is not None and row.id not in session_queue.ready:
+            session_queue.ready.append(row.id)
+
+    async def _all_done(self, seconds: float) -> bool:
+        return await wait_for_event(self._empty, self._around.clock, seconds)
+
+    # What people do
+
+    async def _cancel_waiting(
+        self, session: SessionKey, reason: str, only: InboundId | None = None
+    ) -> tuple[InboundId, ...]:
+        inbox = self._around.store.inbox
+        text = say(Sentence.CANCELLED_WAITING, self._around.language, reason=reason)
+        cancelled = await inbox.cancel_waiting(session, reason, None if only is None else {only}, text=text)
+        if cancelled:
+            # No turn and no single trace: who follows one of these messages looks it up.
+            end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, text, OutboundKind.NOTICE, cancelled)
+            self._around.hub.publish(end)
+            self._around.outbox(None)
+        return cancelled
+
+    async def _cancel_turn(self, row: TurnRow, reason: str) -> bool:
+        session_queue = self._hint(row.session)
+        if session_queue is None:
+            return False
+        turns = self._around.store.turns
+        async with session_queue.lock:
+            hand = self._around.tool_runtime.get(row.id)
+            if hand is not None:
+                return hand.stop(reason)
+            await turns.wake(row.id)
+            try:
+                turn = await take_up(self._around, row.id)
+                await end_as_cancelled(self._around, RunningTurn(turn), reason)
+            except StoreError:
+                self._take(row)  # not ended, so it goes on
+                raise
+            except HobError:
+                return False  # it has ended
+            self._forget_ready(session_queue, row.id)
+        self._around.outbox([inbound.origin for inbound in turn.inbounds])
+        return True
+
+    def _forget_ready(self, session_queue: SessionQueue, turn: TurnId) -> None:
+        if turn in session_queue.ready:
+            session_queue.ready = deque(other for other in session_queue.ready if other != turn)
+        kept = tuple(pair for pair in self._shelved.pop(session_queue.key, ()) if pair[0] != turn)
+        if kept:
+            self._shelved[session_queue.key] = kept
+        self._around.quarantine.leave(turn)

@@ -1,0 +1,239 @@
+"""What a command has the home's owner do, or does itself where nobody owns the home; shown while it happens."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from hob.app.daemon.daemon_client import OPENING_SECONDS, error_of
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat
+from hob.app.home import socket_of
+from hob.app.loading import load
+from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
+from hob.cli.output import LiveOutput, paint, print_json, tame
+from hob.core.errors import HomeTaken
+from hob.gateway.chat.events import ClientEvent
+
+SUCCESSOR_SECONDS = 3.0
+"""How long a lost owner's successor may take to appear before the command does the work itself."""
+REJOIN_SECONDS = 60.0
+FAILED, USAGE, TEMPORARY, INTERRUPTED = 1, 2, 75, 130
+"""75 is EX_TEMPFAIL of sysexits.h: not lost, ask again with --resume."""
+ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})
+
+
+@dataclass(frozen=True, slots=True)
+class AdminCommand:
+    """Something that events tell of: asked for at the home's owner, or done here where nobody owns it."""
+
+    there: Callable[[Path], Generator[ClientEvent, None, None]]
+    here: Callable[[], Any]
+    """Gives a `Life` of `hob.app.daemon.one_shot`, which most commands need not load."""
+
+
+def sent(body: dict[str, Any]) -> AdminCommand:
+    """A message, and what comes of it."""
+    key = f"ask-{os.urandom(12).hex()}"
+    return AdminCommand(lambda path: stream_chat(path, body, key), lambda: _one_shot().sending(body, key))
+
+
+def resumed(id: str) -> AdminCommand:
+    """The rest of what comes of an earlier message."""
+    return AdminCommand(lambda path: stream_again(path, id), lambda: _one_shot().resuming(id))
+
+
+def answered(id: str, *, allowed: bool, scope: str) -> AdminCommand:
+    """An answer to a question for leave, and what comes of the turn that waited."""
+
+    def there(path: Path) -> Generator[ClientEvent, None, None]:
+        body = {"allowed": allowed, "scope": scope}
+        settled = call(path, "POST", f"/approvals/{quote(id, safe='')}", body=body).body
+        if "error" in settled:
+            raise error_of(settled)
+        yield ClientEvent("settled", settled)
+        if settled["message"] is not None:
+            yield from stream_again(path, settled["message"])
+
+    return AdminCommand(there, lambda: _one_shot().answering(id, allowed=allowed, scope=scope))
+
+
+def perform(home: Path, admin_command: AdminCommand, *, json: bool) -> int:
+    """See the errand through and show it; the command's exit status."""
+    notifier = AdminProgress(json)
+    try:
+        see_through(home, admin_command, notifier)
+    except ConnectionLost:
+        kept = f"; your message is kept: hob ask --resume {notifier.id}" if notifier.id else ""
+        say(f"Hob went away{kept}")
+    except KeyboardInterrupt:
+        say(f"not waiting any longer: hob ask --resume {notifier.id}" if notifier.id else "stopped")
+        return INTERRUPTED
+    return notifier.status
+
+
+def see_through(home: Path, admin_command: AdminCommand, notifier: "AdminProgress") -> None:
+    """Show it to its end; questions are asked at the terminal, where there is one.
+
+    Raises ConnectionLost when an owner went away and nobody took its place in time.
+    """
+    while True:
+        deliver(home, admin_command, notifier.show)
+        view = notifier.take_question()
+        if view is None:
+            return
+        with own_terminal() as terminal:
+            following = None if terminal is None or notifier.json else _ask(terminal, view)
+        if following is None:
+            notifier.leave_open(view)
+            return
+        admin_command = following
+
+
+def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> AdminCommand | None:
+    """What the person answers; None where the question is left open."""
+    if view["asked"]:
+        first = view["asked"][0]
+        decided = terminal.decide(first)
+        return None if decided is None else answered(first["id"], allowed=decided[0], scope=decided[1])
+    while True:
+        line = terminal.read("Your answer (Ctrl-D leaves it open): ")
+        if line is None:
+            return None
+        if line.strip():
+            return sent({"message": line, "channel": "local", "session": view["session"]})
+
+
+def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent], None]) -> None:
+    """Show what happens until it has ended or people are asked, told by the home's owner, or by owning the home.
+
+    Raises ConnectionLost when an owner went away and nobody took its place in time.
+    """
+    path = socket_of(home)
+    lost_at = give_up_at = taken_until = 0.0
+    while True:
+        try:
+            try:
+                with closing(admin_command.there(path)) as events:
+                    for event in events:
+                        show(event)
+                        if event.name == "question":
+                            break
+            except NobodyThere:
+                if time.monotonic() < lost_at + SUCCESSOR_SECONDS:
+                    raise ConnectionLost from None
+                _deliver_here(admin_command, show)
+            return
+        except (ConnectionLost, HomeTaken) as error:
+            # the owner was killed, is stopping, or handed over; whoever owns the home next knows the key
+            now = time.monotonic()
+            if isinstance(error, HomeTaken) and not lost_at:
+                # an owner that is opening, or handing over, has no door for a moment
+                taken_until = taken_until or now + OPENING_SECONDS
+                if now > taken_until:
+                    raise
+            elif not lost_at:
+                lost_at, give_up_at = now, now + REJOIN_SECONDS
+            if lost_at and now > give_up_at:
+                raise ConnectionLost from error
+            time.sleep(0.1)
+
+
+def _deliver_here(admin_command: AdminCommand, show: Callable[[ClientEvent], None]) -> None:
+    import asyncio  # nor does an attached command need these
+
+    asyncio.run(_one_shot().one_shot(admin_command.here(), show))
+
+
+def _one_shot() -> Any:
+    return load("hob.app.daemon.one_shot")
+
+
+class AdminProgress:
+    """Shows events as they come; `status` is the command's exit status."""
+
+    def __init__(self, json: bool) -> None:
+        self.status = TEMPORARY
+        self.id = ""
+        self._question: Mapping[str, Any] | None = None
+        self.json = json
+        self._noted: set[str] = set()
+        self._output = LiveOutput()
+
+    def show(self, event: ClientEvent) -> None:
+        """The answer to standard output, everything else to standard error."""
+        match event.name:
+            case "result" | "error":
+                self._output.end()
+                self.status = self._end(event.data)
+            case "question":
+                self._output.end()
+                self.id, self._question = event.data["id"], event.data
+                show_question(event.data)
+            case "accepted":
+                self.id = event.data["id"]
+            case "settled":
+                self.id = event.data["message"] or ""
+                say(event.data["line"])
+            case "progress":
+                self._progress(event.data)
+
+    def _progress(self, data: Mapping[str, Any]) -> None:
+        match data.get("what"):
+            case "tool":
+                self._output.begin()
+            case "tool_done":
+                self._output.end()
+            case "output":
+                self._output.write(data["text"])
+            case "remark":
+                self._note(data["text"])
+            case _ if data.get("text"):
+                self._output.end()
+                say(data["text"])
+
+    def take_question(self) -> Mapping[str, Any] | None:
+        """The question at which the events ended, if they did; once."""
+        question, self._question = self._question, None
+        return question
+
+    def leave_open(self, view: Mapping[str, Any]) -> None:
+        """Say how the question can be answered later."""
+        self.status = TEMPORARY
+        if self.json:
+            print_json(view)
+        say(how_to_answer(view))
+
+    def _note(self, text: str) -> None:
+        """A line about the answer; seen while it was written, it is not told again with it."""
+        if text not in self._noted:
+            self._noted.add(text)
+            say(paint(text, "dim", sys.stderr))
+
+    def _end(self, data: dict[str, Any]) -> int:
+        if self.json:
+            print_json(data)
+        elif data.get("reply") is not None:
+            print(tame(data["reply"]) if sys.stdout.isatty() else data["reply"])
+        elif "notice" in data:
+            say(data["notice"])
+        if not self.json:
+            for note in data.get("notes", ()):
+                self._note(note)
+        if "error" in data:
+            if not self.json:
+                say(data["error"]["message"])
+            return FAILED
+        if data["state"] not in ENDED:
+            say(f"{data['state']}; wait for it with: hob ask --resume {data['id']}")
+            return TEMPORARY
+        return 0 if data["state"] != "cancelled" else FAILED
+
+
+def say(text: str) -> None:
+    """To standard error."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,142 @@
+"""The way from a chat to the home's owner, who may be this process itself."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from hob.app.daemon.daemon_client import error_of
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat, upload
+from hob.app.home import socket_of
+from hob.cli.chat.input_draft import one_line, read_file
+from hob.cli.output import tame
+from hob.core.errors import HomeTaken
+from hob.core.screening.media import HEAD, media_type_of
+from hob.gateway.chat.events import ClientEvent
+
+REJOIN_SECONDS = 30.0
+
+
+class ChatConnection:
+    """The way to the home's owner; becomes the owner where there is none."""
+
+    def __init__(self, home: Path, stack: ExitStack) -> None:
+        self._home = home
+        self._path = socket_of(home)
+        self._stack = stack
+        self._opening = threading.Lock()
+        self.resident = False
+        """Whether this process became the owner."""
+
+    def open(self) -> None:
+        """Make sure that somebody owns the home and listens. Raises what opening Hob raises."""
+        with self._opening:  # messages that are followed at once all miss the owner at once
+            self._open()
+
+    def _open(self) -> None:
+        until = time.monotonic() + REJOIN_SECONDS
+        while True:
+            try:
+                call(self._path, "GET", "/health", timeout=5)
+                return
+            except (NobodyThere, ConnectionLost):
+                pass
+            try:
+                from hob.app.daemon.embedded_daemon import resident
+
+                self._stack.enter_context(resident(self._home))
+                self.resident = True
+                return
+            except HomeTaken:
+                # somebody else was faster, or the former owner is still ending
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
+    def model(self) -> str:
+        """Which model answers and why that one; how to connect one where there is none."""
+        with suppress(NobodyThere, ConnectionLost):
+            line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
+            return tame(line) if line and line != "none" else "none yet; `hob onboard` finds one"
+        return "not known"
+
+    def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[ClientEvent, None, None]:
+        """Send a message with files and follow it. Raises OSError and HobError before anything was sent."""
+        key = f"chat-{os.urandom(12).hex()}"
+        whole = {**body, **self._with_files(files, body.get("quoted"))} if files else body
+        return self._rejoining(lambda: stream_chat(self._path, whole, key))
+
+    def _with_files(self, files: Sequence[Path], quoted: str | None) -> dict[str, Any]:
+        """Texts go along as data behind what is `quoted` already, other files are handed in."""
+        texts, handed_in = [quoted] if quoted else [], []
+        for file in files:
+            data = read_file(file)
+            if media_type_of(data[:HEAD]).startswith("text/"):
+                texts.append(f"{one_line(file.name)}:\n{data.decode('utf-8', 'replace')}")
+            else:
+                handed_in.append({"id": self._hand_in(data), "name": one_line(file.name)[:200]})
+        return {"quoted": "\n\n".join(texts) or None, "attachments": handed_in}
+
+    def _hand_in(self, data: bytes) -> str:
+        taken = upload(self._path, "/attachments", data).body
+        if "error" in taken:
+            raise error_of(taken)
+        return str(taken["id"])
+
+    def follow(self, id: str) -> Generator[ClientEvent, None, None]:
+        """Follow an earlier message to its end."""
+        return self._rejoining(lambda: stream_again(self._path, id))
+
+    def is_answered(self, id: str) -> bool:
+        """Whether the turn of this message waits for an answer no more."""
+        with suppress(NobodyThere, ConnectionLost):
+            return "question" not in call(self._path, "GET", f"/chat/{id}", timeout=10).body
+        return False
+
+    def stop(self, body: Mapping[str, Any]) -> None:
+        """Stop the turn that runs in this conversation."""
+        self.command("/stop", body)
+
+    def command(self, text: str, body: Mapping[str, Any]) -> None:
+        """Do what a slash command says, whatever it answers."""
+        with suppress(NobodyThere, ConnectionLost):  # nothing runs where nobody is
+            call(self._path, "POST", "/chat", body={**body, "message": text}, timeout=5)
+
+    def decide(self, id: str, *, allowed: bool, scope: str) -> str:
+        """Answer a question for leave; a line about it. Raises HobError."""
+        body = {"allowed": allowed, "scope": scope}
+        settled = call(self._path, "POST", f"/approvals/{quote(id, safe='')}", body=body, timeout=30).body
+        if "error" in settled:
+            raise error_of(settled)
+        return str(settled["line"])
+
+    def look(self, route: str, **query: str) -> Mapping[str, Any]:
+        """Some view of the owner's; empty where there is none."""
+        with suppress(NobodyThere, ConnectionLost):
+            answer = call(self._path, "GET", route, query, timeout=10)
+            return answer.body if answer.status == 200 else {}
+        return {}
+
+    def _rejoining(self, begin: Callable[[], Generator[ClientEvent, None, None]]) -> Generator[ClientEvent, None, None]:
+        """The events; where the owner goes away, those of the next one, who knows the same key.
+
+        What was shown before is void then, which `retracted` says. Raises ConnectionLost where nobody came in time.
+        """
+        until = 0.0
+        while True:
+            try:
+                for event in begin():
+                    until = 0.0
+                    yield event
+                return
+            except (NobodyThere, ConnectionLost):
+                yield ClientEvent("retracted", {"lost": True})
+                until = until or time.monotonic() + REJOIN_SECONDS
+                if time.monotonic() > until:
+                    raise ConnectionLost from None
+                time.sleep(0.1)
+                self.open()

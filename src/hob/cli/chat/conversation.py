@@ -1,0 +1,349 @@
+"""What becomes of the messages of a chat: their events, shown above the prompt. Knows nothing of keys and screens."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hob.agent.commands.table import parse
+from hob.app.daemon.unix_http import ConnectionLost
+from hob.cli.chat.connection import ChatConnection
+from hob.cli.chat.follower import Follower
+from hob.cli.chat.fragments import Line, barred, plain, wrapped
+from hob.cli.chat.input_draft import DraftedMessage
+from hob.cli.chat.message import ChatMessageState, Doing
+from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.tool_calls import RunningCall
+from hob.cli.chat.transcript import LineKind, ScreenTranscript
+from hob.cli.output import BAR, coloured_lines, line, tame
+from hob.core.errors import HobError
+from hob.gateway.chat.events import ClientEvent
+
+_FURTHER = "┊ "
+"""Before what goes on of a line that is too long for the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something for which leave is asked."""
+
+    message: ChatMessageState
+    id: str
+    scopes: Sequence[str]
+
+
+class Conversation:
+    """Sends, follows, stops and answers. Every method is called in the prompt's event loop."""
+
+    def __init__(
+        self,
+        connection: ChatConnection,
+        follower: Follower,
+        transcript: ScreenTranscript,
+        body: Mapping[str, Any],
+        *,
+        width: Callable[[], int],
+        changed: Callable[[], None],
+        refused: Callable[[str], None],
+        settled: Callable[[], None],
+    ) -> None:
+        """`changed` is told that something looks different, `refused` which text was not taken, `settled` of an end."""
+        self._connection = connection
+        self._follower = follower
+        self._transcript = transcript
+        self._body = dict(body)
+        self._width = width
+        self._changed = changed
+        self._refused = refused
+        self._settled = settled
+        self._shown: set[str] = set()
+        self._speaker: ChatMessageState | None = None
+        self.language = "en"
+        self.session = ""
+        self.active: list[ChatMessageState] = []
+        self.questions: list[Question] = []
+        self.stopping = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether something goes on by itself."""
+        return any(not message.rests for message in self.active)
+
+    def send(self, letter: DraftedMessage, after: str = "") -> None:
+        """Send it and show what comes of it, and then what the chat itself has to say."""
+        message = ChatMessageState(letter.draft, command=parse(letter.text) is not None, after=after)
+        shown = plain(tame(letter.draft))
+        # a turn that asks in words takes the next message as the answer, and both are told what comes of it
+        asked = any(each.asks_in_words and each.doing is Doing.ASKING for each in self.active)
+        message.quiet = asked and not message.command
+        prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
+        self._transcript.add(LineKind.SAID, prompt)
+        body = self._body | {"message": letter.message}
+        if letter.pasted:
+            body |= {"quoted": "\n\n".join(letter.pasted)}
+        self._follow(message, lambda: self._connection.send(body, letter.files))
+
+    def follow(self, id: str, title: str, *, ended: bool) -> None:
+        """Show what comes, or came, of an earlier message."""
+        if id not in {message.id for message in self.active}:
+            sentence = ChatSentence.EARLIER if ended else ChatSentence.STILL_GOING
+            message = ChatMessageState(title, id=id, opening=say(sentence, self.language, title=line(title, 60)))
+            if not ended:
+                self._open(message)
+            self._follow(message, lambda: self._connection.follow(id))
+
+    def _follow(self, message: ChatMessageState, begin: Any) -> None:
+        self.active.append(message)
+        self._follower.follow(begin, lambda event: self._on(message, event), lambda error: self._gone(message, error))
+        self._changed()
+
+    def stop(self) -> None:
+        """Stop what runs, or what waits for leave."""
+        self.stopping = True
+        waiting = {question.message.id for question in self.questions}
+        body = dict(self._body)
+
+        def stop() -> None:
+            self._connection.stop(body)
+            for id in waiting:
+                self._connection.command(f"/cancel {id}", body)
+
+        self._follower.do(stop, lambda _: None)
+        self._changed()
+
+    def decide(self, question: Question, allowed: bool, scope: str) -> None:
+        """Answer for the owner."""
+        self.questions.remove(question)
+
+        def failed(error: HobError | OSError | None) -> None:
+            self._note(tame(str(error)), "fg:ansired")
+
+        decide = partial(self._connection.decide, question.id, allowed=allowed, scope=scope)
+        self._follower.do(decide, lambda told: self._note(tame(told)), failed)
+        self._changed()
+
+    def leave_open(self, question: Question) -> None:
+        """Ask no more; the turn waits on."""
+        self.questions.remove(question)
+        self._note(say(ChatSentence.LEFT_OPEN, self.language, id=question.id))
+
+    def flow(self) -> None:
+        """Write down the blocks that were finished since."""
+        if self._speaker is not None:
+            for block in self._speaker.answer.take_finished(self._width()):
+                self._transcript.add(LineKind.BLOCK, block)
+
+    def put_down(self) -> None:
+        """Write down what was seen of answers that go on without anybody looking."""
+        for message in self.active:
+            self._close(message)
+
+    def preview(self) -> list[Line]:
+        """What is going on and may still change."""
+        width = self._width()
+        lines: list[Line] = []
+        if self._speaker is not None:
+            lines += self._speaker.answer.preview(width)
+        for message in self.active:
+            for call in message.calls:
+                lines += call.preview(width)
+            if message.remark:
+                lines += [[("dim", line(message.remark, width))]]
+        return lines
+
+    # what happens to a message
+
+    def _on(self, message: ChatMessageState, event: ClientEvent) -> None:
+        if message.doing is Doing.LOST:
+            message.at(Doing.THINKING)
+        data = event.data
+        match event.name:
+            case "accepted":
+                message.id, self.session = data["id"], data["session"]
+                message.at(Doing.THINKING)
+            case "retracted":
+                self._retracted(message, lost=bool(data.get("lost")))
+            case "question" if not self._is_told(message, data):
+                self._asked(message, data)
+            case "result" | "error":
+                self._ended(message, data)
+            case _ if message.quiet:
+                pass
+            case "reasoning":
+                message.at(Doing.THINKING)
+            case "delta":
+                self._written(message, data["text"])
+            case "progress":
+                self._progress(message, data)
+        self._changed()
+
+    def _written(self, message: ChatMessageState, text: str) -> None:
+        self._goes_on(message)
+        self._open(message)
+        message.at(Doing.WRITING)
+        if message.again:  # said only now: an error might have followed instead
+            message.again = False
+            self._note(say(ChatSentence.AGAIN, self.language))
+        self._speaker = self._speaker or message
+        message.written += text
+        message.answer.feed(text)
+
+    def _open(self, message: ChatMessageState) -> None:
+        """Say once to which earlier message the following belongs."""
+        if message.opening:
+            opening, message.opening = message.opening, ""
+            self._note(opening)
+
+    def _goes_on(self, message: ChatMessageState) -> None:
+        """Its questions were answered, here or elsewhere, and nothing is remarkable any more."""
+        message.remark = ""
+        self.questions = [question for question in self.questions if question.message is not message]
+
+    def _retracted(self, message: ChatMessageState, *, lost: bool) -> None:
+        message.again = message.again or message.answer.given
+        message.answer, message.written = type(message.answer)(), ""
+        if self._speaker is message:
+            self._speaker = None
+        if lost:
+            # in the next run those that joined its turn are told of the whole turn too
+            older = self.active[: self.active.index(message)] if message in self.active else []
+            message.quiet = message.quiet or any(not each.rests for each in older)
+            message.calls.clear()
+            self._goes_on(message)
+        message.at(Doing.LOST if lost else Doing.THINKING)
+
+    def _close(self, message: ChatMessageState) -> None:
+        """What was written so far is whole: something else comes."""
+        for block in message.answer.finish(self._width()):
+            self._transcript.add(LineKind.BLOCK, block)
+        given = message.answer.given
+        message.answer = type(message.answer)()
+        message.answer.given = given
+        if self._speaker is message:
+            self._speaker = None
+
+    def _progress(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
+        name, text = tame(data.get("name", "")), data.get("text", "")
+        match data.get("what"):
+            case "call":
+                message.at(Doing.CALLING, name)
+            case "tool":
+                self._goes_on(message)
+                self._close(message)
+                message.calls.append(RunningCall(name, text))
+            case "output":
+                for call in [call for call in message.calls if call.name == name][-1:]:
+                    call.write(text)
+            case "tool_done":
+                for call in [call for call in message.calls if call.name == name][:1]:
+                    self._call_ended(message, call, text)
+                message.at(Doing.THINKING)
+            case "remark":
+                if not message.written:  # else it waits for the answer's end
+                    self._remark(message, text)
+            case "waiting":
+                message.remark = tame(text)
+            case what if text:
+                self._close(message)
+                self._note(tame(text))
+                if what == "paused":
+                    message.at(Doing.PAUSED)
+
+    def _call_ended(self, message: ChatMessageState, call: RunningCall, status: str) -> None:
+        message.calls.remove(call)
+        self._transcript.add(LineKind.CALL, call.ended(status, self._width(), self.language))
+
+    def _remark(self, message: ChatMessageState, text: str) -> None:
+        if text not in message.noted:
+            message.noted.add(text)
+            self._note(tame(text))
+
+    def _asked(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
+        self._goes_on(message)
+        self._open(message)
+        self._close(message)
+        message.id = data.get("id", message.id)
+        message.at(Doing.ASKING)
+        texts = {each["id"]: each["shown"] for each in data["asked"]} or {data["question"]: data["question"]}
+        fresh = [text for id, text in texts.items() if id not in message.noted]  # others were answered
+        for text in fresh:
+            self._transcript.add(LineKind.QUESTION, list(_question(text, self._width())))
+        message.noted |= texts.keys()
+        message.asks_in_words = not data["asked"]
+        self.questions += [Question(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
+        if fresh:
+            hint = ChatSentence.HOW_TO_ANSWER if data["asked"] else ChatSentence.ANSWER_NEXT
+            self._note(say(hint, self.language))
+
+    def _ended(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
+        self._goes_on(message)
+        for call in list(message.calls):
+            self._call_ended(message, call, "stopped")
+        message.id = data.get("id", message.id)
+        if not self._is_told(message, data):
+            self._show_end(message, data)
+            self._shown.add(data.get("merged_into", message.id))
+        self._close(message)
+        self._shown.add(message.id)
+        if message in self.active:
+            self.active.remove(message)
+        self.stopping = self.stopping and self.busy
+        if not message.id:
+            self._refused(message.text)
+        self._settled()
+
+    def _is_told(self, message: ChatMessageState, data: Mapping[str, Any]) -> bool:
+        """Whether it is in a turn that another message of this chat tells of, or has told of."""
+        others = {each.id for each in self.active if each is not message}
+        return data.get("merged_into") in others | self._shown
+
+    def _show_end(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
+        self._open(message)
+        reply = data.get("reply")
+        if reply is not None and message.command:
+            self._transcript.add(LineKind.BLOCK, wrapped(tame(reply), "", self._width()))
+        elif reply is not None and not message.written.endswith(reply):
+            # streamed before we looked, by somebody else's turn, or a command's answer
+            written = message.written
+            self._written(message, reply[len(written) :] if written and reply.startswith(written) else reply)
+        self._close(message)
+        for note in (*data.get("notes", ()), *filter(None, [message.after])):
+            self._remark(message, note)
+        if "notice" in data:
+            self._note(tame(data["notice"]))
+        elif "error" in data:
+            self._note(tame(data["error"]["message"]), "fg:ansired")
+        elif reply is None:
+            self._note(f"({data.get('state', '')})")
+
+    def _gone(self, message: ChatMessageState, error: HobError | OSError | None) -> None:
+        """Its stream ended; nothing is left to do where that was after its end."""
+        if message not in self.active:
+            return
+        self._close(message)
+        self._goes_on(message)
+        self.active.remove(message)
+        if message.id and (error is None or isinstance(error, ConnectionLost)):
+            self._note(say(ChatSentence.LOST, self.language, id=message.id), "fg:ansired")
+        else:
+            self._note(say(ChatSentence.NOT_SENT, self.language, reason=tame(str(error))), "fg:ansired")
+            self._refused(message.text)
+        self._changed()
+
+    def _note(self, text: str, style: str = "dim") -> None:
+        self._transcript.add(LineKind.NOTE, wrapped(text, style, self._width()))
+        self._changed()
+
+    def note(self, text: str) -> None:
+        """Write a line that is part of no answer."""
+        self._note(text)
+
+
+def _question(shown: str, width: int) -> Iterator[Line]:
+    """All of a question, in lines that fit; what a call brings along stays behind its bar."""
+    for row, colour in coloured_lines(shown):
+        style = f"fg:ansi{colour}" if colour else ""
+        if row.startswith(BAR):
+            yield from barred(row[len(BAR) :].expandtabs(4), style, width, BAR, _FURTHER)
+        else:
+            yield from wrapped(row, style, width)

@@ -1,0 +1,54 @@
+"""Following messages from the prompt's event loop: each in a thread that reads what its stream tells."""
+
+import asyncio
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from threading import Thread
+from typing import TypeVar
+
+from hob.core.errors import HobError
+from hob.gateway.chat.events import ClientEvent
+
+T = TypeVar("T")
+Ended = Callable[[HobError | OSError | None], None]
+"""Told how a stream ended: by itself, or by an error."""
+
+
+class Follower:
+    """Starts the threads. They end with their streams, or with the process: what they follow is kept elsewhere."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def follow(
+        self, begin: Callable[[], Generator[ClientEvent, None, None]], tell: Callable[[ClientEvent], None], ended: Ended
+    ) -> None:
+        """Tell each event, and then the end, in the loop."""
+
+        def read() -> None:
+            error: HobError | OSError | None = None
+            try:
+                for event in begin():
+                    self._call(tell, event)
+            except (HobError, OSError) as raised:
+                error = raised
+            self._call(ended, error)
+
+        Thread(target=read, name="follower", daemon=True).start()
+
+    def do(self, work: Callable[[], T], done: Callable[[T], None], failed: Ended = lambda error: None) -> None:
+        """Do something that may take a moment, then go on in the loop."""
+
+        def run() -> None:
+            try:
+                result = work()
+            except (HobError, OSError) as error:
+                self._call(failed, error)
+            else:
+                self._call(done, result)
+
+        Thread(target=run, name="errand", daemon=True).start()
+
+    def _call(self, what: Callable[[T], None], value: T) -> None:
+        with suppress(RuntimeError):  # the loop has ended: nobody looks any more
+            self._loop.call_soon_threadsafe(what, value)

@@ -1,0 +1,86 @@
+"""One message of a chat on its way: what of it is known, and what it is at."""
+
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from hob.cli.chat.answer import StreamedAnswer
+from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.tool_calls import RunningCall
+
+
+class Doing(StrEnum):
+    """What a message is at."""
+
+    SENDING = "sending"
+    THINKING = "thinking"
+    WRITING = "writing"
+    CALLING = "calling"
+    ASKING = "asking"
+    PAUSED = "paused"
+    LOST = "lost"
+
+
+_REST = frozenset({Doing.ASKING, Doing.PAUSED})
+"""Nothing goes on until somebody does something."""
+
+
+@dataclass(eq=False, slots=True)
+class ChatMessageState:
+    """What was sent, or sent earlier and is followed again, and how it stands."""
+
+    text: str
+    id: str = ""
+    opening: str = ""
+    """What is said before anything of it is shown: of one that was sent earlier."""
+    command: bool = False
+    """Whether it is a slash command, whose answer is lines and no Markdown."""
+    after: str = ""
+    """What the chat itself has to say beside the answer."""
+    asks_in_words: bool = False
+    quiet: bool = False
+    """Whether another message most likely tells the same: only what becomes of this one is shown."""
+    doing: Doing = Doing.SENDING
+    since: float = field(default_factory=time.monotonic)
+    name: str = ""
+    """Of the tool that the model is about to call."""
+    answer: StreamedAnswer = field(default_factory=StreamedAnswer)
+    written: str = ""
+    """What was streamed since the answer began, or began anew."""
+    again: bool = False
+    remark: str = ""
+    calls: list[RunningCall] = field(default_factory=list)
+    noted: set[str] = field(default_factory=set)
+    """Remarks and questions that were shown."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether it waits for somebody."""
+        return self.doing in _REST
+
+    def at(self, doing: Doing, name: str = "") -> None:
+        """It is at something now."""
+        if (doing, name) != (self.doing, self.name):
+            self.doing, self.name, self.since = doing, name, time.monotonic()
+
+    def told(self, language: str) -> str:
+        """What it is at, for people."""
+        seconds = f"{time.monotonic() - self.since:.0f}"
+        if self.calls and not self.rests:
+            call = self.calls[-1]
+            return say(ChatSentence.RUNS, language, name=call.name, seconds=f"{time.monotonic() - call.began:.0f}")
+        match self.doing:
+            case Doing.SENDING:
+                return say(ChatSentence.SENDING, language)
+            case Doing.THINKING:
+                return say(ChatSentence.THINKS, language, seconds=seconds)
+            case Doing.WRITING:
+                return say(ChatSentence.WRITES, language)
+            case Doing.CALLING:
+                return say(ChatSentence.CALLS, language, name=self.name)
+            case Doing.ASKING:
+                return say(ChatSentence.ASKS, language)
+            case Doing.PAUSED:
+                return say(ChatSentence.PAUSED, language)
+            case Doing.LOST:
+                return say(ChatSentence.REJOINING, language)

@@ -1,0 +1,33 @@
+"""Which models there are to choose, for completion: asked for when somebody begins to choose one."""
+
+import asyncio
+from collections.abc import Sequence
+
+from hob.app.models.probe import Here, open_here
+from hob.config.loading import Config
+from hob.core.clock import SystemClock
+from hob.core.errors import ModelError
+from hob.providers.catalog.catalog import SERVER
+
+_SECONDS = 15.0
+
+
+def list_models(config: Config) -> Sequence[str]:
+    """Every model of every provider that can be asked; those of providers that do not answer are left out."""
+    return asyncio.run(_list(config))
+
+
+async def _list(config: Config) -> Sequence[str]:
+    async with open_here(config, SystemClock()) as here:
+        providers = [connected.provider.id for connected in here.choice.connected()]
+        found = await asyncio.gather(*(_of(here, provider) for provider in providers))
+    return [name for names in found for name in names]
+
+
+async def _of(here: Here, provider: str) -> Sequence[str]:
+    prefix = "" if provider == SERVER else f"{provider}/"
+    try:
+        async with asyncio.timeout(_SECONDS):
+            return sorted(f"{prefix}{listed.name}" for listed in await here.model.routes.list_models(provider))
+    except (ModelError, TimeoutError):
+        return ()

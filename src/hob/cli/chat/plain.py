@@ -1,0 +1,226 @@
+"""The plain chat: a line in, its answer out. For pipes, simple terminals, and who wants no colours."""
+
+import sys
+from collections.abc import Generator
+from contextlib import closing
+from typing import Any
+
+from hob.app.daemon.unix_http import ConnectionLost
+from hob.cli.chat.connection import ChatConnection
+from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.unseen import find_earlier
+from hob.cli.conversation.questions import show_question
+from hob.cli.output import LiveOutput, line, paint, shows_colours, tame
+from hob.gateway.chat.events import ClientEvent
+
+_WORDS = {"y": "yes", "j": "ja", "n": "no"}
+"""What is typed at a prompt for the words that answer a question."""
+
+
+def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
+    """Read lines and show what comes of each; the command's exit status."""
+    if sys.stdin.isatty():
+        print(paint(f"Hob listens. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
+    return _talk(connection, body, _catch_up(connection, body))
+
+
+def _catch_up(connection: ChatConnection, body: dict[str, Any]) -> set[str]:
+    """Show what nobody has seen yet; the messages whose turns wait for an answer."""
+    session = body.get("session", "main")
+    found, elsewhere = find_earlier(connection, session if ":" in session else f"local:{session}")
+    waiting: set[str] = set()
+    for earlier in found:
+        title = line(earlier.title, 60)
+        if earlier.ended or not connection.is_answered(earlier.id):
+            print(paint(say(ChatSentence.EARLIER, "en", title=title), "dim"), file=sys.stderr, flush=True)
+            shown = _see(connection, connection.follow(earlier.id), body)
+            waiting |= {shown.first} if shown.asks else set()
+        else:  # it would keep the prompt away until it ends
+            going = f"{say(ChatSentence.STILL_GOING, 'en', title=title)}; hob ask --resume {earlier.id}"
+            print(paint(going, "dim"), file=sys.stderr, flush=True)
+    if elsewhere:
+        count, sessions = sum(elsewhere.values()), ", ".join(elsewhere)
+        told = say(ChatSentence.ELSEWHERE, "en", count=count, sessions=tame(sessions))
+        print(paint(told, "dim"), file=sys.stderr, flush=True)
+    return waiting
+
+
+def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str]) -> int:
+    """`waiting` are messages whose turns wait for an answer."""
+    failed = False
+    prompt = edit_lines() if sys.stdin.isatty() else ""
+    while True:
+        try:
+            text = input(prompt)
+        except EOFError:
+            if sys.stdin.isatty():
+                print()
+                return 0
+            return int(failed)  # a script wants to know about the last answer
+        except KeyboardInterrupt:
+            print()
+            continue
+        if text.strip():
+            if waiting:
+                text = _WORDS.get(text.strip().lower(), text)
+            shown = _see(connection, connection.send(body | {"message": text}), body)
+            failed = not shown.ok
+            waiting.discard(shown.first)
+            for id in sorted(waiting):
+                if connection.is_answered(id):  # by what was just said, or by somebody elsewhere
+                    waiting.discard(id)
+                    shown = _see(connection, connection.follow(id), body)
+                    failed = not shown.ok
+                    waiting |= {shown.first} if shown.asks else set()
+            waiting |= {shown.first} if shown.asks else set()
+
+
+def edit_lines() -> str:
+    """Let the arrow keys edit and recall what was typed in this chat; the prompt for it."""
+    import readline  # only where a person types
+
+    if not shows_colours(sys.stdout):
+        readline.parse_and_bind("set enable-bracketed-paste off")
+        return "> "
+    readline.parse_and_bind("set enable-bracketed-paste on")
+    # what is between \001 and \002 takes no room on the line
+    return "\001\033[36m\002> \001\033[0m\002"
+
+
+def _see(
+    connection: ChatConnection, events: Generator[ClientEvent, None, None], body: dict[str, Any]
+) -> "PlainProgress":
+    """Show what comes of a message while it grows. Ctrl-C stops the turn, not the chat."""
+    shown = PlainProgress()
+    stopping = False
+    while True:
+        try:
+            with closing(events):
+                for event in events:
+                    shown.show(event)
+                    if shown.paused or shown.asks:
+                        break
+            return shown
+        except KeyboardInterrupt:
+            if stopping:
+                shown.say(f"not waiting any longer: hob ask --resume {shown.id}")
+                return shown
+            stopping = True
+            shown.say("stopping; Ctrl-C again leaves it")
+            connection.stop(body)
+            if not shown.id:
+                return shown
+            events = connection.follow(shown.id)
+        except ConnectionLost:
+            shown.say(f"Hob went away; your message is kept: hob ask --resume {shown.id}")
+            return shown
+
+
+class PlainProgress:
+    """What of one message's life stands on the screen."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.first = ""
+        """The message with which the turn began that this one is in."""
+        self.ok = False
+        self.paused = False
+        """The message is kept and nothing happens with it for now."""
+        self.asks = False
+        """The turn waits for an answer."""
+        self._written = ""
+        self._retracted = False
+        self._noted: set[str] = set()
+        self._output = LiveOutput()
+
+    def show(self, event: ClientEvent) -> None:
+        """Write what is new."""
+        match event.name:
+            case "accepted":
+                self.id = event.data["id"]
+            case "delta":
+                self._answer(event.data["text"])
+            case "retracted" if self._written:
+                if not self._written.endswith("\n"):
+                    self._write("\n")
+                self._written, self._retracted = "", True
+            case "progress":
+                self._progress(event.data)
+            case "question":
+                self._end_line()
+                self._place(event.data)
+                self.ok = self.asks = True
+                show_question(event.data)
+                if event.data["approvals"]:
+                    self.say(
+                        "yes or no? " + ", or ".join(f"approve:{id} / deny:{id}" for id in event.data["approvals"])
+                    )
+            case "result" | "error":
+                self._end(event.data)
+
+    def _progress(self, data: dict[str, Any]) -> None:
+        match data.get("what"):
+            case "tool":
+                self._end_line()
+                self._output.begin()
+            case "tool_done":
+                self._output.end()
+            case "output":
+                self._output.write(data["text"])
+            case "remark":
+                if not self._written:  # else it waits for the answer's end
+                    self._note(data["text"])
+            case what if data.get("text"):
+                self.say(data["text"])
+                self.paused = what == "paused"
+
+    def say(self, text: str) -> None:
+        """A line that is not part of the answer."""
+        self._end_line()
+        print(paint(text, "dim"), file=sys.stderr, flush=True)
+
+    def _end_line(self) -> None:
+        if self._written and not self._written.endswith("\n"):
+            self._write("\n")
+        self._output.end()
+
+    def _place(self, data: dict[str, Any]) -> None:
+        self.id = data.get("id", self.id)
+        self.first = data.get("merged_into", self.id)
+
+    def _note(self, text: str) -> None:
+        """A line about the answer, told once."""
+        if text not in self._noted:
+            self._noted.add(text)
+            self.say(text)
+
+    def _end(self, data: dict[str, Any]) -> None:
+        self._place(data)
+        reply = data.get("reply")
+        self.ok = reply is not None
+        if reply is not None and not self._written.endswith(reply):
+            # streamed before we looked, by somebody else's turn, or a command's answer
+            rest = reply[len(self._written) :] if self._written and reply.startswith(self._written) else reply
+            self._answer(rest)
+        if self._written and not self._written.endswith("\n"):
+            self._write("\n")
+        for note in data.get("notes", ()):
+            self._note(note)
+        if "notice" in data:
+            self.say(data["notice"])
+        elif "error" in data:
+            print(paint(data["error"]["message"], "red"), file=sys.stderr, flush=True)
+        elif reply is None:
+            print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
+
+    def _answer(self, text: str) -> None:
+        if self._retracted:  # said only now: an error might have followed instead
+            self._retracted = False
+            self.say("again:")
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        self._output.end()
+        self._written += text
+        sys.stdout.write(tame(text) if sys.stdout.isatty() else text)
+        sys.stdout.flush()

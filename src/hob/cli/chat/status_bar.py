@@ -1,0 +1,66 @@
+"""The bar at the bottom: which session, which model, what is going on, what it has cost."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hob.cli.chat.connection import ChatConnection
+from hob.cli.chat.conversation import Conversation
+from hob.cli.chat.input_draft import one_line
+from hob.cli.chat.message import Doing
+from hob.cli.chat.sentences import ChatSentence, say
+
+_DAYS = "31"  # further back the sums take longer than a bar is worth
+
+
+class StatusBar:
+    """What the bar says. `read` asks the home's owner, in a thread; `take` believes it."""
+
+    def __init__(self, connection: ChatConnection, session: str) -> None:
+        self._connection = connection
+        self._session = session
+        self.model = ""
+        self._spent = ""
+
+    def read(self, session: str) -> Mapping[str, Any]:
+        """How the session stands now."""
+        prompt = self._connection.look("/prompt", session=session)
+        usage = self._connection.look("/usage", days=_DAYS, by="session")
+        rows = usage.get("rows", ())
+        return {
+            "session": session,
+            "model": prompt.get("model", ""),
+            "row": next((row for row in rows if row["key"] == session), {}),
+            "sessions": [row["key"].removeprefix("local:") for row in rows if row["key"].startswith("local:")],
+        }
+
+    def take(self, seen: Mapping[str, Any]) -> None:
+        """Show this from now on."""
+        self._session = seen["session"]
+        self.model = one_line(seen["model"])
+        row = seen["row"]
+        unknown = "+?" if row.get("unknown_calls") else ""
+        self._spent = f"${row['cost_usd']:.4f}".rstrip("0").rstrip(".") + unknown if row else ""
+
+    def bar(self, conversation: Conversation) -> str:
+        """The whole bar."""
+        language = conversation.language
+        parts = [one_line(self._session.removeprefix("local:")), self.model, _state(conversation)]
+        if self._spent:
+            parts.append(say(ChatSentence.SPENT, language, cost=self._spent))
+        return " · ".join(part for part in parts if part)
+
+
+def _state(conversation: Conversation) -> str:
+    language = conversation.language
+    moving = [message for message in conversation.active if not message.rests]
+    if conversation.stopping and moving:
+        return say(ChatSentence.STOPPING, language)
+    if not moving:
+        resting = [message for message in conversation.active if message.doing is Doing.ASKING]
+        told = (resting or conversation.active)[:1]
+        return told[0].told(language) if told else say(ChatSentence.READY, language)
+    order = (Doing.LOST, Doing.WRITING, Doing.CALLING, Doing.THINKING, Doing.SENDING)
+    notifier = min(moving, key=lambda message: (not message.calls, order.index(message.doing)))
+    others = len(moving) - 1
+    waiting = f", {say(ChatSentence.QUEUED, language, count=others)}" if others else ""
+    return notifier.told(language) + waiting

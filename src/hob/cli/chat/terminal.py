@@ -1,0 +1,326 @@
+"""The chat at a terminal: keys in, a conversation out, both at once."""
+
+import asyncio
+import io
+import logging
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.input import create_input
+
+from hob.agent.settings import AgentSettings
+from hob.cli.chat.answer import load
+from hob.cli.chat.arrival import Arrival, arrive
+from hob.cli.chat.completion import Completions, Names
+from hob.cli.chat.connection import ChatConnection
+from hob.cli.chat.conversation import Conversation, Question
+from hob.cli.chat.follower import Follower
+from hob.cli.chat.fragments import plain
+from hob.cli.chat.history import KeptHistory
+from hob.cli.chat.input_draft import InputDraft, path_of
+from hob.cli.chat.keys import bindings_of
+from hob.cli.chat.masks import secrets_out
+from hob.cli.chat.screen import Screen
+from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.status_bar import StatusBar
+from hob.cli.chat.transcript import LineKind, ScreenTranscript
+from hob.cli.conversation.questions import DECISIONS
+from hob.cli.output import tame
+from hob.config.loading import Config
+from hob.core.errors import HobError
+
+HISTORY = "chat_history"
+
+
+def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int:
+    """Talk until the person leaves; the command's exit status."""
+    terminal = asyncio.run(_talk(connection, body, home))
+    if terminal.conversation.busy and connection.resident:
+        print(say(ChatSentence.LEAVING, terminal.conversation.language), file=sys.stderr)
+    return 0
+
+
+async def _talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> "TerminalChat":
+    terminal = TerminalChat(connection, body, home)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, terminal.leave)
+    with _aside(lambda text: loop.call_soon_threadsafe(terminal.aside, text)):
+        async with asyncio.TaskGroup() as group:
+            ticking = group.create_task(terminal.tick())
+            try:
+                with suppress(EOFError):  # the terminal went away
+                    await terminal.screen.app.run_async(pre_run=terminal.begin)
+            finally:
+                ticking.cancel()
+                terminal.screen.close()
+    return terminal
+
+
+class TerminalChat:
+    """Joins prompt and conversation. Implements the keys' `Acts`."""
+
+    def __init__(self, connection: ChatConnection, body: Mapping[str, Any], home: Path) -> None:
+        self._connection = connection
+        self._chat = f"local:{body.get('session', 'main')}" if ":" not in body.get("session", "") else body["session"]
+        self._follower = Follower(asyncio.get_running_loop())
+        self._draft = InputDraft()
+        self._names = Names()
+        self._mask: Callable[[str], str] | None = None
+        self._history = KeptHistory(home / HISTORY, self._masked, self._draft.shorten)
+        self._standing = StatusBar(connection, self._chat)
+        self.buffer = Buffer(
+            completer=Completions(self._names),
+            complete_while_typing=Condition(lambda: self.buffer.text.startswith("/")),
+            history=self._history,
+            multiline=True,
+        )
+        self.screen = Screen(
+            self.buffer,
+            bindings_of(self, self._draft),
+            prompt=self._prompt,
+            preview=lambda: self.conversation.preview(),
+            bar=lambda: self._standing.bar(self.conversation),
+            flow=lambda: self.conversation.flow(),
+            drawn=self._drawn,
+            terminal=(create_input(sys.stdin), sys.stdout),
+        )
+        self.transcript = ScreenTranscript(self.screen.write)
+        self.conversation = Conversation(
+            connection,
+            self._follower,
+            self.transcript,
+            body,
+            width=lambda: self.screen.width,
+            changed=self._changed,
+            refused=self._put_back,
+            settled=self._settled,
+        )
+        self._asked: Question | None = None
+        self._answerable = False
+        """Whether the question was drawn: what was typed before it was asked is no answer."""
+        self._stashed = Document()
+        self._leaving = False
+        self._busy = asyncio.Event()
+
+    # beginning
+
+    def begin(self) -> None:
+        """Say hello, show what was not seen yet, and load what the first answer needs."""
+
+        def failed(error: HobError | OSError | None) -> None:
+            self.conversation.note(tame(str(error)))
+
+        self._follower.do(lambda: arrive(self._connection, self._chat), self._arrived, failed)
+
+    def _arrived(self, arrival: Arrival) -> None:
+        language = arrival.config[AgentSettings].language if arrival.config else "en"
+        self.conversation.language = self._draft.language = self._names.language = language
+        self._mask = arrival.mask
+        self._names.models = arrival.models
+        if arrival.config is not None:
+            self._names.choosing = partial(self._choosing, arrival.config)
+        model = arrival.model or say(ChatSentence.NO_MODEL, language)
+        self.conversation.note(f"{say(ChatSentence.HELLO, language, model=model)} {say(ChatSentence.KEYS, language)}")
+        for earlier in arrival.earlier:
+            self.conversation.follow(earlier.id, earlier.title, ended=earlier.ended)
+        if arrival.elsewhere:
+            count, sessions = sum(arrival.elsewhere.values()), ", ".join(arrival.elsewhere)
+            self.conversation.note(say(ChatSentence.ELSEWHERE, language, count=count, sessions=sessions))
+        self._settled()
+        self._follower.do(load, lambda _: None)
+
+    # what the keys ask for
+
+    @property
+    def asking(self) -> bool:
+        return self._asked is not None
+
+    def submit(self) -> None:
+        text = self.buffer.text
+        if self._asked is not None:
+            self._decide(self._asked, text)
+            return
+        if not text.strip():
+            return
+        self.buffer.reset()
+        self._leaving = False
+        letter = self._draft.whole(text.encode("utf-8", "replace").decode())
+        self._history.keep(letter.text)
+        name, _, rest = letter.text.strip().partition(" ")
+        match name:
+            case "/exit" | "/quit":
+                self.leave()
+            case "/attach":
+                self._attach(rest.strip())
+            case _:
+                self.conversation.send(letter, self._own_help() if name == "/help" else "")
+
+    def interrupt(self) -> None:
+        conversation = self.conversation
+        if (conversation.busy or conversation.questions) and not conversation.stopping:
+            conversation.stop()
+        elif self.buffer.text:
+            self.buffer.reset()
+        elif self._leaving:
+            self.leave()
+            return
+        else:
+            self._leaving = True
+            conversation.note(say(ChatSentence.LEAVE_HINT, conversation.language))
+            return
+        self._leaving = False
+
+    def leave(self) -> None:
+        if self.screen.app.is_running and not self.screen.app.is_done:
+            self.conversation.put_down()
+            self.screen.app.exit()
+
+    def leave_open(self) -> None:
+        if self._asked is not None:
+            self.conversation.leave_open(self._asked)
+            self._changed()
+
+    # questions at the prompt
+
+    def _prompt(self) -> str:
+        if self._asked is None:
+            return "> "
+        further = "".join(f"/{scope}" for scope in self._asked.scopes if scope != "once")
+        return say(ChatSentence.ALLOW, self.conversation.language, id=self._asked.id, further=further)
+
+    def _decide(self, question: Question, text: str) -> None:
+        self.buffer.reset()
+        decided = DECISIONS.get(text.strip().lower()) if self._answerable else None
+        if decided is not None and decided[1] in question.scopes:
+            self.conversation.decide(question, *decided)
+            self._changed()
+        elif self._answerable and text.strip():
+            # it may be a message that was meant for later: it stands at the prompt again when nothing is asked
+            self._stashed = Document("\n".join(filter(None, (self._stashed.text, text))))
+            self.conversation.note(say(ChatSentence.HOW_TO_ANSWER, self.conversation.language))
+
+    def _changed(self) -> None:
+        """Something looks different, or somebody is asked, or nobody any more."""
+        question = next(iter(self.conversation.questions), None)
+        if question != self._asked:
+            if self._asked is None:
+                self._stashed = self.buffer.document
+            self._asked, self._answerable = question, False
+            self.buffer.reset(Document() if question is not None else self._stashed)
+        self._names.tasks = [message.id for message in self.conversation.active if message.id]
+        if self.conversation.busy:
+            self._busy.set()
+        else:
+            self._busy.clear()
+        self.screen.app.invalidate()
+
+    def _drawn(self) -> None:
+        if self._asked is not None and not self._answerable:
+            self._answerable = True
+            if self.buffer.text:
+                self.buffer.reset()
+
+    # files
+
+    def _attach(self, path: str) -> None:
+        language = self.conversation.language
+        if not path:
+            self.conversation.note(say(ChatSentence.ATTACH_USAGE, language))
+            return
+        try:
+            mark = self._draft.attach(path_of(path.strip("'\"")).absolute())
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            self.conversation.note(say(ChatSentence.NO_FILE, language, path=tame(path), reason=reason))
+        else:
+            self.buffer.insert_text(f"{mark} ")
+
+    def _own_help(self) -> str:
+        language = self.conversation.language
+        return f"{say(ChatSentence.ATTACH_USAGE, language)}\n/exit: {say(ChatSentence.EXIT, language)}"
+
+    # what happens beside
+
+    def _masked(self, text: str) -> str:
+        if self._mask is None:  # typed before everything was read
+            self._mask = secrets_out(None)
+        return self._mask(text)
+
+    def _put_back(self, text: str) -> None:
+        """What was not taken can be sent again."""
+        if self._asked is None and not self.buffer.text:
+            self.buffer.insert_text(text)
+
+    def _settled(self) -> None:
+        session = self.conversation.session or self._chat
+        self._follower.do(lambda: self._standing.read(session), self._stands)
+
+    def _choosing(self, config: Config) -> None:
+        """Ask once which models there are; whoever completes meanwhile sees those that are configured."""
+        self._names.choosing = lambda: None
+
+        def listed(models: Sequence[str]) -> None:
+            self._names.models = tuple(dict.fromkeys((*self._names.models, *models)))
+            menu = self.buffer.complete_state
+            if menu is not None and menu.complete_index is None:  # nothing was chosen yet
+                self.buffer.cancel_completion()
+                self.buffer.start_completion()
+
+        # what asks providers is what turns are made with, and takes as long to load
+        self._follower.do(lambda: import_module("hob.cli.chat.model_names").list_models(config), listed)
+
+    def _stands(self, seen: Mapping[str, Any]) -> None:
+        self._standing.take(seen)
+        self._names.sessions = seen["sessions"]
+        self.screen.app.invalidate()
+
+    def aside(self, text: str) -> None:
+        """Show what something in this process wrote past the chat."""
+        self.transcript.add(LineKind.NOTE, plain(tame(text.rstrip("\n")), "fg:ansired"))
+
+    async def tick(self) -> None:
+        """Let the seconds be seen while something goes on."""
+        while True:
+            await self._busy.wait()
+            await asyncio.sleep(1)
+            self.screen.app.invalidate()
+
+
+class _Aside(io.TextIOBase):
+    """Takes whole lines that would else stand in the middle of the prompt."""
+
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        self._tell = tell
+        self._begun = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._begun = (self._begun + text).split("\n")
+        if lines:
+            with suppress(RuntimeError):  # the loop has ended
+                self._tell("\n".join(lines))
+        return len(text)
+
+
+@contextmanager
+def _aside(tell: Callable[[str], object]) -> Iterator[None]:
+    """What is printed or logged meanwhile is told instead."""
+    aside = _Aside(tell)
+    handlers = [each for each in logging.root.handlers if isinstance(each, logging.StreamHandler)]
+    former = [(each, each.setStream(aside)) for each in handlers]
+    try:
+        with redirect_stdout(aside), redirect_stderr(aside):
+            yield
+    finally:
+        for handler, stream in former:
+            if stream is not None:
+                handler.setStream(stream)

@@ -1,0 +1,34 @@
+"""What was said and done, as it stands above the prompt: each line is written once and then belongs to the terminal."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+from hob.cli.chat.fragments import Line
+
+
+class LineKind(StrEnum):
+    """What a run of lines is; another kind begins after an empty line."""
+
+    SAID = "said"
+    BLOCK = "block"
+    CALL = "call"
+    NOTE = "note"
+    QUESTION = "question"
+
+
+_APART = frozenset({LineKind.SAID, LineKind.BLOCK, LineKind.QUESTION})
+
+
+class ScreenTranscript:
+    """Divides what is written by empty lines."""
+
+    def __init__(self, write: Callable[[Sequence[Line]], None]) -> None:
+        self._write = write
+        self._last: LineKind | None = None
+
+    def add(self, kind: LineKind, lines: Sequence[Line]) -> None:
+        """Write these lines for good."""
+        if lines:
+            apart = self._last is not None and (kind is not self._last or kind in _APART)
+            self._write([*([[]] if apart else []), *lines])
+            self._last = kind

@@ -1,0 +1,35 @@
+"""What a chat finds when it begins: messages whose outcome nobody has seen yet."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hob.cli.chat.connection import ChatConnection
+from hob.core.states import FINAL_TURNS
+
+_OPEN = frozenset({"pending", "running", "waiting"})
+_FINAL = frozenset(state.value for state in FINAL_TURNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A message of before whose outcome nobody has seen."""
+
+    id: str
+    title: str
+    ended: bool
+
+
+def find_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[Earlier], Mapping[str, int]]:
+    """Those of this session, oldest first, and how many ended in other ones."""
+    unread = connection.look("/unread", channel="local").get("messages", [])
+    tasks = connection.look("/tasks", limit="200").get("tasks", [])
+    found = [*unread, *(row for row in reversed(tasks) if row["state"] in _OPEN)]
+    mine = {
+        row["id"]: Earlier(row["id"], row["title"], ended=row["state"] in _FINAL)
+        for row in found
+        if row["session"] == session
+    }
+    return tuple(mine.values()), Counter(
+        row["session"].removeprefix("local:") for row in unread if row["session"] != session
+    )

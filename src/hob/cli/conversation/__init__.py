@@ -1,0 +1,1 @@
+"""Commands that talk: chat, ask, sessions, retry, undo, prompt."""

@@ -1,0 +1,60 @@
+"""`hob ask`: one question, its answer on standard output, everything else on standard error."""
+
+import os
+import sys
+from stat import S_ISFIFO, S_ISREG
+from typing import Any
+
+from hob.cli.admin_commands import USAGE, perform, resumed, sent
+from hob.config.environment import find_home, process_environment
+
+
+def ask(
+    text: str | None = None,
+    *,
+    session: str | None = None,
+    model: str | None = None,
+    json: bool = False,
+    resume: str | None = None,
+) -> int:
+    """Ask one question; the answer goes to stdout.
+
+    What is piped in goes along as data, not as your words. Without a running daemon the command does the work itself.
+
+    Where something needs your leave, or Hob asks you something, you are asked at your terminal; without one the
+    command ends with status 75 and says how to answer.
+
+    Parameters
+    ----------
+    text:
+        The question.
+    session:
+        The conversation it belongs to.
+    model:
+        The model that answers it.
+    json:
+        Print the whole result as JSON.
+    resume:
+        Instead of asking, wait for the answer to this earlier message.
+    """
+    if (text is None) == (resume is None) or (text is not None and not text.strip()):
+        print('say what to ask: hob ask "..."; or which message to wait for: hob ask --resume ID', file=sys.stderr)
+        return USAGE
+    body: dict[str, Any] = {"message": text, "channel": "local"}
+    body |= {key: value for key, value in (("session", session), ("model", model)) if value}
+    piped = read_stdin() if resume is None else ""
+    if piped:
+        body["quoted"] = piped
+    home = find_home(process_environment())
+    return perform(home, resumed(resume) if resume else sent(body), json=json)
+
+
+def read_stdin() -> str:
+    """What is piped or redirected into the command; nothing from a terminal or a closed descriptor."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return ""
+    if not (S_ISFIFO(mode) or S_ISREG(mode)):
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8", "replace")

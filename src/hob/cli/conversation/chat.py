@@ -1,0 +1,53 @@
+"""`hob`: talking in the terminal."""
+
+import sys
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hob.cli.admin_commands import USAGE, perform, sent
+from hob.cli.chat.connection import ChatConnection
+from hob.cli.conversation.ask import read_stdin
+from hob.cli.output import shows_colours
+from hob.config.environment import find_home, process_environment
+
+
+def chat(*, session: str | None = None, model: str | None = None, plain: bool = False) -> int:
+    """Talk; the same as no command at all.
+
+    With a daemon the chat attaches to it; without one this command is Hob for as long as it runs.
+
+    It is for a terminal. What is piped in is one message of data instead: no line of it is your word, so none answers
+    a question or is a command.
+
+    Parameters
+    ----------
+    session:
+        The conversation.
+    model:
+        The model that answers.
+    plain:
+        Line by line, as on simple terminals and with NO_COLOR.
+    """
+    environ = process_environment()
+    home = find_home(environ)
+    body: dict[str, Any] = {"channel": "local"}
+    body |= {key: value for key, value in (("session", session), ("model", model)) if value}
+    if not sys.stdin.isatty():
+        return _send_piped(home, body)
+    with ExitStack() as stack:
+        connection = ChatConnection(home, stack)
+        connection.open()
+        if plain or not shows_colours(sys.stdout):
+            return int(import_module("hob.cli.chat.plain").talk(connection, body))
+        # what draws the prompt takes a third of a second to load, which simple terminals need not spend
+        return int(import_module("hob.cli.chat.terminal").talk(connection, body, home))
+
+
+def _send_piped(home: Path, body: dict[str, Any]) -> int:
+    piped = read_stdin()
+    if not piped.strip():
+        print('a chat needs a terminal; without one: hob ask "..."', file=sys.stderr)
+        return USAGE
+    return perform(home, sent(body | {"message": "", "quoted": piped}), json=False)

@@ -1,0 +1,30 @@
+"""`hob prompt`."""
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.output import paint, print_json
+from hob.config.environment import find_home, process_environment
+
+
+def prompt(*, session: str = "main", json: bool = False) -> int:
+    """What the next request to the model holds, by section.
+
+    Parameters
+    ----------
+    session:
+        The session.
+    json:
+        Print JSON.
+    """
+    home = find_home(process_environment())
+    seen = reach(home, "GET", "/prompt", {"session": session}, lambda app: app.operations.prompt(session))
+    if json:
+        print_json(seen)
+        return 0
+    most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
+    print(f"{'section':22} {'bytes':>8} {'tokens':>8}  cached")
+    for section in seen["sections"]:
+        bar = "█" * round(20 * section["bytes"] / most)
+        cached = paint("yes", "green") if section["cached"] else "   "
+        print(f"{section['name']:22} {section['bytes']:8} {section['tokens']:8}  {cached}     {paint(bar, 'blue')}")
+    print(f"{'all':22} {seen['bytes']:8} {seen['tokens']:8}  of {seen['limit']} tokens")
+    return 0

@@ -1,0 +1,87 @@
+"""What people are asked: shown whole, and answered at the terminal where one is at hand."""
+
+import os
+import sys
+import termios
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hob.cli.output import show_painted
+
+DECISIONS = {
+    **dict.fromkeys(("y", "yes", "j", "ja"), (True, "once")),
+    **dict.fromkeys(("n", "no", "nein"), (False, "once")),
+    "session": (True, "session"),
+    "always": (True, "always"),
+}
+"""What people type, and what it means: whether it is allowed, and how far."""
+
+
+def show_question(view: Mapping[str, Any]) -> None:
+    """What a message waits for, to standard error, nothing of it left out."""
+    whole = [each["shown"] for each in view["asked"]]
+    for text in whole or [view["question"]]:
+        show_painted(text, sys.stderr)
+
+
+def how_to_answer(view: Mapping[str, Any]) -> str:
+    """Which commands answer it."""
+    if not view["approvals"]:
+        return f'waits for your answer: hob ask{_session(view)} "..."; what comes of it: hob ask --resume {view["id"]}'
+    ways = [f"hob approvals allow {id}, or deny {id}" for id in view["approvals"]]
+    return f"nothing is done until you answer: {'; '.join(ways)}"
+
+
+def _session(view: Mapping[str, Any]) -> str:
+    name = view["session"].removeprefix("local:")
+    return "" if name == "main" else f" --session {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalPrompt:
+    """The person's own terminal, by its descriptor. What is piped into a command never gets here."""
+
+    descriptor: int
+
+    def decide(self, approval: Mapping[str, Any]) -> tuple[bool, str] | None:
+        """Whether it is allowed, and how far; None where the person leaves it open."""
+        further = "".join(f", or {scope}" for scope in approval["scopes"] if scope != "once")
+        while True:
+            word = self.read(f"Allow {approval['id']}? (y/n{further}; Ctrl-D leaves it open) ")
+            if word is None:
+                return None
+            said = DECISIONS.get(word.strip().lower())
+            if said is not None and (said[1] in approval["scopes"]):
+                return said
+
+    def read(self, prompt: str) -> str | None:
+        """A line that is typed from now on; None at Ctrl-D."""
+        termios.tcflush(self.descriptor, termios.TCIFLUSH)  # what was typed before it was asked is no answer
+        os.write(self.descriptor, prompt.encode())
+        line = b""
+        while not line.endswith(b"\n"):
+            piece = os.read(self.descriptor, 4096)
+            if not piece:
+                os.write(self.descriptor, b"\n")
+                return None
+            line += piece
+        return line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+@contextmanager
+def own_terminal() -> Iterator[ApprovalPrompt | None]:
+    """The terminal of whoever runs this command, if they look at it: it is in the foreground, and shows errors."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        descriptor = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        yield None
+        return
+    try:
+        yield ApprovalPrompt(descriptor) if os.tcgetpgrp(descriptor) == os.getpgrp() else None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,140 @@
+"""`hob sessions`: conversations, and what their owner does with them."""
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.output import age, line, paint, print_json, tame, when, width_of_screen
+from hob.config.environment import find_home, process_environment
+from hob.core.errors import InvalidRequest
+
+app = App(name="sessions", help="Conversations: list, show, name, pause and delete them.")
+
+_LEAST_TITLE = 12
+
+Session = Annotated[str, Parameter(help="Its name in the terminal, e.g. main, or its whole key, e.g. telegram::12345.")]
+Json = Annotated[bool, Parameter(help="As JSON.")]
+
+
+@app.default
+@app.command(name="list")
+def list_(
+    *, archived: Annotated[bool, Parameter(help="Those that were put away instead.")] = False, json: Json = False
+) -> int:
+    """Every conversation, the latest first."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = await opened.operations.conversations.all(archived=archived)
+        return found
+
+    seen = _reach("GET", "/sessions", {"archived": "1"} if archived else {}, here)
+    if json:
+        print_json(seen)
+        return 0
+    now, columns = time.time(), width_of_screen()
+    width = max((len(each["session"]) for each in seen["sessions"]), default=0)
+    for each in seen["sessions"]:
+        paused = paint("  paused", "yellow") if each["paused"] else ""
+        old = age(max(0.0, now - each["updated"])).rjust(9)
+        name = paint(line(each["session"], 60).ljust(min(width, 60)), "bold")
+        room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>5}  ") - 8))
+        print(f"{name}  {old}  {each['entries']:>5}  {line(each['title'], room)}{paused}".rstrip())
+    if not seen["sessions"]:
+        print("None was put away." if archived else "There is no conversation yet; `hob` begins one.")
+    return 0
+
+
+@app.command
+def show(session: Session = "main", *, json: Json = False) -> int:
+    """What stands in one: its rules, its spending, and the last that was said."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = await opened.operations.conversations.one(session)
+        return found
+
+    seen = _reach("GET", "/sessions/show", {"session": session}, here)
+    if json:
+        print_json(seen)
+        return 0
+    print(f"{paint(tame(seen['session']), 'bold')}  {line(seen['title'], 100)}")
+    state = [name for name in ("paused", "archived") if seen[name]]
+    print(
+        f"model {seen['model'] or 'as configured'}, {seen['entries']} entries, {seen['waiting']} waiting",
+        *state,
+        sep=", ",
+    )
+    print(f"${seen['cost_usd']:.4f} in {seen['calls']} calls, last used {when(seen['updated'])}")
+    for entry in seen["last"]:
+        print(f"  {paint(entry['role'].ljust(9), 'cyan')} {line(entry['text'], min(100, width_of_screen() - 12))}")
+    return 0
+
+
+@app.command
+def rename(session: Session, title: Annotated[str, Parameter(help="What it is called from now on.")]) -> int:
+    """Give a conversation a title."""
+    changed = _change(session, title=title)
+    print(f"{tame(changed['session'])} is called {tame(changed['title'])}")
+    return 0
+
+
+@app.command
+def pause(session: Session) -> int:
+    """What comes in waits, and nothing new is begun in it."""
+    print(f"{tame(_change(session, paused=True)['session'])} is paused; `hob sessions resume` lets it go on")
+    return 0
+
+
+@app.command
+def resume(session: Session) -> int:
+    """Let it go on with what has waited."""
+    print(f"{tame(_change(session, paused=False)['session'])} goes on")
+    return 0
+
+
+@app.command
+def archive(session: Session, *, back: Annotated[bool, Parameter(help="Bring it back instead.")] = False) -> int:
+    """Put a conversation away: it is kept and not listed."""
+    print(f"{tame(_change(session, archived=not back)['session'])} is {'back' if back else 'put away'}")
+    return 0
+
+
+@app.command
+def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
+    """Erase all that was said in a conversation, for ever; what it cost stays known."""
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InvalidRequest("nobody is there to be asked; --yes deletes without asking")
+        show(session)
+        if input("Erase all of this for ever? [y/N] ").strip().lower() not in ("y", "yes"):
+            print("Nothing was erased.")
+            return 1
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = await opened.operations.conversations.delete(session)
+        return found
+
+    done = _reach("POST", "/sessions/delete", {"session": session}, here)
+    if json:
+        print_json(done)
+    else:
+        print(f"{tame(done['session'])} is deleted: {done['erased']} pieces")
+    return 0
+
+
+def _change(session: str, title: str | None = None, paused: bool | None = None, archived: bool | None = None) -> Any:
+    async def here(opened: Any) -> Mapping[str, Any]:
+        changed: Mapping[str, Any] = await opened.operations.conversations.change(
+            session, title=title, paused=paused, archived=archived
+        )
+        return changed
+
+    fields = {"session": session, "title": title, "paused": paused, "archived": archived}
+    return _reach("POST", "/sessions/change", fields, here)
+
+
+def _reach(method: str, route: str, fields: Mapping[str, Any], here: Any) -> Mapping[str, Any]:
+    return reach(find_home(process_environment()), method, route, fields, here)

@@ -1,0 +1,75 @@
+"""`hob undo`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hob.app.daemon.daemon_client import local_key, reach
+from hob.app.home import make_home
+from hob.cli.output import line, paint, print_json, tame
+from hob.config.environment import find_home, process_environment
+
+_WIDTH = 4_096  # a path is shown whole
+
+
+def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json: bool = False) -> int:
+    """Put back what a turn changed in files, never over a later change.
+
+    Parameters
+    ----------
+    id:
+        The id of a turn or message (`hob tasks --all` shows them), with `undo:` before it to take its undoing back.
+        Without one: the newest turn of the session that changed any file and is not undone.
+    session:
+        Where the newest turn is looked for.
+    preview:
+        Only show what would change.
+    json:
+        Print JSON.
+    """
+    home = find_home(process_environment())
+    make_home(home)
+    key = local_key(session)
+    fields = {"id": id, "session": key, "preview": preview}
+    seen = reach(home, "POST", "/undo", fields, lambda app: app.operations.undo(id, key, preview=preview))
+    if json:
+        print_json(seen)
+    elif preview:
+        _show_preview(seen)
+    else:
+        _show(seen)
+    return 0 if preview or not seen["kept"] else 1
+
+
+def _show(seen: Mapping[str, Any]) -> None:
+    """What was put back and what was not."""
+    words = line(seen["words"]) or seen["turn"]
+    if seen["restored"]:
+        print(f"As before “{words}”:")
+    elif not seen["kept"]:
+        print(f"All files are as they were before “{words}”.")
+    for path in seen["restored"]:
+        print(f"  {paint(line(path, _WIDTH), 'green')}")
+    if seen["kept"]:
+        print("Left as they are:")
+    for each in seen["kept"]:
+        print(f"  {paint(line(each['path'], _WIDTH), 'yellow')}: {each['reason']}")
+    if seen["running"]:
+        print(f"Still running in the background, and able to change files again: {line(', '.join(seen['running']))}")
+    if seen["restored"]:
+        print(paint(f"`hob undo {seen['back']}` takes this back.", "dim"))
+
+
+def _show_preview(seen: Mapping[str, Any]) -> None:
+    """The differences, coloured as everywhere."""
+    if not seen["diff"]:
+        print(f"All files are as they were before “{line(seen['words']) or seen['turn']}”.")
+    for each in tame(seen["diff"]).splitlines():
+        print(paint(each, _colour(each)))
+
+
+def _colour(text: str) -> str:
+    if text.startswith(("+++", "---", "@@")):
+        return "cyan" if text.startswith("@@") else "bold"
+    if text.startswith("#"):
+        return "yellow"
+    return {"+": "green", "-": "red"}.get(text[:1], "")

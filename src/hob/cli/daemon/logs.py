@@ -1,0 +1,154 @@
+"""`hob logs`: what Hob did, from its log files; works whether it runs or not."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from hob.app.logs.log_lines import LogLine, read_line, write_json
+from hob.cli.output import paint, tame
+from hob.config.environment import find_home, process_environment
+from hob.core.errors import InvalidRequest
+
+_LEVELS = ("debug", "info", "warning", "error", "critical")
+_COLOURS = {"WARNING": "yellow", "ERROR": "red", "CRITICAL": "red", "DEBUG": "dim"}
+_UNITS = {"s": 1, "min": 60, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_PAUSE = 0.2  # seconds between looks at a growing file
+
+
+def logs(
+    *,
+    follow: bool = False,
+    since: str = "",
+    level: Literal["debug", "info", "warning", "error", "critical"] = "debug",
+    grep: str = "",
+    limit: int = 200,
+    json: bool = False,
+) -> int:
+    """What Hob did, from its log.
+
+    Parameters
+    ----------
+    follow:
+        Go on showing what comes, until Ctrl-C.
+    since:
+        Only what is younger: 30min, 2h, 3d, or a time such as 2026-05-01 or 2026-05-01T08:30.
+    level:
+        Only what weighs at least that much.
+    grep:
+        Only what fits this regular expression: its text, its logger or its trace.
+    limit:
+        At most so many of the last ones; 0 is all.
+    json:
+        One JSON object a line.
+    """
+    if limit < 0:
+        raise InvalidRequest(f"--limit {limit} is no number of lines; 0 is all")
+    folder = find_home(process_environment()) / "logs"
+    wanted = _filter(since, level, grep)
+    show = _show_json if json else _show
+    current = folder / "hob.log"
+    if not current.exists() and not follow:
+        print(
+            f"There is no log yet: {current} is written while Hob runs: by `hob serve`, a chat or `hob ask`.",
+            file=sys.stderr,
+        )
+        return 0
+    tail = _Tail(current)
+    chosen = [line for line in _read([*_full(folder), *tail.lines()]) if wanted(line)]
+    for line in chosen[-limit:] if limit > 0 else chosen:
+        show(line)
+    while follow:
+        sys.stdout.flush()
+        time.sleep(_PAUSE)
+        for line in _read(tail.lines()):
+            if wanted(line):
+                show(line)
+    return 0
+
+
+class _Tail:
+    """The lines that are appended to a file, over its being begun anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+        self._rest = b""
+
+    def lines(self) -> Iterator[str]:
+        """Those that came since the last call."""
+        yield from self._rest_of_file()
+        try:
+            now = self._path.stat().st_ino
+        except FileNotFoundError:
+            return
+        if self._handle is None or os.fstat(self._handle).st_ino != now:
+            self._open()
+            yield from self._rest_of_file()
+
+    def _open(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+        self._handle, self._rest = os.open(self._path, os.O_RDONLY), b""
+
+    def _rest_of_file(self) -> Iterator[str]:
+        while self._handle is not None and (data := os.read(self._handle, 1 << 20)):
+            *whole, self._rest = (self._rest + data).split(b"\n")
+            for line in whole:
+                yield line.decode("utf-8", "replace")
+
+
+def _full(folder: Path) -> Iterator[str]:
+    """The lines of the full files, oldest first."""
+    found = [file for file in folder.glob("hob.log.*") if file.suffix[1:].isdecimal()]
+    for file in sorted(found, key=lambda file: -int(file.suffix[1:])):
+        yield from file.read_text("utf-8", "replace").split("\n")[:-1]
+
+
+def _read(lines: Iterable[str]) -> Iterator[LogLine]:
+    return (line for text in lines if (line := read_line(text)) is not None)
+
+
+def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
+    least, from_then = _LEVELS.index(level), _moment(since) if since else 0.0
+    try:
+        pattern = re.compile(grep, re.IGNORECASE) if grep else None
+    except re.error as error:
+        raise InvalidRequest(f"--grep is no regular expression: {error}") from None
+
+    def wanted(line: LogLine) -> bool:
+        name = line.level.lower()
+        return (
+            (name not in _LEVELS or _LEVELS.index(name) >= least)
+            and (not from_then or line.seconds >= from_then)
+            and (pattern is None or any(map(pattern.search, (line.text, line.logger, line.trace))))
+        )
+
+    return wanted
+
+
+def _moment(text: str) -> float:
+    """An age or a time, in Unix seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]+)", text.strip())
+    if found and found[2] in _UNITS:
+        return time.time() - float(found[1]) * _UNITS[found[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
+    except ValueError:
+        raise InvalidRequest(f"--since {text!r} is no time; write 30min, 2h, 3d or 2026-05-01T08:30") from None
+
+
+def _show(line: LogLine) -> None:
+    colour = _COLOURS.get(line.level, "")
+    head = f"{paint(line.at[:19].replace('T', ' '), 'dim')} {paint(line.level.lower().ljust(8), colour)}"
+    trace = f" {paint(f'[{tame(line.trace)}]', 'dim')}" if line.trace else ""
+    text = tame(line.text).replace("\n", "\n    ")
+    print(f"{head} {paint(tame(line.logger), 'cyan')}{trace} {text}")
+
+
+def _show_json(line: LogLine) -> None:
+    print(write_json(line))

@@ -1,0 +1,69 @@
+"""`hob serve`."""
+
+import asyncio
+import logging
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from hob import __version__
+from hob.app.daemon.daemon import run_daemon, set_up_logging
+from hob.app.daemon.preflight import command_problem
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.home import own, socket_of
+from hob.app.logs.log_file import log_file
+from hob.app.maintenance.settings import LogSettings
+from hob.app.settings_sections import choose_models, read_config
+from hob.core.errors import HomeTaken
+from hob.core.tracing import OWN
+
+log = logging.getLogger(__name__)
+
+TAKE_OVER_SECONDS = 45.0
+ROLE = "serve"
+
+
+def serve() -> int:
+    """Run the daemon until SIGTERM or Ctrl-C; a second one stops at once.
+
+    A one-shot `hob ask` or chat that owns the home finishes its work in hand and hands over.
+    """
+    config = read_config()
+    for warning in filter(None, (*config.warnings, command_problem(config))):
+        print(warning, file=sys.stderr)
+    set_up_logging()
+    home = config.home
+    line = choose_models(config).line()
+
+    def ready(url: str) -> None:
+        log.info("hob %s runs: pid %d, at %s", __version__, os.getpid(), url or "hob.sock", extra=OWN)
+        print(f"hob {__version__} ready: {url or socket_of(home)}, model {line}, home {home}", flush=True)
+        if line == "none":
+            print("No model is connected yet: run `hob onboard` beside it. What comes meanwhile is kept.", flush=True)
+
+    take_over(home)
+    with own(home, ROLE), log_file(home, config[LogSettings]):
+        asyncio.run(run_daemon(home, config, on_ready=ready))
+        log.info("hob has ended", extra=OWN)
+    return 0
+
+
+def take_over(home: Path) -> None:
+    """Ask a one-shot owner to end after its work in hand, and wait for it. A daemon is left alone.
+
+    Raises HomeTaken when the home cannot be had.
+    """
+    deadline = time.monotonic() + TAKE_OVER_SECONDS
+    while True:
+        try:
+            with own(home, ROLE):
+                return
+        except HomeTaken as taken:
+            # a one-shot that is just ending has no socket any more and still holds the lock
+            if taken.holder.startswith(f"hob {ROLE},") or time.monotonic() > deadline:
+                raise
+            with suppress(NobodyThere, ConnectionLost):
+                call(socket_of(home), "POST", "/hand-over", timeout=5)
+        time.sleep(0.05)

@@ -1,0 +1,40 @@
+"""`hob tasks`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.output import line, print_json, state, when
+from hob.config.environment import find_home, process_environment
+
+
+def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # noqa: A002 - the option's name
+    """What is being done and what was.
+
+    Parameters
+    ----------
+    all:
+        Ended tasks too.
+    limit:
+        The most tasks to show, newest first.
+    json:
+        Print JSON.
+    """
+
+    async def here(app: Any) -> Mapping[str, Any]:
+        from hob.gateway.routes.views import tasks_view
+
+        return await tasks_view(app.store, limit, everything=all)
+
+    query = {"limit": str(limit)} | ({"all": "1"} if all else {})
+    home = find_home(process_environment())
+    seen = reach(home, "GET", "/tasks", query, here)
+    if json:
+        print_json(seen)
+        return 0
+    if not seen["tasks"]:
+        print("No open tasks; `hob tasks --all` shows ended ones." if not all else "No tasks yet.")
+    for task in seen["tasks"]:
+        reason = f"  [{task['reason']}]" if task["reason"] else ""
+        print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 9)}  {line(task['title'], 60)}{reason}")
+    return 0

@@ -1,0 +1,73 @@
+"""`hob timeline`: what happened, one trace as a tree of spans or the latest events."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hob.app.daemon.daemon_client import local_key, reach
+from hob.cli.output import line, paint, print_json, when
+from hob.config.environment import find_home, process_environment
+
+KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
+
+
+def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> int:
+    """What happened, by trace.
+
+    Parameters
+    ----------
+    trace:
+        Show this trace whole, as a tree: its id, or the beginning of it that the list shows.
+    session:
+        Only this session.
+    limit:
+        The most events to show, the newest.
+    json:
+        Print JSON.
+    """
+
+    async def here(app: Any) -> Mapping[str, Any]:
+        from hob.gateway.routes.views import timeline_view
+
+        return await timeline_view(app.store, trace=trace, session=session, limit=limit)
+
+    session = None if session is None else local_key(session)
+    query = {"limit": str(limit)} | {k: v for k, v in (("trace", trace), ("session", session)) if v}
+    home = find_home(process_environment())
+    seen = reach(home, "GET", "/timeline", query, here)
+    if json:
+        print_json(seen)
+        return 0
+    events = seen["events"]
+    if not events:
+        print(f"No events{f' in trace {trace}' if trace else ' yet'}.")
+    for event, depth in _tree(events) if trace else ((event, 0) for event in events):
+        print(_row(event, depth, with_trace=not trace))
+    return 0
+
+
+def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Each event under the one whose span it is a part of, in the order in which they began, with its depth.
+
+    An event is written when it ends, so a turn comes after its parts in the timeline and before them here.
+    """
+    spans = {event["span_id"] for event in events}
+    below: dict[str | None, list[Mapping[str, Any]]] = {}
+    for event in sorted(events, key=lambda event: event["at"]):
+        parent = event["parent_span_id"]
+        below.setdefault(parent if parent in spans and parent != event["span_id"] else None, []).append(event)
+    rest = [(event, 0) for event in reversed(below.pop(None, []))]
+    while rest:
+        event, depth = rest.pop()
+        yield event, depth
+        rest.extend((part, depth + 1) for part in reversed(below.pop(event["span_id"], [])))
+
+
+def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
+    kind = paint(event["kind"].ljust(10), KIND_COLOURS.get(event["kind"], "dim"))
+    status = "" if event["status"] == "ok" else " " + paint(event["status"], "red")
+    took = "" if event["seconds"] is None else paint(f" {event['seconds'] * 1000:.0f} ms", "dim")
+    usage = event["usage"]
+    tokens = "" if usage is None else paint(f" {usage['input_tokens']}→{usage['output_tokens']} tokens", "dim")
+    trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
+    text = f"  {line(event['text'], 60)}" if event["text"] else ""
+    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {event['name']}{status}{took}{tokens}{text}"

@@ -1,0 +1,126 @@
+"""`hob usage`: what was spent, on what, and how much of each limit is left."""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.output import line, paint, print_json
+from hob.config.environment import find_home, process_environment
+from hob.core.money import MICRO, dollars
+
+_MOST_KEY = 44
+_MOST_BAR = 30
+_FEWEST = 4
+_NEARLY = 0.8
+
+
+def usage(
+    *,
+    days: int = 30,
+    by: Literal["day", "model", "session", "sender", "task"] = "day",
+    json: bool = False,
+) -> int:
+    """What was spent, on what, and what is left.
+
+    Parameters
+    ----------
+    days:
+        How many days, today included.
+    by:
+        What to tell apart: day, model, session, sender (owner, member, stranger) or task (chat, summary, ...).
+    json:
+        Print JSON.
+    """
+    home = find_home(process_environment())
+    query = {"days": str(days), "by": by}
+    seen = reach(home, "GET", "/usage", query, lambda app: app.operations.usage(days, by))
+    if json:
+        print_json(seen)
+        return 0
+    total = seen["total"]
+    print(f"Spent in {'one day' if days == 1 else f'{days} days'}: {paint(_usd(total['cost_usd']), 'bold')}")
+    if total["unknown_calls"]:
+        calls = total["unknown_calls"]
+        print(f"and {calls} call{'s' * (calls > 1)} of unknown price, which no limit counts")
+    if total["calls"]:
+        print()
+        _show_rows(by, seen["rows"], total)
+    if seen["limits"]:
+        print()
+        _show_limits(seen["limits"])
+    return 0
+
+
+def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any]) -> None:
+    """A table; columns in which nothing stands are left out."""
+    columns = {"dollars": [_usd(row["cost_usd"]) for row in rows]}
+    if total["held_usd"]:
+        columns["held back"] = [_usd(row["held_usd"]) for row in rows]
+    columns["calls"] = [str(row["calls"]) for row in rows]
+    if total["unknown_calls"]:
+        columns["unknown"] = [str(row["unknown_calls"] or "") for row in rows]
+    columns["in"] = [_count(row["input_tokens"]) for row in rows]
+    if total["cached_tokens"]:
+        columns["cached"] = [_percent(row["cached_tokens"], row["input_tokens"]) for row in rows]
+    columns["out"] = [_count(row["output_tokens"]) for row in rows]
+    keys = [line(row["key"], _MOST_KEY) or "-" for row in rows]
+    widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
+    width = max(len(by), *map(len, keys))
+    room = _room(width + sum(widths.values()) + 2 * len(widths) + 2)
+    head = "".join(f"  {name.rjust(widths[name])}" for name in columns)
+    print(paint(by.ljust(width + (room + 2 if room else 0)) + head, "dim"))
+    most = max(row["cost_usd"] for row in rows)
+    for place, (key, row) in enumerate(zip(keys, rows, strict=True)):
+        bar = _bar(row["cost_usd"] / most if most else 0.0, room, "cyan")
+        print(
+            key.ljust(width) + bar + "".join(f"  {cells[place].rjust(widths[name])}" for name, cells in columns.items())
+        )
+
+
+def _show_limits(limits: list[Mapping[str, Any]]) -> None:
+    keys = [line(limit["key"], _MOST_KEY) for limit in limits]
+    texts = [_left(limit) for limit in limits]
+    width = max(map(len, keys))
+    room = _room(width + max(map(len, texts)) + 4)
+    for key, text, limit in zip(keys, texts, limits, strict=True):
+        used = limit["spent_usd"] + limit["held_usd"]
+        part = min(1.0, used / limit["limit_usd"]) if limit["limit_usd"] else 1.0
+        colour = "red" if part >= 1 else "yellow" if part >= _NEARLY else "green"
+        print(f"{key.ljust(width)}{_bar(part, room, colour, rest=True)}  {text}")
+
+
+def _left(limit: Mapping[str, Any]) -> str:
+    held = f", {_usd(limit['held_usd'])} held back" if limit["held_usd"] else ""
+    return f"{_usd(limit['left_usd'])} of {_usd(limit['limit_usd'])} left{held}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{round(100 * part / whole)} %" if whole else ""
+
+
+def _usd(amount: float) -> str:
+    return f"${dollars(round(amount * MICRO))}"
+
+
+def _count(tokens: int) -> str:
+    for unit, size in (("M", 1_000_000), ("k", 1_000)):
+        if tokens >= size:
+            return f"{tokens / size:.1f}{unit}"
+    return str(tokens)
+
+
+def _room(used: int) -> int:
+    """How wide bars may be beside texts of this width; none where nobody looks at them."""
+    left = min(_MOST_BAR, shutil.get_terminal_size().columns - used) if sys.stdout.isatty() else 0
+    return left if left >= _FEWEST else 0
+
+
+def _bar(part: float, room: int, colour: str, *, rest: bool = False) -> str:
+    """A gap and the bar; empty where there is no room."""
+    if not room:
+        return ""
+    full, empty = ("█", "░") if (sys.stdout.encoding or "").lower().startswith("utf") else ("#", ".")
+    length = max(1, round(part * room)) if part > 0 else 0
+    return f"  {paint(full * length, colour)}{paint((empty if rest else ' ') * (room - length), 'dim')}"

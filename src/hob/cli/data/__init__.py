@@ -1,0 +1,1 @@
+"""Commands about the data: backup, restore, export, erase, rebuild."""

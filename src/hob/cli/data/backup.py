@@ -1,0 +1,45 @@
+"""`hob backup` and `hob restore`."""
+
+from pathlib import Path
+
+from hob.app.daemon.daemon_client import reach
+from hob.app.home import own
+from hob.app.trust.audit import tell_action
+from hob.cli.output import paint
+from hob.config.environment import find_home, process_environment
+
+
+def backup(file: Path) -> int:
+    """Write a consistent copy of the database, the blobs and what Hob remembers to one file, while Hob goes on.
+
+    Parameters
+    ----------
+    file:
+        Where to; must not exist yet.
+    """
+    target = file.expanduser().absolute()
+    home = find_home(process_environment())
+    seen = reach(home, "POST", "/backup", {"file": str(target)}, lambda app: app.operations.backup(target))
+    print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
+    print(paint("Not in it: settings, secrets/, the workspace and what undoing needs (tools/); copy them.", "dim"))
+    return 0
+
+
+def restore(file: Path) -> int:
+    """Put a backup in place; it is checked first, and what was there is kept beside it.
+
+    Parameters
+    ----------
+    file:
+        A file written by `hob backup`.
+    """
+    from hob.app.maintenance.backup_files import restore_backup
+
+    home = find_home(process_environment())
+    with own(home, "restore"):
+        kept, remembered = restore_backup(home, file.expanduser().absolute())
+        tell_action(home, "restore", str(file))
+    print(f"{file} is in place" + (f"; the former database is kept as {kept}" if kept else ""))
+    if remembered:
+        print(f"What Hob remembered before is kept in {remembered}")
+    return 0

@@ -1,0 +1,39 @@
+"""`hob rebuild`."""
+
+from hob.app.home import own
+from hob.config.environment import find_home, process_environment
+
+_MOST_LINES = 20
+
+
+def rebuild(*, check: bool = False) -> int:
+    """Write tasks, spending and sessions anew from the timeline, which never changes; a backup is made first.
+
+    What was erased stays erased. Nobody else may be using the home, unless it is only to be checked.
+
+    Parameters
+    ----------
+    check:
+        Only compare, also while Hob runs; the exit status is 1 if anything differs.
+    """
+    from hob.store.projections.rebuild import check_projections, rebuild_projections
+
+    home = find_home(process_environment())
+    if check:
+        compared, backup = check_projections(home), None
+    else:
+        with own(home, "rebuild"):
+            done = rebuild_projections(home)
+        compared, backup = done.compared, done.backup
+    differences = sum(table.differences for table in compared)
+    for table in compared:
+        found = f"{table.differences} {'differ' if check else 'put right'}" if table.differences else "as the timeline"
+        print(f"{table.table:9} {table.rows:9,} rows  {found}")
+        for place, line in enumerate(table.lines()):
+            if place == _MOST_LINES:
+                print(f"            … and {table.differences - place} more")
+                break
+            print(f"            {line}")
+    if backup is not None:
+        print(f"The former database is kept as {backup}")
+    return 1 if check and differences else 0

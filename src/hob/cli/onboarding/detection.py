@@ -1,0 +1,221 @@
+"""What can think for Hob on this machine: keys in the environment, servers that run here, installed CLIs."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from urllib.parse import urlsplit
+
+from hob.app.models.probe import Here, open_here
+from hob.app.models.provider_draft import ProviderConfigDraft
+from hob.config.loading import Config
+from hob.core.clock import SystemClock
+from hob.core.errors import ModelError, ModelFault, NotConfigured
+from hob.guard.wording.reasons import because
+from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS, SERVER
+from hob.providers.http.addresses import shown
+from hob.providers.http.wire import Listed
+from hob.providers.routing.choice import ConnectedProvider
+
+TITLES: Mapping[str, str] = {
+    "anthropic": "Anthropic",
+    "openai": "OpenAI",
+    "gemini": "Google Gemini",
+    "openrouter": "OpenRouter",
+    "deepseek": "DeepSeek",
+    "groq": "Groq",
+    "mistral": "Mistral",
+    "xai": "xAI",
+    "ollama": "Ollama",
+    "lmstudio": "LM Studio",
+    "llamacpp": "llama.cpp",
+    "vllm": "vLLM",
+    "claude-cli": "Claude Code",
+    "codex-cli": "Codex",
+    "gemini-cli": "Gemini CLI",
+    "copilot-cli": "Copilot CLI",
+    SERVER: "Your server",
+}
+PLACES: Sequence[tuple[str, str]] = (
+    ("Jan", "http://127.0.0.1:1337/v1"),
+    ("GPT4All", "http://127.0.0.1:4891/v1"),
+    ("text-generation-webui", "http://127.0.0.1:5000/v1"),
+    ("KoboldCpp", "http://127.0.0.1:5001/v1"),
+)
+"""Where further local servers usually listen, all of which speak OpenAI chat completions."""
+
+_CONNECT_SECONDS = 0.3
+_LIST_SECONDS = 5.0
+_CLIS = frozenset(each.id for each in PROVIDERS if each.wire in CLI_WIRES)
+_NO_CHAT = ("embed", "whisper", "rerank", "bge-", "tts")
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedModel:
+    """Something that can be asked. `models` are those of a server that has no usual one, best first.
+
+    `variable` names the environment's key where that is what makes it work.
+    """
+
+    provider: str
+    title: str
+    how: str
+    local: bool
+    draft: ProviderConfigDraft
+    models: tuple[str, ...] = ()
+    variable: str = ""
+
+    @property
+    def line(self) -> str:
+        """How it was found, for people."""
+        model = self.draft.model.removeprefix(f"{self.provider}/")
+        facts = ["local"] if self.local else []
+        facts += [model] if model and model != self.provider else []
+        facts += [because("{count} models", count=str(len(self.models)))] if len(self.models) > 1 else []
+        return reduce(lambda one, other: because("{one}, {other}", one=one, other=other), [*facts, self.how])
+
+
+def find_all(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[DetectedModel, ...]:
+    """All there is, what Hob would take by itself first. Asks servers on this machine, and nobody else."""
+    return asyncio.run(_find_all(config, places))
+
+
+def list_models(config: Config, draft: ProviderConfigDraft) -> tuple[str, ...]:
+    """The names of what a provider offers for talking, best first. Raises ModelError where it cannot be asked."""
+
+    async def ask() -> tuple[str, ...]:
+        async with open_here(config, SystemClock(), draft) as here:
+            return await _listed(here, draft.provider)
+
+    return asyncio.run(ask())
+
+
+async def _find_all(config: Config, places: Sequence[tuple[str, str]]) -> tuple[DetectedModel, ...]:
+    async with open_here(config, SystemClock()) as here:
+        connected = await asyncio.to_thread(here.choice.connected)
+        usual = _usual(here)
+        known = {each.provider.id for each in connected}
+        servers = [each.id for each in PROVIDERS if each.keyless and each.wire == "openai" and each.id not in known]
+        found = await asyncio.gather(
+            *(_described(here, each, usual) for each in connected),
+            *(_running(here, id) for id in servers),
+            *(_listening(config, title, address) for title, address in places),
+        )
+    there = [each for each in found if each is not None]
+    return tuple(sorted(there, key=lambda each: (each.provider != usual, each.provider in _CLIS)))
+
+
+def _usual(here: Here) -> str:
+    try:
+        ref = here.choice.default()
+    except ModelError:
+        return ""
+    return "" if ref is None else ref.provider
+
+
+async def _described(here: Here, connected: ConnectedProvider, usual: str) -> DetectedModel | None:
+    id = connected.provider.id
+    model = connected.settings.model or connected.provider.model
+    if id == usual and (ref := here.choice.default()) is not None:
+        model = ref.model
+    names, trouble = ((), "") if model or connected.provider.wire in CLI_WIRES else await _asked(here, id)
+    if not model and not names and connected.provider.wire == "ollama":
+        how = "running here, but it has no model yet: ollama pull qwen3"
+        return DetectedModel(id, TITLES[id], how, local=True, draft=ProviderConfigDraft(provider=id))
+    variable = _variable(here, connected)
+    how = because("key in {variable}", variable=variable) if variable else connected.how
+    how = because("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
+    how = because("{model}: {trial}", model=how, trial=trouble) if trouble else how
+    draft = ProviderConfigDraft(name_of(id, model or (names[0] if names else "")), id, _new_address(here, connected))
+    return DetectedModel(id, TITLES.get(id, id), how, connected.local, draft, names, variable)
+
+
+async def _running(here: Here, id: str) -> DetectedModel | None:
+    """A known server that listens at its usual place and lists models."""
+    try:
+        address = here.choice.connect(id).base_url
+    except ModelError:
+        return None
+    if not await _answers(address) or not (names := await _names(here, id)):
+        return None
+    return DetectedModel(
+        id, TITLES[id], "running here", local=True, draft=ProviderConfigDraft(name_of(id, names[0]), id), models=names
+    )
+
+
+async def _listening(config: Config, title: str, address: str) -> DetectedModel | None:
+    """Another server at a usual place."""
+    if not await _answers(address):
+        return None
+    draft = ProviderConfigDraft(provider=SERVER, base_url=address)
+    try:
+        async with open_here(config, SystemClock(), draft) as here:
+            names = await _names(here, SERVER)
+    except NotConfigured:
+        return None
+    if not names:
+        return None
+    draft = ProviderConfigDraft(name_of(SERVER, names[0]), SERVER, address)
+    return DetectedModel(SERVER, title, "running here", local=True, draft=draft, models=names)
+
+
+async def _answers(address: str) -> bool:
+    parts = urlsplit(address)
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 80)
+    except (OSError, TimeoutError, ValueError):
+        return False
+    writer.close()
+    return True
+
+
+async def _names(here: Here, id: str) -> tuple[str, ...]:
+    names, _ = await _asked(here, id)
+    return names
+
+
+async def _asked(here: Here, id: str) -> tuple[tuple[str, ...], str]:
+    """What it offers, or why that cannot be known."""
+    try:
+        return await _listed(here, id), ""
+    except ModelError as error:
+        return (), str(error)
+
+
+async def _listed(here: Here, id: str) -> tuple[str, ...]:
+    try:
+        async with asyncio.timeout(_LIST_SECONDS):
+            listed = await here.model.routes.list_models(id)
+    except TimeoutError:
+        trouble = f"no list of models came within {_LIST_SECONDS:g} s"
+        raise ModelError(ModelFault.TIMEOUT, trouble) from None
+    talking = [each for each in listed if not any(word in each.name.lower() for word in _NO_CHAT)]
+    return tuple(each.name for each in sorted(talking, key=_rank))
+
+
+def _rank(listed: Listed) -> bool:
+    """Those that call tools first, and otherwise in the server's order."""
+    return listed.tools is not True
+
+
+def name_of(id: str, model: str) -> str:
+    """The name under which the configuration knows a provider's model."""
+    if id == SERVER:
+        return f"{SERVER}/{model}" if "/" in model else model
+    return f"{id}/{model}" if model else id
+
+
+def _variable(here: Here, connected: ConnectedProvider) -> str:
+    """The variable that holds the key which is used, if one does."""
+    if connected.keys[0] is None or connected.keys[0].reference:
+        return ""
+    names = ("OPENAI_API_KEY",) if connected.provider.id == SERVER else connected.provider.keys
+    environ = here.choice.environ
+    value = connected.keys[0].reveal()
+    return next((name for name in names if environ.get(name, "").strip() == value), "")
+
+
+def _new_address(here: Here, connected: ConnectedProvider) -> str:
+    """The address of a server that only the environment names."""
+    return connected.base_url if connected.provider.id == SERVER and not here.settings.base_url else ""

@@ -1,0 +1,88 @@
+"""What the command line says of the model, as a candidate."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hob.app.models.provider_draft import ProviderConfigDraft
+from hob.app.settings_sections import read_config
+from hob.cli.onboarding.detection import DetectedModel, name_of
+from hob.cli.onboarding.keys import ENVIRONMENT, FILE
+from hob.cli.onboarding.model_trial import Candidate
+from hob.cli.onboarding.report import SetupOptions
+from hob.config.environment import process_environment
+from hob.config.secrets import scheme_of
+from hob.core.errors import InvalidRequest
+from hob.providers.catalog.catalog import SERVER, find_provider
+from hob.providers.plugins import is_plugin
+from hob.providers.settings import ModelSettings
+
+
+def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> Candidate:
+    """What the command line says. Raises InvalidRequest."""
+    if wishes.base_url and (trouble := trouble_of(wishes.base_url)):
+        raise InvalidRequest(trouble)
+    provider = SERVER if wishes.base_url else _known(wishes.provider)
+    if wishes.provider and not provider:
+        raise InvalidRequest(
+            f"nobody knows the provider {wishes.provider}; `hob models scan` and the reference tell whom"
+        )
+    head, slash, _ = wishes.model.partition("/")
+    provider = provider or _known(head if slash else "") or (SERVER if wishes.model and not slash else "")
+    if wishes.key and not provider:
+        raise InvalidRequest("a key is for a provider: add --provider NAME, --model PROVIDER/MODEL or --base-url URL")
+    model = wishes.model or usual_model(provider, found)
+    if wishes.base_url and "/" in model and not model.startswith(f"{SERVER}/"):
+        model = name_of(SERVER, model)
+    there = next((each.draft for each in found if each.provider == provider == SERVER), ProviderConfigDraft())
+    draft = ProviderConfigDraft(model, provider, wishes.base_url or there.base_url)
+    if not wishes.key:
+        same = [each for each in found if each.provider == provider and each.variable]
+        return candidate_of(replace(same[0], draft=draft), wishes.keep_key) if same else Candidate(draft)
+    if wishes.key != "-":
+        if not scheme_of(wishes.key):
+            raise InvalidRequest("--key takes a reference (env:NAME, file:PATH, keyring:SERVICE/USER) or - for stdin")
+        return Candidate(replace(draft, key=wishes.key))
+    if wishes.keep_key == ENVIRONMENT:
+        raise InvalidRequest("a key from standard input cannot be kept in the environment; --keep-key file or keyring")
+    typed = read_key()
+    if not is_key(typed):
+        raise InvalidRequest("there was no key on standard input, or it is more than a line of printable letters")
+    return Candidate(draft, typed, wishes.keep_key or FILE)
+
+
+def is_key(text: str) -> bool:
+    """Whether this can be a key: it goes into a header."""
+    return bool(text) and text.isascii() and text.isprintable() and " " not in text
+
+
+def _known(name: str) -> str:
+    """The id of a provider that Hob or the settings know; empty for others."""
+    known = find_provider(name)
+    if known is not None:
+        return known.id
+    return name if name in read_config()[ModelSettings].providers or (name and is_plugin(name)) else ""
+
+
+def usual_model(provider: str, found: Sequence[DetectedModel]) -> str:
+    """The model that is asked where only the provider is named; empty where that is the server's first."""
+    there = next((each.draft.model for each in found if each.provider == provider and each.draft.model), "")
+    known = find_provider(provider)
+    return there or (name_of(provider, known.model) if known is not None and known.model else "")
+
+
+def candidate_of(found: DetectedModel, keep: str) -> Candidate:
+    """What was found, its key copied out of the environment if it is to be kept elsewhere."""
+    if not found.variable or keep in ("", ENVIRONMENT):
+        return Candidate(found.draft)
+    return Candidate(found.draft, process_environment().get(found.variable, "").strip(), keep)
+
+
+def trouble_of(address: str) -> str:
+    """What is wrong with a server's address; empty if nothing is."""
+    if not address:
+        return "an address is needed"
+    try:
+        ModelSettings(base_url=address)
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,108 @@
+"""Trying a model live before it is written down, and writing it down."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hob.app.daemon.daemon_client import reach
+from hob.app.models.provider_draft import ProviderConfigDraft
+from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.trust.audit import tell_action
+from hob.cli.onboarding.detection import list_models
+from hob.cli.onboarding.keys import ENVIRONMENT, draft_key, drop_drafts, keep_key
+from hob.config.editing import set_values
+from hob.config.environment import process_environment
+from hob.core.errors import ModelError, ModelFault, NotConfigured
+from hob.core.money import dollars
+from hob.guard.wording.reasons import because
+from hob.providers.settings import ModelSettings
+
+_HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model that may be written down. `typed` is a key that has to be kept, in the place `keep`."""
+
+    draft: ProviderConfigDraft
+    typed: str = ""
+    keep: str = ENVIRONMENT
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTrial:
+    """What came of a trial: whether it passed, whether it answered at all, and that in words."""
+
+    ok: bool
+    answers: bool
+    told: str
+
+
+def try_candidate(home: Path, candidate: Candidate) -> ModelTrial:
+    """Ask it for a word and a tool call; whoever owns the home asks, since there it is known what may be spent.
+
+    A typed key lies in a file of the owner's for that time. Raises HobErrors.
+    """
+    with _keyed(home, candidate) as draft:
+        text = draft.as_text()
+        fields = {"model": draft.model, "draft": text}
+        row = reach(
+            home,
+            "POST",
+            "/models/test",
+            fields,
+            lambda app: app.operations.probe_model(draft.model, text),
+            timeout=None,
+        )
+    return _read(row)
+
+
+def list_for(home: Path, candidate: Candidate) -> tuple[str, ...]:
+    """The names of the models that its provider offers, best first; none where it does not tell.
+
+    Raises ModelError where it cannot be reached, or refuses the key: another answer is not to be had from it either.
+    """
+    try:
+        with _keyed(home, candidate) as draft:
+            return list_models(read_config(), draft)
+    except NotConfigured:
+        return ()
+    except ModelError as error:
+        if error.fault in _HOPELESS:
+            raise
+        return ()
+
+
+@contextmanager
+def _keyed(home: Path, candidate: Candidate) -> Iterator[ProviderConfigDraft]:
+    """The draft, with a reference to the key that was typed."""
+    draft = candidate.draft
+    try:
+        yield replace(draft, key=draft_key(home, draft.provider, candidate.typed)) if candidate.typed else draft
+    finally:
+        drop_drafts(home)
+
+
+def save_candidate(home: Path, candidate: Candidate) -> tuple[str, ...]:
+    """Write it down, the key by reference; the keys of the settings that changed. Raises NotConfigured."""
+    draft = candidate.draft
+    if candidate.typed and candidate.keep != ENVIRONMENT:
+        draft = replace(draft, key=keep_key(home, draft.provider, candidate.typed, candidate.keep))
+    config = read_config()
+    changes = draft.changes(config[ModelSettings])
+    set_values(config.path, changes, sections=SECTIONS, environ=process_environment())
+    for key in changes:
+        tell_action(home, "config.set", key)
+    return tuple(changes)
+
+
+def _read(row: Mapping[str, Any]) -> ModelTrial:
+    if not row["ok"]:
+        return ModelTrial(ok=False, answers="answer" in row, told=str(row["trouble"]))
+    calls = "calls tools" if row["tools"] else "is shown no tools"
+    told = because("answers within {seconds} s, {calls}", seconds=f"{row['seconds']:.1f}", calls=calls)
+    if row["cost"]:
+        told = because("{trial}, ${dollars}", trial=told, dollars=dollars(row["cost"]))
+    return ModelTrial(ok=True, answers=True, told=told)

@@ -1,0 +1,151 @@
+"""The steps that are one setting each: language, network for commands, a budget. And the service."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from hob.agent.budget.limits import SpendingSettings
+from hob.agent.settings import AgentSettings
+from hob.app.settings_sections import SECTIONS, choose_models, read_config
+from hob.app.trust.audit import tell_action
+from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
+from hob.config.editing import set_values
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.core.errors import ModelError, NotConfigured
+from hob.guard.wording.reasons import because
+from hob.tools.sandbox.settings import SandboxSettings
+
+_PACKAGES = "group:packages"
+_SERVICE_SECONDS = 60.0
+LANGUAGES = (("en", "English"), ("de", "Deutsch"))
+
+
+def spoken_language(config: Config) -> str:
+    """That of the settings, else the terminal's."""
+    if str(config.origin("agent.language").layer) != "default":
+        return config[AgentSettings].language
+    environ = process_environment()
+    spoken = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    return "de" if spoken.startswith("de") else "en"
+
+
+def settle_language(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+    """The language of Hob's own sentences; models answer in the language of the message."""
+    config = read_config()
+    now = config[AgentSettings].language
+    wanted = wishes.language
+    if not wanted and asks is not None:
+        question = "Hob answers in the language you write. And its own notes?"
+        wanted = asks.choose(question, LANGUAGES, spoken_language(config))
+    if not wanted or wanted == now:
+        return StepOutcome("language", StepStatus.KEPT, now)
+    return _set(home, "language", "agent.language", wanted, dict(LANGUAGES).get(wanted, wanted))
+
+
+def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+    """Whether commands in the sandbox may fetch packages."""
+    hosts = read_config()[SandboxSettings].hosts
+    now, wanted = _PACKAGES in hosts, wishes.packages
+    if wanted is None and asks is not None:
+        question = "Commands have no network. May they fetch packages (PyPI, npm, ...)?"
+        wanted = confirm(asks, question, default=now)
+    if wanted is None or wanted == now:
+        told = because("commands may reach {hosts}", hosts=", ".join(hosts)) if hosts else "commands have no network"
+        return StepOutcome("network", StepStatus.KEPT, told)
+    rest = [host for host in hosts if host != _PACKAGES]
+    told = "commands may fetch packages, and reach nothing else new" if wanted else "commands may not fetch packages"
+    return _set(home, "network", "sandbox.hosts", json.dumps([*rest, _PACKAGES] if wanted else rest), told)
+
+
+def settle_budget(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+    """A limit of dollars per month; 0 takes it away."""
+    now, wanted = read_config()[SpendingSettings].monthly, wishes.monthly
+    if wanted is None and asks is not None:
+        wanted = _ask_dollars(asks, now)
+    told = "no limit" if now is None else _a_month(now)
+    if wanted is None or wanted == (now or 0):
+        return StepOutcome("budget", StepStatus.KEPT, told)
+    if not 0 <= wanted < float("inf"):
+        return StepOutcome(
+            "budget",
+            StepStatus.FAILED,
+            because("{amount} is no limit", amount=str(wanted)),
+            "hob onboard --monthly DOLLARS",
+        )
+    if wanted == 0:
+        return _set(home, "budget", "spending.monthly", None, "no limit")
+    return _set(home, "budget", "spending.monthly", repr(wanted), _a_month(wanted))
+
+
+def _a_month(dollars: float) -> str:
+    return because("${dollars} a month", dollars=f"{dollars:g}")
+
+
+def settle_service(wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+    """Have the system start Hob, by the command that does it."""
+    wanted = wishes.service
+    if not wanted and not _has_manager():
+        return StepOutcome("service", StepStatus.SKIPPED, "nothing here starts services", "hob serve")
+    if wanted is None and asks is not None:
+        wanted = confirm(asks, "Shall Hob run in the background, from now on and after each start?", default=False)
+    if not wanted:
+        return StepOutcome("service", StepStatus.SKIPPED, "not asked for", "hob service install")
+    command = [sys.executable, "-m", "hob", "service", "install"]
+    if asks is not None and _key_is_outside():
+        question = "The service does not see this terminal's variables. Write the key into its file (0600)?"
+        command += ["--with-keys"] if confirm(asks, question, default=True) else []
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SERVICE_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return StepOutcome("service", StepStatus.FAILED, str(error), "hob service install")
+    said = " ".join((done.stdout if not done.returncode else done.stderr or done.stdout).split())
+    return StepOutcome("service", StepStatus.FAILED if done.returncode else StepStatus.DONE, said, "hob service status")
+
+
+def _has_manager() -> bool:
+    path = process_environment().get("PATH", "")
+    return any(shutil.which(name, path=path) for name in ("systemctl", "launchctl"))
+
+
+def _key_is_outside() -> bool:
+    """Whether the usual model's key is only in this terminal's environment."""
+    choice = choose_models(read_config())
+    try:
+        ref = choice.default()
+        key = choice.connect(ref.provider).keys[0] if ref is not None else None
+    except ModelError:
+        return False
+    return key is not None and not key.reference and key.reveal() in process_environment().values()
+
+
+def _ask_dollars(asks: Asks, now: float | None) -> float | None:
+    while True:
+        usual = "" if now is None else f"{now:g}"
+        answer = asks.read(
+            "Dollars that Hob may spend a month (Enter for no limit)"
+            if not usual
+            else "Dollars a month (0 for no limit)",
+            usual,
+        ).lstrip("$")
+        if not answer:
+            return None
+        try:
+            dollars = float(answer)
+        except ValueError:
+            dollars = -1.0
+        if 0 <= dollars < float("inf"):
+            return dollars
+        asks.tell("✗ a number of dollars, such as 20", "red")
+
+
+def _set(home: Path, step: str, key: str, text: str | None, told: str) -> StepOutcome:
+    config = read_config()
+    try:
+        set_values(config.path, {key: text}, sections=SECTIONS, environ=process_environment())
+    except NotConfigured as error:
+        return StepOutcome(step, StepStatus.FAILED, str(error), f"hob config set {key} VALUE")
+    tell_action(home, "config.set", key)
+    return StepOutcome(step, StepStatus.DONE, told)

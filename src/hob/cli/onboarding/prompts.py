@@ -1,0 +1,79 @@
+"""Asking a person at a terminal: arrow keys or numbers; numbers alone where the terminal can do no more."""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from getpass import getpass
+
+from hob.cli.onboarding.language import told
+from hob.cli.output import line, paint, tame
+from hob.config.environment import process_environment
+from hob.guard.wording.reasons import because
+
+_WIDEST = 100
+
+
+class TerminalPrompts:
+    """Implements `Asks` on this process's terminal."""
+
+    def __init__(self, language: str = "en") -> None:
+        self._language = language
+        self._hint = "{question} (arrow keys or a number, then Enter)"
+
+    def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
+        question = self._say(question)
+        labels = [(value, line(self._say(text), self._width())) for value, text in options]
+        values = [value for value, _ in labels]
+        default = default if default in values else values[0]
+        if process_environment().get("TERM", "dumb") == "dumb":
+            return self._choose_by_number(question, labels, default)
+        hint, self._hint = self._hint, "{question}"  # once is enough
+        return _choose_by_arrows(self._say(because(hint, question=question)), labels, default)
+
+    def read(self, question: str, default: str = "") -> str:
+        shown = f" [{tame(default)}]" if default else ""
+        return input(f"{self._say(question)}{shown}: ").strip() or default
+
+    def read_secret(self, question: str) -> str:
+        asked = because("{question} (it is not shown while you type or paste): ", question=question)
+        return getpass(self._say(asked)).strip()
+
+    def tell(self, text: str, colour: str = "") -> None:
+        print(paint(tame(self._say(text)), colour), flush=True)
+
+    def _say(self, text: str) -> str:
+        return told(text, self._language)
+
+    def _choose_by_number(self, question: str, options: Sequence[tuple[str, str]], default: str) -> str:
+        print(question)
+        for number, (value, text) in enumerate(options, 1):
+            print(f"{'>' if value == default else ' '} {number}. {text}")
+        while True:
+            answer = input(self._say(because("1-{most}, Enter for >: ", most=str(len(options))))).strip()
+            if not answer:
+                return default
+            if answer.isdecimal() and 1 <= int(answer) <= len(options):
+                return options[int(answer) - 1][0]
+            print(self._say(because("A number from 1 to {most}, please.", most=str(len(options)))))
+
+    def _width(self) -> int:
+        return max(20, min(_WIDEST, shutil.get_terminal_size().columns - 12))
+
+
+def _choose_by_arrows(question: str, options: Sequence[tuple[str, str]], default: str) -> str:
+    # a tenth of a second that only answering costs
+    from prompt_toolkit.application import create_app_session
+    from prompt_toolkit.output.color_depth import ColorDepth
+    from prompt_toolkit.output.vt100 import Vt100_Output
+    from prompt_toolkit.shortcuts import choice
+
+    # the terminal is not asked where its cursor is: over a slow line the answer would come among what is typed
+    output = Vt100_Output.from_pty(sys.stdout, default_color_depth=ColorDepth.from_env())
+    output.enable_cpr = False
+    with create_app_session(output=output):
+        return choice(f"{question}\n", options=options, default=default)
+
+
+def is_there() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,51 @@
+"""The steps in their order. Each leaves a home that works, so that whoever is stopped in between can go on later."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hob.app.home import make_home
+from hob.cli.onboarding.detection import DetectedModel
+from hob.cli.onboarding.keys import drop_drafts
+from hob.cli.onboarding.model import ask_for_model, settle_model
+from hob.cli.onboarding.preferences import settle_budget, settle_language, settle_packages, settle_service
+from hob.cli.onboarding.report import Asks, SetupOptions, SetupReport, StepOutcome, StepStatus
+from hob.cli.onboarding.workspace import settle_folders, settle_identity, settle_name
+
+
+def set_up(
+    home: Path,
+    wishes: SetupOptions,
+    asks: Asks | None,
+    look: Callable[[], Sequence[DetectedModel]],
+    *,
+    read_key: Callable[[], str],
+    tell: Callable[[StepOutcome], None],
+) -> SetupReport:
+    """Go through all steps; without `asks` only what is wished for, and what is missing, changes. `look` finds models.
+
+    Raises NotConfigured for a home that cannot be used, InvalidRequest for wishes that make no sense, and what `asks`
+    raises where the person leaves.
+    """
+    make_home(home)
+    drop_drafts(home)
+    report = SetupReport()
+
+    def ended(outcome: StepOutcome) -> StepOutcome:
+        report.outcomes.append(outcome)
+        tell(outcome)
+        return outcome
+
+    if asks is None or wishes.names_model:
+        model = settle_model(home, wishes, look(), read_key)
+    else:
+        model = ask_for_model(home, wishes, look, asks)
+    ended(model)
+    ended(settle_folders(home))
+    if report.outcomes[-1].status is not StepStatus.FAILED:
+        ended(settle_name(home, wishes, asks))
+        ended(settle_identity(home, wishes, asks))
+    ended(settle_language(home, wishes, asks))
+    ended(settle_packages(home, wishes, asks))
+    ended(settle_budget(home, wishes, asks))
+    ended(settle_service(wishes, asks))
+    return report

@@ -1,0 +1,122 @@
+"""The owner's folders: identity files, the name in them, what of them is obeyed, and where tools work."""
+
+import os
+from pathlib import Path
+
+from hob.app.identity_files import find_files, open_files
+from hob.app.settings_sections import read_config
+from hob.app.trust.audit import tell_action
+from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
+from hob.core.ids import digest
+from hob.guard.wording.reasons import because
+from hob.workspace.owner import name_in, with_name
+from hob.workspace.seeding import make_work_repository
+from hob.workspace.settings import WorkspaceSettings
+
+_USER = "USER.md"
+
+
+def settle_folders(home: Path) -> StepOutcome:
+    """Make and seed what is missing."""
+    settings = read_config()[WorkspaceSettings]
+    folder, work = settings.path.expanduser(), settings.work.expanduser()
+    new = not folder.exists()
+    had_repository = (work / ".git").exists()
+    try:
+        files = open_files(home, settings, may_seed=True)
+        make_work_repository(work)
+    except OSError as error:
+        path = str(error.filename or work)
+        told = because("{path} cannot be made: {reason}", path=path, reason=str(error.strerror))
+        return StepOutcome("workspace", StepStatus.FAILED, told, "hob config set workspace.path FOLDER")
+    names = len(files.load())
+    files_there = because("{count} identity files", count=str(names)) if names != 1 else "1 identity file"
+    told = because(
+        "{folder} with {files}; tools work in {work}", folder=_short(folder), files=files_there, work=_short(work)
+    )
+    return StepOutcome("workspace", StepStatus.DONE if new or not had_repository else StepStatus.KEPT, told)
+
+
+def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+    """Write the owner's name into USER.md."""
+    folder = read_config()[WorkspaceSettings].path.expanduser()
+    path = folder / _USER
+    files, accepted = find_files(home, folder)
+    file = next((file for file in files.load() if file.name == _USER), None)
+    now = name_in(file.text) if file is not None else ""
+    name = wishes.name
+    if name is None and asks is not None:
+        name = _ask_name(asks, now)
+    if not name or name.strip() == now:
+        return StepOutcome("name", StepStatus.KEPT if now else StepStatus.SKIPPED, now or "no name")
+    try:
+        text = with_name(file.text if file is not None else "# About the owner\n", name)
+    except ValueError as error:
+        return StepOutcome("name", StepStatus.FAILED, str(error), "hob onboard --name NAME")
+    # a write that was cut off leaves the former text with the new hash: going on makes that good
+    obeyed = file is None or file.label.trusted or accepted.accepts(_USER, digest(text))
+    if not obeyed or path.is_symlink() or (file is not None and file.problem):
+        told = because("{path} is left as it is: it was changed and not accepted, or is a link", path=str(path))
+        advice = because("write `- Name: {name}` into it, then: hob accept {file}", name=name, file=_USER)
+        return StepOutcome("name", StepStatus.FAILED, told, advice)
+    try:
+        accepted.accept({_USER: digest(text)})
+        _replace(path, text)
+    except OSError as error:
+        told = because("{path} cannot be written: {reason}", path=str(path), reason=str(error.strerror))
+        return StepOutcome("name", StepStatus.FAILED, told, "hob onboard --name NAME")
+    tell_action(home, "accept", f"{_USER} {digest(text)}")
+    return StepOutcome("name", StepStatus.DONE, because("{name}, in {file}", name=name.strip(), file=_short(path)))
+
+
+def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+    """Let changed identity files be obeyed, if the owner wants it."""
+    folder = read_config()[WorkspaceSettings].path.expanduser()
+    files, accepted = find_files(home, folder)
+    changed = [file for file in files.load() if not file.label.trusted]
+    if not changed:
+        return StepOutcome("identity", StepStatus.KEPT, "all identity files are accepted")
+    names = ", ".join(file.name for file in changed)
+    advice = "read it, then: hob accept --all" if len(changed) == 1 else "read them, then: hob accept --all"
+    if asks is not None and not wishes.accept:
+        told = "Changed since you accepted them, and therefore not obeyed: {names} in {folder}"
+        asks.tell(because(told, names=names, folder=str(folder)), "yellow")
+    if not (wishes.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
+        return StepOutcome("identity", StepStatus.SKIPPED, because("not accepted: {names}", names=names), advice)
+    whole = {file.name: file.hash for file in changed if not file.problem}
+    try:
+        accepted.accept(whole)
+    except OSError as error:
+        told = because("cannot be written down: {reason}", reason=str(error.strerror))
+        return StepOutcome("identity", StepStatus.FAILED, told, advice)
+    tell_action(home, "accept", ", ".join(f"{name} {hash_}" for name, hash_ in whole.items()))
+    if left := [file.name for file in changed if file.problem]:
+        told = because("cannot be accepted since not all of it is read: {names}", names=", ".join(left))
+        return StepOutcome("identity", StepStatus.FAILED, told, "hob accept")
+    return StepOutcome("identity", StepStatus.DONE, because("accepted: {names}", names=names))
+
+
+def _ask_name(asks: Asks, now: str) -> str:
+    while True:
+        name = asks.read("What may Hob call you?" if now else "What may Hob call you? (Enter for no name)", now)
+        try:
+            return name if not name or with_name("", name) else ""
+        except ValueError as error:
+            asks.tell(because("✗ {trouble}", trouble=str(error)), "red")
+
+
+def _short(path: Path) -> str:
+    """The path as people of this machine write it."""
+    return f"~/{path.relative_to(Path.home())}" if path.is_relative_to(Path.home()) else str(path)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write it whole or not at all, with the former file's permissions."""
+    beside = path.with_name(f".{path.name}.new")
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)

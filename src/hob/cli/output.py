@@ -1,0 +1,148 @@
+"""How commands show things: colour where a person looks, JSON where a program does."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+from hob.config.environment import process_environment
+
+COLOURS = {
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+    "dim": "2",
+    "bold": "1",
+}
+SIMPLE_TERMINALS = frozenset({"", "dumb", "unknown"})
+"""Values of TERM that promise nothing but lines of text."""
+STATE_COLOURS = {
+    "done": "green",
+    "sent": "green",
+    "ok": "green",
+    "running": "cyan",
+    "ready": "cyan",
+    "pending": "yellow",
+    "waiting": "yellow",
+    "parked": "yellow",
+    "failed": "red",
+    "set_aside": "red",
+    "dead": "red",
+    "cancelled": "dim",
+}
+
+
+def paint(text: str, colour: str, on: TextIO | None = None) -> str:
+    """The text in a colour, where standard output (or what it is written on) shows colours."""
+    return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and shows_colours(on or sys.stdout) else text
+
+
+def shows_colours(on: TextIO) -> bool:
+    """Whether a terminal is behind it that knows colours, and nobody minds them (https://no-color.org)."""
+    environ = process_environment()
+    return on.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "") not in SIMPLE_TERMINALS
+
+
+def state(name: str, width: int = 0) -> str:
+    """A state's name in its colour."""
+    return paint(name.ljust(width), STATE_COLOURS.get(name, ""))
+
+
+def when(seconds: float) -> str:
+    """A time for people, local."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def age(seconds: float) -> str:
+    """A duration for people."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"
+
+
+def width_of_screen(otherwise: int = 120) -> int:
+    """Columns of the terminal on standard output, where that is one."""
+    return (os.get_terminal_size(sys.stdout.fileno()).columns or otherwise) if sys.stdout.isatty() else otherwise
+
+
+def line(text: str, width: int = 72) -> str:
+    """The text's first line, control characters shown and not obeyed, cut to a width."""
+    shown = "".join(c if c.isprintable() else "·" for c in text.strip().split("\n", 1)[0])
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
+def tame(text: str) -> str:
+    """The text without what a terminal would obey (colours, titles, the clipboard); new lines and tabs stay."""
+    return text.translate(_TAMED)
+
+
+_TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"} | {0x0D: None}
+
+
+def show_painted(question: str, on: TextIO) -> None:
+    """All of a question for leave; the lines of a diff in their colours."""
+    for shown, colour in coloured_lines(question):
+        print(paint(shown, colour, on), file=on)
+    on.flush()
+
+
+def coloured_lines(question: str) -> Iterator[tuple[str, str]]:
+    """The lines of a question for leave, each with its colour."""
+    in_diff = False
+    for number, shown in enumerate(tame(question).split("\n")):
+        in_diff = in_diff or shown in _DIFFS  # Hob's own line: what a call brings along stands behind a bar
+        mark = shown[len(BAR) : len(BAR) + 1] if in_diff and shown.startswith(BAR) else ""
+        yield shown, _DIFF_COLOURS.get(mark, "") if number else "yellow"
+
+
+BAR = "│ "
+"""Before every line of a question that a call brings along."""
+_DIFFS = frozenset({"which would change:", "was sich dann änderte:"})
+_DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+class LiveOutput:
+    """What a command writes while it runs, dimmed on standard error where that is a terminal; at most so much of it."""
+
+    MOST = 4_000
+    """Characters of one call."""
+
+    def __init__(self) -> None:
+        self._left = self.MOST
+        self._open = False
+
+    def begin(self) -> None:
+        """Another call begins."""
+        self.end()
+        self._left = self.MOST
+
+    def write(self, text: str) -> None:
+        """Show a piece, if there is room for it."""
+        if not self._left or not text or not sys.stderr.isatty():
+            return
+        shown = tame(text[: self._left])
+        self._left -= len(shown)
+        self._put(shown)
+        if not self._left:
+            self.end()
+            self._put("[… the rest is not shown here …]\n")
+
+    def end(self) -> None:
+        """Whatever is shown next begins on a line of its own."""
+        if self._open:
+            self._put("\n")
+
+    def _put(self, text: str) -> None:
+        self._open = not text.endswith("\n")
+        print(paint(text, "dim", sys.stderr), end="", file=sys.stderr, flush=True)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Indented JSON."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))

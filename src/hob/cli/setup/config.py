@@ -1,0 +1,268 @@
+"""`hob config`: show, check and change the settings. Wrong settings and unknown keys give exit status 2."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.preflight import command_problem, start_objection
+from hob.app.home import holder_of
+from hob.app.maintenance.settings import AT_RUN_TIME
+from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.trust.audit import tell_action
+from hob.config.editing import set_value, unset_value
+from hob.config.environment import find_home, process_environment
+from hob.config.loading import Config, load_config
+from hob.config.problems import ConfigInvalid, Layer, Source
+from hob.core.errors import NotConfigured
+from hob.core.settings import Secret
+from hob.tools.sandbox.settings import SandboxSettings
+
+HIDDEN = "••••"
+NOT_SET = "(not set)"
+
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+
+
+def show_settings(config: Config, part: str = "", *, origin: bool = False, as_json: bool = False) -> int:
+    """Print settings, secrets hidden; with `origin` also the layer, file and line each came from.
+
+    `part` is how the keys begin of those to print.
+    """
+    if as_json and not part:
+        print(json.dumps(_as_tree(config, origin=origin), indent=2, ensure_ascii=False))
+        return 0
+    chosen = [item for item in config.items() if f"{item[0]}.".startswith(f"{part}." if part else "")]
+    if not chosen:
+        return _fail(NotConfigured(f"{part}: no setting begins so; `hob config show` prints them all"))
+    if as_json:
+        print(json.dumps(_as_list(chosen, origin=origin), indent=2, ensure_ascii=False))
+        return 0
+    coloured = sys.stdout.isatty() and not process_environment().get("NO_COLOR")
+    for key, value, source in chosen:
+        line = f"{key} = {as_text(value)}"
+        note = f"  # {source}" if origin else ""
+        if coloured:
+            weight = _PLAIN if source.layer is Layer.DEFAULT else _BOLD
+            line, note = f"{weight}{line}{_PLAIN}", f"{_DIM}{note}{_PLAIN}"
+        print(line + note)
+    return 0
+
+
+def print_setting(config: Config, key: str, *, reveal: bool = False) -> int:
+    """Print one value as it is, for scripts: texts without quotes, nothing for what is not set, tables as TOML."""
+    try:
+        value = config.get(key)
+        if isinstance(value, Secret):
+            print(value.reveal() if reveal else HIDDEN)
+        elif is_dataclass(value):
+            for name, each in _plain(value).items():
+                print(f"{name} = {as_text(each)}")
+        elif value is not None:
+            print(value if isinstance(value, (str, Path)) else as_text(value))
+    except NotConfigured as error:
+        return _fail(error)
+    return 0
+
+
+def set_setting(
+    key: str, text: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str], running: bool = True
+) -> int:
+    """Set a key in the file; say so when something outranks the file and, if wanted, when a running Hob takes it up."""
+    path = home / "config.toml"
+    try:
+        set_value(path, key, text, sections=sections, environ=environ)
+    except ConfigInvalid as error:
+        return _fail(error)
+    tell_action(home, "config.set", key)
+    try:
+        config = load_config(sections, home=home, environ=environ)
+    except ConfigInvalid as error:
+        print(f"{key} is set, but the settings are still wrong:\n{error}", file=sys.stderr)
+        return 0
+    source = config.origin(key)
+    if key.startswith(("gateway.", "admission.")) and (objection := start_objection(config)) is not None:
+        print(f"{key} is set, but so Hob does not start: {objection}", file=sys.stderr)
+    if source.layer is not Layer.FILE:
+        print(f"{key} is set in {path}, but {source} outranks it", file=sys.stderr)
+    elif running and holder_of(home):
+        print(f"{key} is set; {_when(key)}", file=sys.stderr)
+    return 0
+
+
+def unset_setting(key: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> int:
+    """Take a key out of the file; a key that is not there is no failure."""
+    path = home / "config.toml"
+    try:
+        if not unset_value(path, key, sections=sections, environ=environ):
+            print(f"{key} is not in {path}", file=sys.stderr)
+            return 0
+    except ConfigInvalid as error:
+        return _fail(error)
+    tell_action(home, "config.unset", key)
+    return 0
+
+
+def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> int:
+    """Read everything as the daemon would, and every secret too; name all that is wrong or unwise."""
+    try:
+        config = load_config(sections, home=home, environ=environ)
+    except ConfigInvalid as error:
+        print(error, file=sys.stderr)
+        count = len(error.problems)
+        print(f"{count} problem{'' if count == 1 else 's'}; Hob would not start", file=sys.stderr)
+        return 2
+    for warning in config.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    for note in config.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if SandboxSettings in sections.values() and (problem := command_problem(config)) is not None:
+        print(f"warning: {problem}", file=sys.stderr)
+    status = 0
+    for _, secret in config.secrets():
+        try:
+            secret.reveal()
+        except NotConfigured as error:
+            status = _fail(error)
+    if status == 0 and (objection := start_objection(config)) is not None:
+        status = _fail(objection)
+    if status == 0:
+        print(f"{config.path}: {'ok' if config.path.exists() else 'there is no file; the defaults hold'}")
+    return status
+
+
+def as_text(value: Any) -> str:
+    """A value as TOML writes it, secrets hidden, a secret's reference beside it."""
+    if value is None:
+        return NOT_SET
+    if isinstance(value, Secret):
+        return f"{HIDDEN} ({value.reference})" if value.reference else HIDDEN
+    if is_dataclass(value):
+        value = {name: each for name, each in _plain(value).items() if each is not None}
+    if isinstance(value, dict):
+        inner = ", ".join(f"{json.dumps(key, ensure_ascii=False)} = {as_text(each)}" for key, each in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(as_text(each) for each in value) + "]"
+    if isinstance(value, (str, Path)):
+        return json.dumps(str(value), ensure_ascii=False)
+    return json.dumps(value)
+
+
+def _plain(section: Any) -> dict[str, Any]:
+    return {field.name: getattr(section, field.name) for field in fields(section)}
+
+
+def _as_tree(config: Config, *, origin: bool) -> dict[str, Any]:
+    if not origin:
+        return {name: _as_json(config.section(name)) for name in config.sections}
+    return _as_list(config.items(), origin=True)
+
+
+def _as_list(items: Iterable[tuple[str, Any, Source]], *, origin: bool) -> dict[str, Any]:
+    return {
+        key: {"value": _as_json(value), "layer": source.layer.value, "place": str(source.place or "")}
+        if origin
+        else _as_json(value)
+        for key, value, source in items
+    }
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Secret):
+        return HIDDEN
+    if is_dataclass(value):
+        return {name: _as_json(each) for name, each in _plain(value).items()}
+    if isinstance(value, dict):
+        return {key: _as_json(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_as_json(each) for each in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _when(key: str) -> str:
+    if key.partition(".")[0] in AT_RUN_TIME:
+        return "`hob secrets reload` has the Hob that runs take it up"
+    return "the Hob that runs takes it up when it is next started"
+
+
+def _fail(error: NotConfigured) -> int:
+    print(f"hob: {error}", file=sys.stderr)
+    return 2
+
+
+# What the command line calls: the functions above on this process's home.
+
+app = App(name="config", help="Show, check and change settings.", result_action="return_value")
+
+
+@app.command
+def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
+    """Show every setting; secrets stay hidden.
+
+    Parameters
+    ----------
+    part
+        Only those whose keys begin so: gateway, or model.providers.
+    origin
+        Also show where each value came from.
+    json
+        Write JSON.
+    """
+    return show_settings(read_config(), part, origin=origin, as_json=json)
+
+
+@app.command
+def get(key: str, /, *, reveal: bool = False) -> int:
+    """Print the value of KEY, e.g. agent.max_rounds.
+
+    Parameters
+    ----------
+    reveal
+        Print a secret in the open.
+    """
+    return print_setting(read_config(), key, reveal=reveal)
+
+
+@app.command(name="set")
+def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], /) -> int:
+    """Set KEY to VALUE in the file. A VALUE of - is read from standard input, so that no shell remembers a secret."""
+    environ = process_environment()
+    text = _read_line() if value == "-" else value
+    return set_setting(key, text, sections=SECTIONS, home=find_home(environ), environ=environ)
+
+
+@app.command
+def unset(key: str, /) -> int:
+    """Take KEY out of the file; its default holds again."""
+    environ = process_environment()
+    return unset_setting(key, sections=SECTIONS, home=find_home(environ), environ=environ)
+
+
+@app.command
+def check() -> int:
+    """Check the file, the environment and that every secret can be read."""
+    environ = process_environment()
+    return check_settings(sections=SECTIONS, home=find_home(environ), environ=environ)
+
+
+@app.command
+def path() -> int:
+    """Print where the file is, or would be."""
+    print(find_home(process_environment()) / "config.toml")
+    return 0
+
+
+def _read_line() -> str:
+    if sys.stdin.isatty():
+        from getpass import getpass  # for a person who is there to type
+
+        with suppress(EOFError):
+            return getpass("Value: ")
+        return ""
+    return sys.stdin.readline().rstrip("\r\n")

@@ -1,0 +1,252 @@
+"""`hob import`: take over what another assistant has."""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.home import socket_of
+from hob.app.imports.assistants import find_assistant, find_here
+from hob.app.imports.contents import Assistant
+from hob.app.imports.plan import ImportPlan, Item, ItemKind, ItemStatus
+from hob.app.imports.run import carry_out, look_closer, make_plan
+from hob.app.imports.setting_mapping import ELSEWHERE
+from hob.cli.output import line, paint, print_json
+from hob.config.environment import find_home, process_environment
+from hob.core.errors import InvalidRequest, NotFound
+from hob.workspace.bootstrap import NAMES
+
+_SHOWN = 12
+_KINDS: Mapping[ItemKind, str] = {
+    ItemKind.FILE: "files",
+    ItemKind.SETTING: "settings",
+    ItemKind.SECRET: "keys",
+    ItemKind.CONVERSATION: "conversations",
+    ItemKind.OTHER: "other",
+}
+_MARKS: Mapping[ItemStatus, tuple[str, str]] = {
+    ItemStatus.NEW: ("+", "green"),
+    ItemStatus.REPLACES: ("+", "green"),
+    ItemStatus.DONE: ("✓", "green"),
+    ItemStatus.THERE: ("=", "dim"),
+    ItemStatus.CONFLICT: ("!", "yellow"),
+    ItemStatus.NOT_TAKEN: ("-", "dim"),
+    ItemStatus.FAILED: ("✗", "red"),
+}
+_COLUMNS: Sequence[tuple[str, tuple[ItemStatus, ...]]] = (
+    ("to take", (ItemStatus.NEW, ItemStatus.REPLACES)),
+    ("taken", (ItemStatus.DONE,)),
+    ("already here", (ItemStatus.THERE,)),
+    ("conflicts", (ItemStatus.CONFLICT,)),
+    ("not taken", (ItemStatus.NOT_TAKEN,)),
+    ("failed", (ItemStatus.FAILED,)),
+)
+
+
+def import_(
+    assistant: str = "",
+    path: Path | None = None,
+    /,
+    *,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    mine: Annotated[bool, Parameter(negative="")] = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Take over files, conversations and settings of another assistant; without a name, look which one is here.
+
+    Nothing here is overwritten, and doing it again takes what came since. Exit status 0: done, or nothing to do;
+    1: something failed, nothing was found, or you said no; 2: wrong use or wrong settings.
+
+    Parameters
+    ----------
+    assistant:
+        openclaw or nanobot.
+    path:
+        Its folder, or a copy of it; without, where it usually is.
+    dry_run:
+        Show what would be taken; change nothing.
+    mine:
+        The folder at PATH is your own: take also addresses of models, and who may write.
+    yes:
+        Do not ask.
+    json:
+        Print JSON; without --yes only what would be taken.
+    """
+    if not assistant:
+        return _offer(as_json=json)
+    chosen = find_assistant(assistant)
+    home = find_home(process_environment())
+    with ExitStack() as stack:
+        plan = make_plan(chosen, path or _usual_place(chosen), process_environment(), Path.home(), stack, mine=mine)
+        progress = _Progress()
+        only_look = dry_run or (json and not yes)
+        if only_look:
+            plan = look_closer(plan, home, progress.show)
+        progress.end()
+        if not json:
+            _show_plan(plan)
+        if not only_look:
+            if not yes and not _agreed(plan):
+                return 1
+            plan = carry_out(plan, home, progress.show)
+            progress.end()
+            _reload(home, plan, as_json=json)
+    if json:
+        print_json({"dry_run": only_look, **plan.as_json()})
+    else:
+        again = ["hob", "import", chosen.id, *([str(path)] if path else ()), *(["--mine"] if mine else ())]
+        _show_end(plan, again=shlex.join(again) if only_look else "")
+    return 1 if any(item.status is ItemStatus.FAILED for item in plan.items) else 0
+
+
+def _offer(*, as_json: bool) -> int:
+    found = list(find_here(process_environment(), Path.home()))
+    if as_json:
+        print_json({"found": [{"assistant": each.id, "title": each.title, "folder": str(at)} for each, at in found]})
+        return 0 if found else 1
+    if not found:
+        raise NotFound("no other assistant was found here; `hob import openclaw PATH` reads a folder elsewhere")
+    for each, folder in found:
+        print(f"{paint(each.title, 'bold')} in {line(str(folder), 200)}; to take it over: hob import {each.id}")
+    return 0
+
+
+def _usual_place(chosen: Assistant) -> Path:
+    places = chosen.places(process_environment(), Path.home())
+    for place in places:
+        if place.is_dir() and chosen.knows(place):
+            return place
+    names = ", ".join(map(str, places))
+    raise NotFound(f"there is no {chosen.title} in {names}; `hob import {chosen.id} PATH` reads a folder elsewhere")
+
+
+def _agreed(plan: ImportPlan) -> bool:
+    if not plan.open:
+        return True
+    if not sys.stdin.isatty():
+        raise InvalidRequest("nobody is there to be asked; --yes takes it without asking, --dry-run only shows it")
+    try:
+        answer = input("Take this over? [y/N] ")
+    except EOFError:
+        answer = ""
+        print()
+    if answer.strip().lower() in ("y", "yes"):
+        return True
+    print("Nothing was changed.")
+    return False
+
+
+def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:
+    """Let a running Hob know of new settings."""
+    if not any(item.status is ItemStatus.DONE for item in plan.of(ItemKind.SETTING, ItemKind.SECRET)):
+        return
+    try:
+        problem = call(socket_of(home), "POST", "/reload", timeout=30).body.get("problem")
+    except (NobodyThere, ConnectionLost):
+        return
+    if problem:
+        print(f"hob: the running Hob keeps its former settings: {problem}", file=sys.stderr)
+    elif not as_json:
+        print("The running Hob has read settings and secrets anew.")
+
+
+class _Progress:
+    """One line on standard error, where somebody looks."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def show(self, total: int, done: int, messages: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\033[Kconversations {done}/{total}, {messages:,} messages", end="", file=sys.stderr, flush=True)
+            self._shown = True
+
+    def end(self) -> None:
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            self._shown = False
+
+
+def _show_plan(plan: ImportPlan) -> None:
+    print(f"{paint(plan.title, 'bold')} in {line(plan.folder, 200)}")
+    for kind in (ItemKind.FILE, ItemKind.SETTING, ItemKind.SECRET):
+        for status in ItemStatus:
+            _show_some([item for item in plan.of(kind) if item.status is status])
+    _show_left(plan.of(ItemKind.OTHER))
+    if conversations := plan.of(ItemKind.CONVERSATION):
+        many = f"{len(conversations):,} conversation{'s' if len(conversations) > 1 else ''}"
+        size = sum(getattr(item.what, "size", 0) for item in conversations)
+        shown = f", {size / 1_000_000:,.1f} MB" if size >= 100_000 else ""
+        print(f"{paint('+', 'green')} {many}{shown}, as history to read")
+    print()
+
+
+def _show_some(items: Sequence[Item]) -> None:
+    for item in items if items and items[0].kind is ItemKind.SETTING else items[:_SHOWN]:
+        mark, colour = _MARKS[item.status]
+        # a setting is shown whole: an end that nobody sees could let somebody in
+        target = line(item.target, 90 if item.kind is ItemKind.FILE else len(item.target) + 1)
+        name = f"{target} (from {line(item.source, 60)})" if target else line(item.source, 120)
+        text = f"{name}: {line(item.why, 160)}" if item.why else name
+        print(f"{paint(mark, colour)} {text}")
+    if len(items) > _SHOWN and items[0].kind is not ItemKind.SETTING:
+        print(f"  … and {len(items) - _SHOWN} more; --json tells all")
+
+
+def _show_left(items: Sequence[Item]) -> None:
+    """What is not taken, by reason; first what a folder from elsewhere was not believed."""
+    sources: dict[str, list[str]] = {}
+    for item in sorted(items, key=lambda item: not item.why.endswith(ELSEWHERE)):
+        sources.setdefault(item.why, []).append(line(item.source, 120))
+    mark, colour = _MARKS[ItemStatus.NOT_TAKEN]
+    for why, names in islice(sources.items(), 2 * _SHOWN):
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        print(f"{paint(mark, colour)} {', '.join(names[:_SHOWN])}{more}: {line(why, 160)}")
+    if len(sources) > 2 * _SHOWN:
+        print(f"  … and more for {len(sources) - 2 * _SHOWN} other reasons; --json tells all")
+
+
+def _show_end(plan: ImportPlan, *, again: str) -> None:
+    """What came of it; `again` is the command that does what was only looked at."""
+    for item in plan.items:
+        if item.status is ItemStatus.FAILED or (item.kind is ItemKind.CONVERSATION and item.passed):
+            told = [item.why] if item.why else []
+            told += [f"{count} {why}" for why, count in item.passed.items()]
+            mark, colour = _MARKS[item.status]
+            print(f"{paint(mark, colour)} {line(item.source, 100)}: {line('; '.join(told), 200)}")
+    _show_table(plan)
+    new = sum(item.new for item in plan.items)
+    there = sum(item.there for item in plan.items)
+    if plan.of(ItemKind.CONVERSATION):
+        print(f"{new:,} messages {'are new' if again else 'taken'}, {there:,} were here already.")
+    if again:
+        print(f"Nothing was changed. To take it over: {line(again, 400)}")
+        return
+    done = [item for item in plan.items if item.status is ItemStatus.DONE]
+    if any(item.kind is ItemKind.FILE and item.target in NAMES for item in done):
+        print("Hob does not obey what these files say before you have read and accepted them: hob accept")
+    if any(item.kind is ItemKind.CONVERSATION for item in done):
+        print("The conversations are in `hob sessions`, and in `hob export --all`.")
+
+
+def _show_table(plan: ImportPlan) -> None:
+    counts: dict[str, dict[str, int]] = {
+        name: {title: sum(item.status in statuses for item in plan.of(kind)) for title, statuses in _COLUMNS}
+        for kind, name in _KINDS.items()
+    }
+    titles = [title for title, _ in _COLUMNS if any(row[title] for row in counts.values())]
+    if not titles:
+        print("There is nothing in it.")
+        return
+    print(" " * 14 + "".join(title.rjust(14) for title in titles))
+    for name, row in counts.items():
+        if any(row.values()):
+            print(name.ljust(14) + "".join((str(row[title]) if row[title] else "").rjust(14) for title in titles))
+    print()

@@ -1,0 +1,280 @@
+"""`hob models`: what there is to ask, what there could be, whether it works, and which one is asked."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.daemon_client import reach, reload_running
+from hob.app.models.probe import Here, open_here, try_media
+from hob.app.settings_sections import SECTIONS, choose_models, read_config
+from hob.cli.output import line, paint, tame
+from hob.cli.setup.config import set_setting
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.core.clock import SystemClock
+from hob.core.errors import ModelError
+from hob.core.models import ModelRequest, Price
+from hob.core.money import dollars
+from hob.providers.http.addresses import shown
+from hob.providers.http.wire import Listed
+from hob.providers.media.media import open_media
+from hob.providers.routing.choice import NOTHING, ConnectedProvider
+from hob.providers.settings import ModelSettings
+
+MILLION = 1_000_000
+TASKS_HELP = "Use it for this task only: chat, summary, ..."
+
+app = App(name="models", help="What there is to ask, and which model is asked.")
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+    """The models that are configured, and every provider that can be asked from here."""
+    return asyncio.run(_list(read_config(), as_json=json))
+
+
+async def _list(config: Config, *, as_json: bool) -> int:
+    async with open_here(config, SystemClock()) as here:
+        rows = [await _row(here, role, name) for role, name in _roles(here)]
+        providers = [_provider_row(connected) for connected in here.choice.connected()]
+    if as_json:
+        print(json.dumps({"usual": here.choice.line(), "models": rows, "providers": providers}, indent=2))
+        return 0
+    print(f"Asked: {paint(tame(here.choice.line()), 'bold')}")
+    for row in rows:
+        trouble = paint(f"  {line(row['trouble'], 100)}", "red") if row["trouble"] else ""
+        print(f"  {row['role']:<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
+    print("\nCan be asked:" if providers else f"\nNothing can be asked from here: {NOTHING}.")
+    for row in providers:
+        place = "stays here" if row["local"] else row["base_url"] or row["wire"]
+        print(f"  {row['id']:<16} {row['how']:<22} {paint(line(str(place), 60), 'dim')}")
+    return 0
+
+
+def _roles(here: Here) -> list[tuple[str, str]]:
+    settings = here.settings
+    roles = [("usual", settings.name)] + [("stands in", name) for name in settings.fallbacks]
+    roles += [(f"for {task}", name) for task, name in settings.tasks.items()]
+    roles += [(f"as {alias}", name) for alias, name in settings.aliases.items()]
+    media = ("embedding", "transcription", "speech", "vision")
+    roles += [(kind, getattr(settings, kind)) for kind in media]
+    return [(role, name) for role, name in roles if name]
+
+
+async def _row(here: Here, role: str, name: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"role": role, "name": name, "model": name, "trouble": ""}
+    try:
+        row["model"] = str(here.choice.resolve(name))
+    except ModelError as error:
+        return row | {"trouble": str(error)}
+    await here.prices.prepare((row["model"],))
+    profile = here.profiles.find_profile(row["model"])
+    return row | {
+        "price": _price(here.prices.find_price(row["model"])),
+        "context_tokens": profile.context_tokens,
+        "small": profile.small,
+    }
+
+
+def _provider_row(connected: ConnectedProvider) -> dict[str, Any]:
+    return {
+        "id": connected.provider.id,
+        "wire": connected.provider.wire,
+        "base_url": shown(connected.base_url),
+        "how": connected.how,
+        "keys": sum(key is not None for key in connected.keys),
+        "local": connected.local,
+    }
+
+
+def _price(price: Price | None) -> dict[str, float] | None:
+    """Dollars per million tokens."""
+    return None if price is None else {"input": price.input / MILLION, "output": price.output / MILLION}
+
+
+def _facts(row: dict[str, Any]) -> str:
+    facts = []
+    if row.get("price"):
+        facts.append(_dollars(row["price"]["input"], row["price"]["output"]))
+    if row.get("context_tokens"):
+        facts.append(_tokens(row["context_tokens"]))
+    return paint("  ".join(facts), "dim")
+
+
+def _dollars(in_: float, out: float) -> str:
+    return "free" if not in_ and not out else f"${in_:g} in, ${out:g} out"
+
+
+def _tokens(tokens: int) -> str:
+    return f"{tokens / MILLION:g}M" if tokens >= MILLION else f"{round(tokens / 1000)}k"
+
+
+@app.command
+def scan(
+    provider: Annotated[str, Parameter(help="Only this provider; all that can be asked, if none.")] = "",
+    *,
+    search: Annotated[str, Parameter(help="Only names that hold this.")] = "",
+    tools: Annotated[bool, Parameter(help="Only models known to call tools.")] = False,
+    images: Annotated[bool, Parameter(help="Only models known to see.")] = False,
+    free: Annotated[bool, Parameter(help="Only models that cost nothing.")] = False,
+    json: Annotated[bool, Parameter(help="As JSON.")] = False,
+) -> int:
+    """Ask every provider that can be asked which models it has. Costs no tokens."""
+
+    def wanted(ref: str, listed: Listed, price: tuple[float, float] | None) -> bool:
+        return (
+            search.lower() in ref.lower()
+            and (not tools or listed.tools is True)
+            and (not images or listed.images is True)
+            and (not free or price == (0.0, 0.0))
+        )
+
+    return asyncio.run(_scan(read_config(), provider, wanted, as_json=json))
+
+
+async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) -> int:
+    found: list[dict[str, Any]] = []
+    failures = 0
+    async with open_here(config, SystemClock()) as here:
+        ids = [provider] if provider else [connected.provider.id for connected in here.choice.connected()]
+        asked = await asyncio.gather(*(here.model.routes.list_models(id) for id in ids), return_exceptions=True)
+        for id, listing in zip(ids, asked, strict=True):
+            if isinstance(listing, ModelError):
+                failures += 1
+                print(f"{paint(id, 'red', sys.stderr)}: {tame(str(listing))}", file=sys.stderr)
+                continue
+            if isinstance(listing, BaseException):
+                raise listing
+            prefix = "" if id == "server" else f"{id}/"
+            await here.prices.prepare([f"{prefix}{listed.name}" for listed in listing[:1]])
+            for listed in sorted(listing, key=lambda listed: listed.name):
+                price = _listed_price(here, prefix, listed)
+                if wanted(f"{prefix}{listed.name}", listed, price):
+                    found.append({"model": f"{prefix}{listed.name}", **asdict(listed), "price": price})
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        for row in found:
+            print(_scanned(row))
+        print(paint(f"{len(found)} models of {len(ids)} providers", "dim"))
+    return 1 if failures and not found else 0
+
+
+def _listed_price(here: Here, prefix: str, listed: Listed) -> tuple[float, float] | None:
+    if listed.input_price is not None and listed.output_price is not None:
+        return listed.input_price, listed.output_price
+    known = _price(here.prices.find_price(f"{prefix}{listed.name}"))
+    return None if known is None else (known["input"], known["output"])
+
+
+def _scanned(row: dict[str, Any]) -> str:
+    facts = [_dollars(*row["price"])] if row["price"] else []
+    if row["context_tokens"]:
+        facts.append(_tokens(row["context_tokens"]))
+    facts += [kind for kind in ("tools", "images", "thinking") if row[kind]]
+    return f"{tame(row['model']):<56} {paint('  '.join(facts), 'dim')}"
+
+
+@app.command(name="set")
+def set_(
+    model: Annotated[str, Parameter(help="provider/model, or an alias.")],
+    *,
+    fallback: Annotated[bool, Parameter(help="Add it to those that stand in.")] = False,
+    task: Annotated[str, Parameter(help=TASKS_HELP)] = "",
+    alias: Annotated[str, Parameter(help="Only give it this name.")] = "",
+    no_test: Annotated[bool, Parameter(help="Store it without asking it first.", negative="")] = False,
+) -> int:
+    """Choose the model that is asked: written to config.toml once it has answered."""
+    config = read_config()
+    if not model.strip():
+        print("an empty name is no model; `hob models scan` tells what there is", file=sys.stderr)
+        return 2
+    if not no_test and not all("answer" in row for row in _test(config, [model], as_json=False)):
+        print("Nothing was changed; `--no-test` stores it all the same.", file=sys.stderr)
+        return 1
+    settings = config[ModelSettings]
+    if alias:
+        key, value = f"model.aliases.{json.dumps(alias)}", model
+    elif task:
+        key, value = f"model.tasks.{json.dumps(task)}", model
+    elif fallback:
+        key, value = "model.fallbacks", json.dumps([*dict.fromkeys((*settings.fallbacks, model))])
+    else:
+        key, value = "model.name", model
+    status = set_setting(key, value, sections=SECTIONS, home=config.home, environ=process_environment(), running=False)
+    if status:
+        return status
+    print(f"Asked: {choose_models(read_config()).line()}")
+    told = reload_running(config.home)
+    if told is not None:
+        print(told["problem"] or f"The running Hob took it up; it asks: {told['model']}", file=sys.stderr)
+    return 0
+
+
+@app.command(name="test")
+def check(
+    models: Annotated[list[str] | None, Parameter(help="Which; the usual one and its stand-ins, if none.")] = None,
+    *,
+    media: Annotated[bool, Parameter(help="What embeds, speaks, hears and sees instead.", negative="")] = False,
+    json: Annotated[bool, Parameter(help="As JSON.")] = False,
+) -> int:
+    """Ask for one word and one tool call: who answers, how fast, at what cost. Exit status 1 if one fails."""
+    if media:
+        return asyncio.run(_test_media(read_config(), as_json=json))
+    rows = _test(read_config(), models or [], as_json=json)
+    return 0 if rows and all(row["ok"] for row in rows) else 1
+
+
+async def _test_media(config: Config, *, as_json: bool) -> int:
+    rows = []
+    async with open_media(config[ModelSettings], choose_models(config), SystemClock()) as media:
+        async for row in try_media(media):
+            rows.append(row)
+            if not as_json:
+                mark = paint("✓", "green") if row["ok"] else paint("✗", "red")
+                print(f"{mark} {row['kind']:<14} {tame(row['model']):<36} {tame(row['told'])}", flush=True)
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    return 0 if all(row["ok"] for row in rows) else 1
+
+
+def _test(config: Config, names: Sequence[str], *, as_json: bool) -> Sequence[Mapping[str, Any]]:
+    rows = []
+    for name in names or asyncio.run(_usual(config)):
+        row = _try(config.home, name)
+        rows.append(row)
+        if not as_json:
+            print(_tested(row), flush=True)
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    return rows
+
+
+def _try(home: Path, name: str) -> Mapping[str, Any]:
+    """Whoever owns the home asks the model, since there it is known what may be spent."""
+    return reach(
+        home, "POST", "/models/test", {"model": name}, lambda app: app.operations.probe_model(name), timeout=None
+    )
+
+
+async def _usual(config: Config) -> Sequence[str]:
+    """The usual model and those that stand in for it."""
+    async with open_here(config, SystemClock()) as here:
+        return (await here.model.route(ModelRequest("", "", ()))).request.models
+
+
+def _tested(row: Mapping[str, Any]) -> str:
+    name = f"{tame(row['model']):<36}"
+    if not row["ok"]:
+        return f"{paint('✗', 'red')} {name} {tame(row['trouble'])}"
+    cost = "cost unknown" if row["cost"] is None else f"${dollars(row['cost'])}"
+    tools = "calls tools" if row["tools"] else "is shown no tools"
+    answer = line(row["answer"], 24)
+    return f"{paint('✓', 'green')} {name} {answer}  {row['first']:.2f} s / {row['seconds']:.2f} s  {cost}  {tools}"

@@ -1,0 +1,182 @@
+"""`hob onboard`: from a machine where nothing is set up to a Hob that answers."""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from hob.app.imports.assistants import find_here
+from hob.app.imports.contents import Assistant
+from hob.app.settings_sections import read_config
+from hob.cli.onboarding.detection import DetectedModel, find_all
+from hob.cli.onboarding.language import step_name, told
+from hob.cli.onboarding.preferences import spoken_language
+from hob.cli.onboarding.prompts import TerminalPrompts, is_there
+from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
+from hob.cli.onboarding.steps import set_up
+from hob.cli.output import line, paint, print_json, width_of_screen
+from hob.config.environment import process_environment
+from hob.core.errors import InvalidRequest
+from hob.guard.wording.reasons import because
+
+_MARKS = {
+    StepStatus.DONE: ("✓", "green"),
+    StepStatus.KEPT: ("✓", "dim"),
+    StepStatus.SKIPPED: ("-", "dim"),
+    StepStatus.FAILED: ("✗", "red"),
+}
+_NEEDS_TERMINAL = (
+    "hob onboard asks questions and needs a terminal for that;"
+    " `hob onboard --non-interactive` asks nothing and takes what it finds"
+)
+
+
+def onboard(
+    *,
+    model: str = "",
+    base_url: str = "",
+    provider: str = "",
+    key: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    keep_key: Literal["file", "keyring", "env", ""] = "",
+    name: str | None = None,
+    language: Literal["en", "de", ""] = "",
+    packages: bool | None = None,
+    monthly: float | None = None,
+    service: bool | None = None,
+    accept: Annotated[bool, Parameter(negative="")] = False,
+    no_test: Annotated[bool, Parameter(negative="")] = False,
+    non_interactive: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Set Hob up: find a model, try it, write it down, make the folders. Again, it changes only what you ask for.
+
+    Exit status 0: all is well, 1: a step failed, 2: wrong use or wrong settings, 130: left in between.
+
+    Parameters
+    ----------
+    model:
+        The model, as provider/model.
+    base_url:
+        Address of a server of your own that speaks OpenAI chat completions.
+    provider:
+        Whose key it is; its usual model is asked where --model names none.
+    key:
+        Where the key is: env:NAME, file:PATH, keyring:SERVICE/USER, command:PROGRAM; or - to read it from stdin.
+    keep_key:
+        Where to keep a key that was found in the environment or read from stdin.
+    name:
+        What Hob may call you.
+    language:
+        The language of Hob's own sentences.
+    packages:
+        Whether commands may fetch packages.
+    monthly:
+        Dollars that may be spent a month; 0: no limit.
+    service:
+        Whether the system starts Hob.
+    accept:
+        Let identity files that were changed be obeyed as they are.
+    no_test:
+        Write the model down without asking it first.
+    non_interactive:
+        Ask nothing.
+    json:
+        Ask nothing, and print what was found and each step's outcome as JSON.
+    """
+    wishes = SetupOptions(
+        model, base_url, provider, key, keep_key, name, language, packages, monthly, service, accept, not no_test
+    )
+    alone = json or non_interactive
+    if not alone and not is_there():
+        print(_NEEDS_TERMINAL, file=sys.stderr)
+        return 2
+    return _run(wishes, None if alone else TerminalPrompts, as_json=json)
+
+
+def _run(wishes: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_json: bool) -> int:
+    config = read_config()
+    home, language = config.home, wishes.language or spoken_language(config)
+    asks = None if terminal is None else terminal(language)
+    show = _be_silent if as_json else partial(_show, language)
+    found: tuple[DetectedModel, ...] = ()
+
+    def look() -> tuple[DetectedModel, ...]:
+        nonlocal found
+        if not as_json:
+            print(paint(told("Looking at what is here ...", language), "dim"), flush=True)
+        found = find_all(read_config())
+        if not as_json:
+            _show_found(language, found)
+        return found
+
+    try:
+        report = set_up(home, wishes, asks, look, read_key=_read_line, tell=show)
+    except InvalidRequest as error:
+        print(error, file=sys.stderr)
+        return 2
+    except (EOFError, KeyboardInterrupt):
+        print(f"\n{told('Left. What is done stays; `hob onboard` goes on.', language)}", file=sys.stderr)
+        return 130
+    if as_json:
+        outcomes = [outcome.as_json() for outcome in report.outcomes]
+        there = [_as_json(each) for each in found]
+        others = [{"assistant": each.id, "folder": str(folder)} for each, folder in _others()]
+        print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes, "assistants": others})
+    else:
+        here = "{assistant} is here, too ({folder}). To take it over: hob import {name}"
+        for each, folder in _others():
+            other = because(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
+            print(f"  {told(other, language)}")
+        _show_end(language, home, ok=report.ok)
+    return 0 if report.ok else 1
+
+
+def _others() -> list[tuple[Assistant, Path]]:
+    """Other assistants that Hob can take over from."""
+    return list(find_here(process_environment(), Path.home()))
+
+
+def _be_silent(_: StepOutcome) -> None:
+    """JSON comes at the end, in one piece."""
+
+
+def _read_line() -> str:
+    return sys.stdin.readline().strip()
+
+
+def _show_found(language: str, found: tuple[DetectedModel, ...]) -> None:
+    for each in found:
+        room = max(20, width_of_screen() - 21)
+        print(f"  {paint('✓', 'green')} {told(each.title, language):<16} {line(told(each.line, language), room)}")
+    if not found:
+        print(f"  {told('No key in the environment, no server that runs here, no CLI.', language)}")
+    print()
+
+
+def _show(language: str, outcome: StepOutcome) -> None:
+    mark, colour = _MARKS[outcome.status]
+    step = step_name(outcome.step, language)
+    print(f"{paint(mark, colour)} {step:<10} {line(told(outcome.told, language), 200)}", flush=True)
+    if outcome.next and outcome.status is not StepStatus.KEPT:
+        advice = told(because("next: {step}", step=outcome.next), language)
+        print(paint(f"  {'':<10} {line(advice, 200)}", "dim"), flush=True)
+
+
+def _show_end(language: str, home: Path, *, ok: bool) -> None:
+    well = because("Settings: {file}. Say hello: hob", file=str(home / "config.toml"))
+    print()
+    print(told(well if ok else "Not all went well. `hob onboard` goes on; `hob doctor` looks for more.", language))
+
+
+def _as_json(found: DetectedModel) -> dict[str, Any]:
+    return {
+        "provider": found.provider,
+        "title": found.title,
+        "how": found.how,
+        "local": found.local,
+        "model": found.draft.model,
+        "models": list(found.models),
+    }

@@ -1,0 +1,184 @@
+"""`hob secrets`: keep secrets outside of the settings, change them while Hob runs, and never show one."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.home import make_home, socket_of
+from hob.app.maintenance.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
+from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.trust.audit import tell_action
+from hob.cli.output import line, paint, print_json, when
+from hob.config.editing import set_value, unset_value
+from hob.config.environment import find_home, process_environment
+from hob.config.loading import Config
+from hob.core.errors import InvalidRequest, NotFound
+
+app = App(
+    name="secrets", help="Keys and passwords: kept by reference, never shown.",
+    result_action="return_value",
+)  # fmt: skip
+
+Key = Annotated[str, Parameter(help="The setting, e.g. model.api_key or model.providers.openai.api_key.")]
+_OWN_TOKEN = "gateway.auth_token"  # noqa: S105 - a setting's name
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+    """Where each secret is and whether it can be read; never what it is."""
+    config = read_config()
+    kept, unused = list(kept_secrets(config)), unused_files(config)
+    if json:
+        rows = [
+            {
+                "key": each.key,
+                "reference": each.reference or None,
+                "problem": each.problem or None,
+                "changed": each.changed,
+            }
+            for each in kept
+        ]
+        print_json({"secrets": rows, "unused": unused})
+        return 0
+    for each in kept:
+        where = each.reference or paint("stands openly in the settings; `hob secrets set` moves it", "yellow")
+        state = paint(each.problem, "red") if each.problem else ""
+        changed = f"  changed {when(each.changed)}" if each.changed is not None else ""
+        print(f"{paint(line(each.key, 60), 'bold')}  {where}{changed}  {state}".rstrip())
+    for name in unused:
+        print(paint(f"secrets/{line(name, 60)} is named by no setting", "dim"))
+    if not kept and not unused:
+        print("The settings name no secret; `hob secrets set KEY` keeps one.")
+    return 0
+
+
+@app.command(name="set")
+def set_(
+    key: Key,
+    *,
+    keyring: Annotated[bool, Parameter(help="In the system's keyring instead of a file for you alone.")] = False,
+) -> int:
+    """Keep a secret and let the setting refer to it. It is asked for, or read from standard input."""
+    home = find_home(process_environment())
+    _known(key)
+    value = _read(key)
+    make_home(home)
+    reference = put_in_keyring(key, value) if keyring else put_in_file(home, key, value)
+    _point(home, key, reference)
+    tell_action(home, "secrets.set", key)
+    print(f"{key} is kept as {reference}")
+    return _tell_daemon(home)
+
+
+@app.command
+def rotate(key: Key) -> int:
+    """Put a new secret in the place of the old one, wherever that is kept. A running Hob goes on with the new one."""
+    home = find_home(process_environment())
+    _known(key)
+    reference = _reference(read_config(), key)
+    scheme, _, place = reference.partition(":")
+    if key == _OWN_TOKEN and scheme not in ("", "file", "keyring"):
+        raise InvalidRequest(f"{key} is read from {reference}: change it there")
+    if scheme == "env":
+        raise InvalidRequest(f"{key} is read from the environment ({place}): change it there and start Hob again")
+    if scheme == "command":
+        print(f"{key} is what a program says ({place}); it is asked again.")
+        return _tell_daemon(home)
+    value = _read(key)
+    if scheme == "keyring":
+        service, _, user = place.rpartition("/")
+        put_in_keyring(user, value, service)
+    elif scheme == "file" and Path(place).parent != home / "secrets":
+        raise InvalidRequest(
+            f"{key} is kept in {place}, which is not Hob's: change it there, then `hob secrets reload`"
+        )
+    else:
+        _point(home, key, put_in_file(home, Path(place).name if place else key, value))
+    tell_action(home, "secrets.rotate", key)
+    print(f"{key} is rotated")
+    return _tell_daemon(home)
+
+
+@app.command
+def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False) -> int:
+    """Take the secret out of the settings, and its file away."""
+    home = find_home(process_environment())
+    reference = _reference(read_config(), key)
+    file = Path(reference.removeprefix("file:"))
+    ours = reference.startswith("file:") and file.parent == home / "secrets"
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InvalidRequest("nobody is there to be asked; --yes does it without asking")
+        if input(f"Remove {key}{f' and {file}' if ours else ''}? [y/N] ").strip().lower() not in ("y", "yes"):
+            return 1
+    environ = process_environment()
+    if not unset_value(home / "config.toml", key, sections=SECTIONS, environ=environ):
+        raise InvalidRequest(
+            f"{key} does not come from {home / 'config.toml'}; `hob config show --origin` says where from"
+        )
+    if ours:
+        file.unlink(missing_ok=True)
+    tell_action(home, "secrets.remove", key)
+    print(f"{key} is removed" + ("" if ours or not reference else f"; what {reference} refers to is left as it is"))
+    return _tell_daemon(home)
+
+
+@app.command
+def reload() -> int:
+    """Let a running Hob read settings and secrets anew, as SIGHUP does."""
+    return _tell_daemon(find_home(process_environment()), must=True)
+
+
+def _known(key: str) -> None:
+    """Raises UnknownKey, InvalidRequest."""
+    from hob.config.fields import holds_secret  # with all sections, for these commands alone
+    from hob.config.layers import find_key
+
+    _, setting = find_key(SECTIONS, key)
+    if not holds_secret(setting.kind):
+        raise InvalidRequest(f"{key} is no secret; `hob config set {key} VALUE` sets it")
+
+
+def _reference(config: Config, key: str) -> str:
+    found = dict(config.secrets()).get(key)
+    if found is None:
+        raise NotFound(f"{key} is no secret that is set; `hob secrets list` tells which are")
+    return found.reference
+
+
+def _point(home: Path, key: str, reference: str) -> None:
+    set_value(home / "config.toml", key, reference, sections=SECTIONS, environ=process_environment())
+
+
+def _read(key: str) -> str:
+    """The value as typed or piped in, on one line. Raises InvalidRequest."""
+    if sys.stdin.isatty():
+        from getpass import getpass  # for a person who is there to type
+
+        value = getpass(f"{key}: ")
+    else:
+        value = sys.stdin.read()
+    value = value.strip()
+    if not value or "\n" in value or not value.isprintable():
+        raise InvalidRequest("a secret is one line of printable letters; nothing was changed")
+    return value
+
+
+def _tell_daemon(home: Path, *, must: bool = False) -> int:
+    try:
+        answer = call(socket_of(home), "POST", "/reload", timeout=30)
+    except (NobodyThere, ConnectionLost):
+        if must:
+            print("Hob is not running; it reads them when it starts.", file=sys.stderr)
+        return 0
+    if problem := answer.body.get("problem"):
+        print(f"hob: the settings are wrong, so the running Hob keeps the former ones: {problem}", file=sys.stderr)
+        return 2
+    print("The running Hob has read settings and secrets anew.")
+    for waiting in answer.body.get("waiting", ()):
+        print(paint(f"{waiting} holds from the next start on", "yellow"))
+    return 0

@@ -1,0 +1,139 @@
+"""`hob token`: who may call the API, and what for."""
+
+import time
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from hob.app.home import make_home
+from hob.app.settings_sections import read_config
+from hob.cli.output import line, paint, print_json, when
+from hob.core.clock import SystemClock
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.labels import SenderClass
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.auth.tokens import OWNER, Token, TokenFile, ensure_token
+from hob.gateway.settings import GatewaySettings
+
+app = App(name="token", help="Who may call the API, and what for.", result_action="return_value")
+
+_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+Name = Annotated[str, Parameter(help="What the token is called: letters, digits and dashes.")]
+Lasts = Annotated[str, Parameter(help="After how long it holds no more, e.g. 30d or 12h; without it, it stays good.")]
+Json = Annotated[bool, Parameter(help="As JSON.")]
+
+
+@app.command
+def new(
+    name: Name,
+    *,
+    scope: Annotated[
+        list[TokenScope] | None, Parameter(help="What it is good for, perhaps several; chat if not given.")
+    ] = None,
+    class_: Annotated[
+        SenderClass,
+        Parameter(help="Whose words come in with it; all but the owner's can only chat."),
+    ] = SenderClass.OWNER,
+    expires: Lasts = "",
+) -> int:
+    """Make a token and print it, this once: only its hash is kept. A running daemon knows it at once."""
+    lasts = _seconds(expires) if expires else None
+    secret = _file().add(name, frozenset(scope or [TokenScope.CHAT]), class_, lasts)
+    print(secret)
+    return 0
+
+
+@app.command(name="list")
+def list_(*, json: Json = False) -> int:
+    """Every token that was made, with what it is good for; the owner's own is not among them."""
+    now = time.time()
+    views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
+    if json:
+        print_json({"tokens": views})
+        return 0
+    for view in views:
+        scopes = ", ".join(view["scopes"])
+        until = _until(view["expires"], view["holds"])
+        print(f"{paint(line(view['name'], 32), 'bold')}  {view['class']}  {scopes}  {until}")
+    if not views:
+        print("No token was made; `hob token show` prints your own, `hob token new NAME` makes one for a program.")
+    return 0
+
+
+@app.command
+def show(
+    name: Annotated[str, Parameter(help="A token that was made; without it your own.")] = "", *, json: Json = False
+) -> int:
+    """Print your own token, which `Authorization: Bearer` takes; or what is known of another, which is never itself."""
+    if not name or name == OWNER:
+        config = read_config()
+        make_home(config.home)
+        token = ensure_token(config.home, config[GatewaySettings].auth_token)
+        print_json({"token": token}) if json else print(token)
+        return 0
+    view = _find(name).view(time.time())
+    if json:
+        print_json(view)
+        return 0
+    print(f"{paint(line(view['name'], 32), 'bold')}: {view['class']}, good for {', '.join(view['scopes'])}")
+    print(f"made {when(view['created'])}, {_until(view['expires'], view['holds'])}")
+    if view["older"]:
+        print("its older form still holds")
+    return 0
+
+
+@app.command
+def rotate(
+    name: Annotated[str, Parameter(help="The token; without it your own.")] = OWNER,
+    *,
+    overlap: Annotated[str, Parameter(help="How long the old one still holds, e.g. 1h, or 0.")] = "24h",
+    expires: Annotated[str, Parameter(help="After how long the new one holds no more; as before if not given.")] = "",
+) -> int:
+    """Make a new secret for a token and print it. The old one holds a while, so that nothing stops meanwhile."""
+    seconds, lasts = _seconds(overlap), _seconds(expires) if expires else None
+    if name != OWNER:
+        print(_file().rotate(name, seconds, lasts))
+        return 0
+    config = read_config()
+    if config[GatewaySettings].auth_token is not None:
+        raise InvalidRequest("your token is the setting gateway.auth_token: change it there")
+    if lasts is not None:
+        raise InvalidRequest("your own token stays good until it is rotated again")
+    print(_file().rotate_owners(seconds))
+    return 0
+
+
+@app.command
+def revoke(name: Name) -> int:
+    """Take a token back, at once; its older forms too."""
+    _file().revoke(name)
+    print(f"{name} is good for nothing any more")
+    return 0
+
+
+def _file() -> TokenFile:
+    home = read_config().home
+    make_home(home)
+    return TokenFile(home, SystemClock())
+
+
+def _find(name: str) -> Token:
+    found = [each for each in _file().tokens() if each.name == name]
+    if not found:
+        raise NotFound(f"no token is called {name}; `hob token list` shows them")
+    return found[0]
+
+
+def _seconds(text: str) -> float:
+    """A duration as people write it: 30d, 12h, 15m, 0."""
+    number, unit = (text[:-1], _UNITS.get(text[-1:])) if text != "0" else ("0", 1)
+    if unit is None or not (number.isascii() and number.isdecimal() and len(number) <= 5):
+        raise InvalidRequest(f"{text!r} is no duration; write a number with m, h, d or w, e.g. 30d")
+    return float(number) * unit
+
+
+def _until(expires: float | None, holds: bool) -> str:
+    if expires is None:
+        return "until it is revoked"
+    return f"until {when(expires)}" if holds else f"over since {when(expires)}"

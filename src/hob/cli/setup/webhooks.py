@@ -1,0 +1,91 @@
+"""`hob webhooks`: what machines may send to Hob."""
+
+import secrets
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.daemon_client import error_of
+from hob.app.daemon.unix_http import NobodyThere, upload
+from hob.app.home import socket_of
+from hob.app.settings_sections import read_config
+from hob.cli.output import line, paint, print_json
+from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.gateway.webhooks.samples import signed
+from hob.gateway.webhooks.settings import Webhooks, WebhookSettings
+
+app = App(name="webhooks", help="What machines may send to Hob.", result_action="return_value")
+
+_SAMPLE = '{{"test": "{id}", "text": "A delivery to try this webhook out; `hob webhooks test` made it."}}'
+
+Json = Annotated[bool, Parameter(help="As JSON.")]
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Json = False) -> int:
+    """Every webhook that comes in: where it is called, how it is signed, as whom it counts."""
+    views = [_view(name, each) for name, each in read_config()[Webhooks].items()]
+    if json:
+        print_json({"webhooks": views})
+        return 0
+    for view in views:
+        where = paint(f"POST /hooks/{view['name']}", "bold")
+        print(f"{where}  signed: {view['scheme']}, counts as: {view['sender']}, answer: {view['answer']}")
+        if view["problem"]:
+            print(paint(f"  takes nothing: {line(view['problem'], 200)}", "red"))
+    if not views:
+        print("No webhook comes in; a table [webhooks.NAME] in config.toml makes one.")
+    return 0
+
+
+@app.command(name="test")
+def try_(
+    name: Annotated[str, Parameter(help="The webhook.")],
+    *,
+    body: Annotated[Path | None, Parameter(help="A file with the JSON that is sent; without it a sample.")] = None,
+    json: Json = False,
+) -> int:
+    """Send a signed sample to the running Hob, as the webhook's sender would; Hob sees to it as to any other."""
+    config = read_config()
+    settings = config[Webhooks].get(name)
+    if settings is None:
+        raise NotFound(f"no webhook is called {line(name)}; `hob webhooks list` shows them")
+    id = f"test_{secrets.token_hex(8)}"
+    data = _read(body) if body is not None else _SAMPLE.format(id=id).encode()
+    secret = settings.secrets[0].reveal()
+    headers = signed(settings.scheme, secret, id, int(time.time()), data, settings.header)
+    try:
+        answer = upload(socket_of(config.home), f"/hooks/{name}", data, headers | {"content-type": "application/json"})
+    except NobodyThere:
+        raise NotFound("no Hob is running here; `hob serve` starts one") from None
+    if "error" in answer.body:
+        if answer.status == 401:  # it is told to nobody over HTTP, and the owner sits here
+            raise NotConfigured(f"webhook {name} is refused by the Hob that runs; `hob logs` says why")
+        raise error_of(answer.body)
+    if json:
+        print_json(answer.body)
+    else:
+        print(f"{answer.body['state']}: {answer.body['id']}; `hob tasks --all` shows what became of it")
+    return 0
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise InvalidRequest(f"{file} cannot be read: {error.strerror}") from None
+
+
+def _view(name: str, settings: WebhookSettings) -> Mapping[str, Any]:
+    return {
+        "name": name,
+        "scheme": settings.scheme.value,
+        "sender": settings.sender.value,
+        "answer": settings.answer.value,
+        "problem": settings.problem() or None,
+    }

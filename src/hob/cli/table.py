@@ -1,0 +1,201 @@
+"""The command line: which commands there are. Each is loaded only when it is used."""
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from hob.app.loading import load
+from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
+
+ABOUT = "A personal assistant that loses nothing. Without a command: chat."
+HEADINGS = {
+    "chat": "Talk",
+    "status": "See what it does",
+    "retry": "Put right",
+    "models": "Set up",
+    "approvals": "Trust",
+    "doctor": "Keep it running",
+    "backup": "Keep what it knows",
+}
+"""Above which command each heading stands."""
+COMMANDS: tuple[tuple[str, str, str], ...] = (
+    ("chat", "conversation.chat:chat", "Talk; the same as no command at all."),
+    ("ask", "conversation.ask:ask", "Ask one question; the answer goes to stdout."),
+    ("onboard", "setup.onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
+    ("serve", "daemon.serve:serve", "Run the daemon."),
+    ("status", "daemon.status:status", "How Hob is: running, waiting, owed, kept."),
+    ("sessions", "conversation.sessions:app", "Conversations: list, show, name, pause and delete them."),
+    ("usage", "daemon.usage:usage", "What was spent, on what, and what is left."),
+    ("tasks", "daemon.tasks:tasks", "What is being done and what was."),
+    ("timeline", "daemon.timeline:timeline", "What happened, by trace."),
+    ("logs", "daemon.logs:logs", "What Hob did, from its log; --follow goes on."),
+    ("prompt", "conversation.prompt:prompt", "What the next request to the model holds, by section."),
+    ("retry", "conversation.retry:retry", "Bring back what failed or was set aside."),
+    ("undo", "conversation.undo:undo", "Put back what a turn changed in files."),
+    ("models", "setup.models:app", "What there is to ask, and which model is asked."),
+    ("config", "setup.config:app", "Show, check and change settings."),
+    ("secrets", "setup.secrets:app", "Keys and passwords: kept by reference, never shown."),
+    ("token", "setup.token:app", "Who may call the API, and what for."),
+    ("webhooks", "setup.webhooks:app", "What machines may send to Hob."),
+    ("import", "setup.imports:import_", "Take over what another assistant has: files, talks, settings."),
+    ("completion", "setup.completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
+    ("approvals", "trust.approvals:app", "What waits for your leave, and your answers."),
+    ("accept", "trust.accept:accept", "Let changed identity files be obeyed again."),
+    ("people", "trust.people:app", "Who may talk to Hob, and where they write from."),
+    ("pairing", "trust.pairing:app", "Who asks to be let in."),
+    ("policy", "trust.policy:app", "What may be done, and which rule says so."),
+    ("security", "trust.security:app", "What could be safer about this Hob."),
+    ("audit", "trust.audit:app", "What was decided and allowed, and whether that log is whole."),
+    ("erase", "data.erase:erase", "Forget a person: what they said and what is said of them."),
+    ("doctor", "daemon.doctor:doctor", "What is wrong here, and what to do about it."),
+    ("service", "daemon.service:app", "Hob as a service: started with the machine and after failures."),
+    ("upgrade", "setup.upgrade:upgrade", "How this Hob is upgraded, and what changed."),
+    ("backup", "data.backup:backup", "Write a copy of all that was said and is remembered to one file."),
+    ("restore", "data.backup:restore", "Put a backup in place; what was there is kept."),
+    ("export", "data.export:export", "Conversations as JSON lines."),
+    ("rebuild", "data.rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),
+)
+
+_OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
+PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "logs", "prompt"})
+"""Commands that their name alone says all about, so that there is nothing to parse."""
+
+
+def overview() -> str:
+    """What `hob --help` says, made without loading anything."""
+    lines: list[str] = []
+    for name, _, text in COMMANDS:
+        if name in HEADINGS:
+            lines += ["", f"{HEADINGS[name]}:"]
+        lines.append(f"  {name:10} {text}")
+    options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Which Hob this is."
+    return "\n".join((f"Usage: hob [COMMAND]\n\n{ABOUT}", *lines, "\nOptions:", options))
+
+
+def build() -> Any:
+    """The commands, as a `cyclopts.App`; `hob` alone is a chat."""
+    from cyclopts import App  # a tenth of a second that the list of commands does not need
+
+    from hob.cli.help_page import HelpPage
+
+    app = App(
+        name="hob",
+        help=ABOUT,
+        help_format="plaintext",
+        help_formatter=HelpPage(),
+        version_flags=["--version", "-V"],
+        result_action="return_value",
+    )
+    for name, where, text in COMMANDS:
+        app.command(f"hob.cli.{where}", name=name, help=text)
+    return app
+
+
+def _perform(arguments: Sequence[str]) -> object:
+    """The command's status. The commonest ways to call Hob do without the command line library, half of their cost."""
+    arguments = _as_options(arguments)
+    if arguments in (["--help"], ["-h"]):
+        return print(overview())
+    if not arguments and (status := _lead_in()):
+        return status
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS):
+        arguments = ["chat", *arguments]
+    name, *rest = arguments
+    if (name in PLAIN and not rest) or (name == "ask" and len(rest) == 1 and not rest[0].startswith("-")):
+        module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
+        return getattr(load(f"hob.cli.{module}"), function)(*rest)
+    return _parsed(arguments)
+
+
+def _as_options(arguments: Sequence[str]) -> list[str]:
+    """`hob help ask` is `hob ask --help`, and `hob version` is `hob --version`."""
+    match list(arguments):
+        case ["help", *rest]:
+            return [*rest, "--help"]
+        case ["version"]:
+            return ["--version"]
+        case rest:
+            return rest
+
+
+def _parsed(arguments: Sequence[str]) -> object:
+    from cyclopts import CycloptsError
+
+    from hob.cli.help_page import wrong_use
+
+    try:
+        return build()(arguments, print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        print(wrong_use(error), file=sys.stderr)
+        return 2
+
+
+def _lead_in() -> object:
+    """Let a person who is there set Hob up first, where there is nothing to ask; a status that ends it, or 0."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        return 0  # what is piped in is kept, and told how it comes to its answer
+    return import_module("hob.cli.onboarding.first_run").lead_in()
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command; its exit status. 2 means wrong use or wrong configuration, 1 that it failed."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = io.StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")  # a sign that this terminal cannot show is no failure
+    try:
+        status = _perform([_as_text(word) for word in arguments])
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except BaseException as error:
+        told = _explain(_innermost(error))
+        if told is None:
+            raise
+        return told
+
+
+def _as_text(word: str) -> str:
+    """An argument that a locale without umlauts left undecoded, as the UTF-8 that it is."""
+    if word.isascii() or word.isprintable():
+        return word
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The one error that a block with tasks has wrapped."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _explain(error: BaseException) -> int | None:
+    """Tell people what is the matter; the exit status. None for what nobody expected."""
+    match error:
+        case NotConfigured() | InvalidRequest() if not isinstance(error, Unready):
+            print(f"hob: {error}", file=sys.stderr)
+            return 2  # a service that ends so is not started again, with a 1 it is
+        case HomeTaken():
+            print(f"hob: {error}; stop it first, or set HOB_HOME to another directory", file=sys.stderr)
+            return 1
+        case HobError():
+            print(f"hob: {error}", file=sys.stderr)
+            return 1
+        case BrokenPipeError():
+            # whoever read has seen enough; the interpreter must not find out again when it flushes at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO):
+            print(f"hob: {error.strerror}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
+            return 1
+        case KeyboardInterrupt():
+            return 130
+        case _:
+            return None

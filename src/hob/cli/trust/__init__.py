@@ -1,0 +1,1 @@
+"""Commands about trust: approvals, people, pairing, policy, security, audit, accepted files."""

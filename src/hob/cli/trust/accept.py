@@ -1,0 +1,46 @@
+"""`hob accept`."""
+
+from hob.app.home import make_home
+from hob.app.identity_files import find_files
+from hob.app.settings_sections import read_config
+from hob.app.trust.audit import tell_action
+from hob.cli.output import line, paint, print_json
+from hob.core.errors import HobError, NotFound
+from hob.workspace.settings import WorkspaceSettings
+
+_NOT = ("not accepted: given to the model as untrusted text", "yellow")
+
+
+def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> int:  # noqa: A002 - the option's name
+    """Let identity files be obeyed as they stand now; without a name, show which are.
+
+    Parameters
+    ----------
+    file:
+        Its name, e.g. SOUL.md. Read it first: what it says, Hob does.
+    all:
+        Accept all of them.
+    json:
+        Print JSON.
+    """
+    config = read_config()
+    make_home(config.home)
+    folder = config[WorkspaceSettings].path.expanduser()
+    files, accepted = find_files(config.home, folder)
+    there = {each.name: each for each in files.load()}
+    if file and file not in there:
+        raise NotFound(f"{line(file)} is no identity file in {folder}; there are: {', '.join(there) or 'none'}")
+    if file and (problem := there[file].problem):
+        raise HobError(f"{file} {problem}; what is not read whole cannot be accepted")
+    if chosen := [each for each in there.values() if (all or each.name == file) and not each.problem]:
+        accepted.accept({each.name: each.hash for each in chosen})
+        tell_action(config.home, "accept", ", ".join(f"{each.name} {each.hash}" for each in chosen))
+    states = {each.name: each.label.trusted for each in files.load()}
+    if json:
+        print_json({"folder": str(folder), "files": [{"name": n, "accepted": yes} for n, yes in states.items()]})
+        return 0
+    for name, yes in states.items():
+        print(f"{name:14} {paint(*(('accepted', 'green') if yes else _NOT))}")
+    if not states:
+        print(f"There are no identity files in {folder}.")
+    return 0

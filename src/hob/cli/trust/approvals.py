@@ -1,0 +1,119 @@
+"""`hob approvals`: what waits for the owner's leave, the answers, and leave that was given for more than once."""
+
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.admin_commands import USAGE, answered, perform
+from hob.cli.output import line, paint, print_json, show_painted, tame, when
+from hob.config.environment import find_home, process_environment
+from hob.gateway.approvals import approval_view, approvals_view, grants_view
+from hob.guard.approvals.question_text import subject_of
+
+app = App(name="approvals", help="What waits for your leave, and your answers.")
+
+Id = Annotated[str, Parameter(help="The id of the question, as `hob approvals` shows it.")]
+Json = Annotated[bool, Parameter(help="As JSON.")]
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Json = False) -> int:
+    """The questions that stand, oldest first."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return await approvals_view(opened.store, opened.api.pending_approvals())
+
+    seen = reach(find_home(process_environment()), "GET", "/approvals", {}, here)
+    if json:
+        print_json(seen)
+        return 0
+    for each in seen["approvals"]:
+        about = line(f"{each['tool']}: {subject_of(each['shown'])}", 100)
+        print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {about}")
+        print(paint(f"  {line(each['shown'], 110)}", "dim"))
+    print("`hob approvals show ID` shows all of one." if seen["approvals"] else "Nothing waits for your leave.")
+    return 0
+
+
+@app.command
+def show(id: Id, *, json: Json = False) -> int:
+    """All that one question is about, and what became of it."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        pending_approvals = opened.api.pending_approvals()
+        found = await pending_approvals.find(id)
+        return await approval_view(opened.store, found, pending_approvals.scopes(found))
+
+    seen = reach(find_home(process_environment()), "GET", f"/approvals/{quote(id, safe='')}", {}, here)
+    if json:
+        print_json(seen)
+        return 0
+    show_painted(seen["shown"], sys.stdout)
+    told = f", {seen['note']}" if seen["note"] else ""
+    if seen["state"] == "open":
+        told = f" since {when(seen['asked'])}; leave can be for: {', '.join(seen['scopes'])}"
+    elif seen["answered"]:
+        told = f" by {seen['by']}, {when(seen['answered'])}{told}"
+    print(f"{seen['id']} in {tame(seen['session'])}: {seen['state']}{tame(told)}")
+    return 0
+
+
+@app.command
+def allow(
+    id: Id,
+    *,
+    session: Annotated[bool, Parameter(help="Exactly this, in this conversation, from now on.")] = False,
+    always: Annotated[bool, Parameter(help="Exactly this, everywhere, from now on.")] = False,
+    json: Annotated[bool, Parameter(help="Print the turn's whole result as JSON.")] = False,
+) -> int:
+    """Say yes, and see the turn that waited through to its end. Without a daemon this command does its work."""
+    if session and always:
+        print("say --session or --always, not both", file=sys.stderr)
+        return USAGE
+    return _answer(id, allowed=True, scope="always" if always else "session" if session else "once", json=json)
+
+
+@app.command
+def deny(id: Id, *, json: Annotated[bool, Parameter(help="Print the turn's whole result as JSON.")] = False) -> int:
+    """Say no, and see the turn that waited through to its end."""
+    return _answer(id, allowed=False, scope="once", json=json)
+
+
+@app.command
+def grants(*, json: Json = False) -> int:
+    """The leaves that hold for more than once."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return await grants_view(opened.api.pending_approvals())
+
+    seen = reach(find_home(process_environment()), "GET", "/grants", {}, here)
+    if json:
+        print_json(seen)
+        return 0
+    for each in seen["grants"]:
+        where = f"in {tame(each['session'])}" if each["session"] else "everywhere"
+        print(f"{paint(each['id'], 'bold')}  {when(each['given'])}  {line(each['tool'], 30)} {where}")
+    print("`hob approvals show ID` shows what was allowed." if seen["grants"] else "No leave holds for more than once.")
+    return 0
+
+
+@app.command
+def revoke(id: Id) -> int:
+    """Take back a leave that holds for more than once."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        await opened.api.pending_approvals().revoke(id)
+        return {"id": id}
+
+    reach(find_home(process_environment()), "DELETE", f"/grants/{quote(id, safe='')}", {}, here)
+    print(f"{id} does not hold any more")
+    return 0
+
+
+def _answer(id: str, *, allowed: bool, scope: str, json: bool) -> int:
+    return perform(find_home(process_environment()), answered(id, allowed=allowed, scope=scope), json=json)

@@ -1,0 +1,113 @@
+"""`hob audit`: what was decided, allowed and refused, and whether that log is whole."""
+
+import json as json_text
+
+from cyclopts import App
+
+from hob.cli.output import line, paint, print_json, when
+from hob.config.environment import find_home, process_environment
+from hob.store.audit.audit import AuditRow, show_audit, verify_audit
+
+app = App(
+    name="audit",
+    help="What was decided and allowed, and whether that log is whole.",
+    result_action="return_value",
+)
+_BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})
+_FOR_PROGRAMS = frozenset({"call", "hash"})
+_PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
+
+
+@app.command
+def verify(*, head: str | None = None, json: bool = False) -> int:
+    """Check every entry and the head; Hob may run meanwhile. Exit status 1 if anything was changed or is missing.
+
+    Parameters
+    ----------
+    head:
+        A head that `hob audit verify` told you earlier: that entry must still be there.
+    json:
+        Print JSON.
+    """
+    checked = verify_audit(find_home(process_environment()), head)
+    if json:
+        print_json(
+            {
+                "whole": checked.whole,
+                "count": checked.head.count,
+                "head": str(checked.head),
+                "erased": checked.erased,
+                "breaks": list(checked.breaks),
+                "problems": list(checked.problems),
+            }
+        )
+        return 0 if checked.whole else 1
+    for problem in checked.problems:
+        print(f"{paint('changed', 'red')}  {problem}")
+    for seq in checked.breaks:
+        print(f"{paint('note', 'yellow')}     entry {seq} tells of a loss, e.g. that an older backup was put in place")
+    erased = f", of {checked.erased} the details were erased" if checked.erased else ""
+    print(f"{checked.head.count} entries{erased}: {'whole' if checked.whole else 'not as they were written'}")
+    print(f"head {checked.head}")
+    return 0 if checked.whole else 1
+
+
+@app.command
+def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> int:
+    """The newest entries, the newest last.
+
+    Parameters
+    ----------
+    limit:
+        The most entries to show.
+    kind:
+        Only of this kind: decision, approval, authentication, rate, admission, scan, action or audit.
+    json:
+        Print JSON.
+    """
+    rows = show_audit(find_home(process_environment()), max(1, limit), kind or "")
+    if json:
+        print_json({"entries": [_view(row) for row in rows]})
+        return 0
+    if not rows:
+        print("No entries yet.")
+    for row in rows:
+        _show(row)
+    return 0
+
+
+def _view(row: AuditRow) -> dict[str, str | int | float | None]:
+    e = row.entry
+    return {
+        "seq": row.seq,
+        "at": e.at,
+        "kind": e.kind,
+        "name": e.name,
+        "outcome": e.outcome,
+        "rule": e.rule,
+        "sender": e.sender,
+        "turn": e.turn or None,
+        "trace_id": e.trace or None,
+        "detail": row.detail,
+        "hash": row.hash,
+    }
+
+
+def _show(row: AuditRow) -> None:
+    e = row.entry
+    outcome = paint(e.outcome, "red" if e.outcome in _BAD else "green")
+    detail = paint("(erased)", "dim") if row.detail is None else line(_told(row.detail), 100)
+    rule = paint(f" by {e.rule}", "dim") if e.rule else ""
+    print(f"{row.seq:>6}  {when(e.at)}  {e.kind:<14} {e.name} {outcome}{rule}  {e.sender}  {detail}".rstrip())
+
+
+def _told(detail: str) -> str:
+    """The detail for people; ids of calls and hashes are for programs, see --json."""
+    try:
+        values = json_text.loads(detail)
+    except ValueError:
+        return detail
+    if not isinstance(values, dict):
+        return detail
+    shown = {name: str(value) for name, value in values.items() if name not in _FOR_PROGRAMS}
+    return ", ".join(value if name in _PLAIN else f"{name} {value}" for name, value in shown.items())

@@ -1,0 +1,65 @@
+"""`hob pairing`: who asks to be let in."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.output import line, paint, print_json, tame, when
+from hob.config.environment import find_home, process_environment
+from hob.gateway.people import person_view, request_view, requests_view
+
+app = App(name="pairing", help="Who asks to be let in.")
+
+Code = Annotated[str, Parameter(help="The code that they were told.")]
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+    """Who was told a code and waits."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return requests_view(opened.api.people)
+
+    seen = reach(find_home(process_environment()), "GET", "/pairing", {}, here)
+    if json:
+        print_json(seen)
+        return 0
+    for request in seen["requests"]:
+        who = f"{line(request['address'], 60)}  {line(request['name'], 40)}".rstrip()
+        print(f"{paint(request['code'], 'bold')}  until {when(request['expires'])}  {who}")
+    if not seen["requests"]:
+        print("Nobody waits.")
+    return 0
+
+
+@app.command
+def approve(
+    code: Code,
+    *,
+    person: Annotated[str, Parameter(help="Whom they are: somebody known, or a new short name.")] = "",
+    name: Annotated[str, Parameter(help="What they are called, if not as they call themselves.")] = "",
+) -> int:
+    """Let somebody in. Ask them for the code yourself: their name is only what they say."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return person_view(await opened.api.people.approve(code, person, name))
+
+    fields = {"code": code, "person": person, "name": name}
+    let_in = reach(find_home(process_environment()), "POST", "/pairing/approve", fields, here)
+    print(f"{tame(let_in['id'])} ({let_in['class']}) may write now: {tame(', '.join(let_in['addresses']))}")
+    return 0
+
+
+@app.command
+def deny(code: Code) -> int:
+    """Turn somebody away; they get no further code. `hob people link` lets them in all the same."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return request_view(await opened.api.people.deny(code))
+
+    denied = reach(find_home(process_environment()), "POST", "/pairing/deny", {"code": code}, here)
+    print(f"{tame(denied['address'])} gets no further code")
+    return 0

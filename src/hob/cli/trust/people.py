@@ -1,0 +1,78 @@
+"""`hob people`: who may talk to Hob, and where they write from."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.output import line, paint, print_json, tame
+from hob.config.environment import find_home, process_environment
+from hob.gateway.people import people_view, person_view
+
+app = App(name="people", help="Who may talk to Hob, and where they write from.")
+
+Address = Annotated[str, Parameter(help="channel:id, or channel@account:id, e.g. telegram:12345.")]
+Id = Annotated[str, Parameter(help="Their short name; `owner` is you.")]
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+    """Everybody whom you have linked."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return people_view(opened.api.people)
+
+    seen = reach(find_home(process_environment()), "GET", "/people", {}, here)
+    if json:
+        print_json(seen)
+        return 0
+    width = max(len(line(id, 40)) for id in ("person", *(person["id"] for person in seen["people"])))
+    print(paint(f"{'person'.ljust(width)}  {'class':<8}  name, and the addresses below", "dim"))
+    for person in seen["people"]:
+        id, name = line(person["id"], 40).ljust(width), line(person["name"], 60)
+        print(f"{paint(id, 'bold')}  {person['class']:<8}  {name}".rstrip())
+        for address in person["addresses"]:
+            print(f"  {line(address, 100)}")
+    if not any(person["addresses"] for person in seen["people"]):
+        print("No address is linked; `hob people link channel:id owner` makes one yours.")
+    return 0
+
+
+@app.command
+def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="What they are called.")] = "") -> int:
+    """Whoever writes from this address is that person. You answer for it: `owner` may do everything."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return person_view(await opened.api.people.link(address, person, name))
+
+    fields = {"address": address, "person": person, "name": name}
+    linked = reach(find_home(process_environment()), "POST", "/people/link", fields, here)
+    print(f"{tame(linked['id'])} ({linked['class']}): {tame(', '.join(linked['addresses']))}")
+    return 0
+
+
+@app.command
+def unlink(address: Address) -> int:
+    """Whoever writes from this address is unknown again."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        return {"address": str(await opened.api.people.unlink(address))}
+
+    done = reach(find_home(process_environment()), "POST", "/people/unlink", {"address": address}, here)
+    print(f"{tame(done['address'])} is nobody's any more")
+    return 0
+
+
+@app.command
+def forget(person: Id) -> int:
+    """Remove a person with all addresses. What they said stays in the conversations."""
+
+    async def here(opened: Any) -> Mapping[str, Any]:
+        await opened.api.people.forget(person)
+        return {"id": person}
+
+    done = reach(find_home(process_environment()), "POST", "/people/forget", {"person": person}, here)
+    print(f"{tame(done['id'])} is forgotten")
+    return 0

@@ -1,0 +1,155 @@
+"""`hob policy explain`: what would be said of a call, and which rule would say so. Nothing is done."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from hob.app.settings_sections import read_config
+from hob.app.tools.lazy_runtime import open_tool_runtime
+from hob.app.trust.guard import BackendHere, rules_of
+from hob.bus.notices import Hub
+from hob.cli.output import paint, print_json
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured
+from hob.core.labels import SenderClass, Trust
+from hob.core.ports.guard import Allow, Ask, Deny
+from hob.core.tools import ToolSpec
+from hob.guard.approvals.question_text import visible
+from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis
+from hob.guard.policy.context import Context, Sandbox
+from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.explanation import arguments_from, explain, explanation
+from hob.guard.policy.modes import Autonomy, Mode
+from hob.guard.policy.policy import Policy, PolicyDecisionTrace
+from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+from hob.tools.sandbox.settings import SandboxSettings
+
+app = App(name="policy", help="What may be done, and which rule says so.")
+
+_COLOURS: dict[type, str] = {Allow: "green", Ask: "yellow", Deny: "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Guarding:
+    """The guard as this home has it, and the tools that there are."""
+
+    policy: Policy
+    reader: ArgumentReader
+    specs: Sequence[ToolSpec] = ()
+    sandbox: Sandbox = field(default_factory=Sandbox)
+
+
+@dataclass(frozen=True, slots=True)
+class Supposed:
+    """The turn in which the call would be made; `words` are what the owner would have written."""
+
+    sender: SenderClass = SenderClass.OWNER
+    tainted: bool = False
+    mode: Mode | None = None
+    autonomy: Autonomy | None = None
+    group: bool = False
+    unattended: bool = False
+    words: str = ""
+
+
+@app.command(name="explain")
+def explain_(
+    tool: Annotated[str, Parameter(help="The tool's name, e.g. exec.")],
+    arguments: Annotated[str, Parameter(help="Its arguments as JSON, or the main one as it is.")] = "",
+    /,
+    *,
+    as_: Annotated[SenderClass, Parameter(name="--as", help="For whom: owner, member, stranger.")] = SenderClass.OWNER,
+    tainted: Annotated[bool, Parameter(negative="", help="The turn has read what others wrote.")] = False,
+    mode: Annotated[Mode | None, Parameter(help="What the session permits.")] = None,
+    autonomy: Annotated[Autonomy | None, Parameter(help="How much it does by itself.")] = None,
+    group: Annotated[bool, Parameter(negative="", help="In a group.")] = False,
+    unattended: Annotated[bool, Parameter(negative="", help="Where nobody can be asked.")] = False,
+    words: Annotated[str, Parameter(help="What the owner has written.")] = "",
+    json: Annotated[bool, Parameter(negative="", help="As JSON.")] = False,
+) -> int:
+    """What would be said of a call, and by which rule. Nothing is done."""
+    supposed = Supposed(as_, tainted, mode, autonomy, group, unattended, words)
+    return explain_call(asyncio.run(_guarding(read_config())), tool, arguments, supposed, as_json=json)
+
+
+async def _guarding(config: Config) -> Guarding:
+    """The guard with the settings of this home. The tools are opened over an empty one: the owner's stays untouched."""
+    environ, clock = process_environment(), SystemClock()
+    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ)})
+    with tempfile.TemporaryDirectory() as folder:
+        empty = replace(config, home=Path(folder))
+        async with (
+            open_store(empty.home, config[StoreSettings], clock) as store,
+            open_tool_runtime(empty, store, Hub(), clock, environ) as tool_runtime,
+        ):
+            policy, reader = rules_of(
+                config, tool_runtime.made, lambda text: ("a secret",) if known(text) != text else ()
+            )
+            try:
+                sandbox = await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()
+            except NotConfigured:
+                sandbox = Sandbox(confined=False, versioned=False)
+            return Guarding(policy, reader, tuple(tool_runtime.named().values()), sandbox)
+
+
+def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> int:
+    """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
+    spec = next((each for each in guarding.specs if each.name == tool), None)
+    arguments = arguments_from(tool, text, guarding.reader.readings)
+    context = _context(guarding, supposed)
+    decided, analysis = explain(guarding.policy, guarding.reader, context, tool, arguments, spec)
+    if as_json:
+        print_json(_view(decided, analysis))
+        return 0
+    first, *rest = _lines(decided, analysis, tool, known=spec is not None)
+    print(paint(visible(first), _COLOURS[type(decided.verdict)]))
+    for line in rest:
+        print(visible(line))
+    return 0
+
+
+def _context(guarding: Guarding, supposed: Supposed) -> Context:
+    settings, places = guarding.policy.settings, guarding.reader.places
+    words = [supposed.words] if supposed.sender is SenderClass.OWNER else []
+    tainted = supposed.tainted or supposed.sender is not SenderClass.OWNER
+    return Context(
+        sender=supposed.sender,
+        trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
+        named=read_words(words, base=places.base, home=places.home, country=guarding.reader.country),
+        mode=supposed.mode or Mode(settings.mode),
+        autonomy=supposed.autonomy or Autonomy(settings.autonomy),
+        group=supposed.group,
+        answerable=not supposed.unattended,
+        sandbox=guarding.sandbox,
+    )
+
+
+def _lines(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None, tool: str, *, known: bool) -> Iterable[str]:
+    yield from explanation(decided, analysis)
+    if not known:
+        yield f"there is no tool {tool} here, so it was taken at its worst"
+
+
+def _view(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> dict[str, object]:
+    verdict = decided.verdict
+    return {
+        "verdict": type(verdict).__name__.lower(),
+        "rule": verdict.rule,
+        "reason": "" if isinstance(verdict, Allow) else verdict.reason,
+        "acts": [] if analysis is None else sorted(analysis.acts),
+        "tier": None if analysis is None else int(analysis.tier),
+        "stages": [
+            {"stage": stage, "verdict": type(said).__name__.lower(), "rule": said.rule}
+            for stage, said in decided.trail
+            if said is not None
+        ],
+    }

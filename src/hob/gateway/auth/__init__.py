@@ -1,0 +1,1 @@
+"""Who may call the API: tokens, lockout, checks of Host and Origin."""

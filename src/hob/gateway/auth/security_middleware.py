@@ -1,0 +1,87 @@
+"""Before the application over TCP: does the request mean us, may the page it comes from call, and where is it from."""
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hob.gateway.api import Api
+from hob.gateway.auth.browsers import is_our_host, is_our_origin
+from hob.gateway.auth.lockout import Lockout
+from hob.gateway.auth.visitors import Visitor
+from hob.gateway.http.failures import Failure
+from hob.gateway.openai.errors import response_at
+
+HEADERS = (
+    ("x-content-type-options", "nosniff"),
+    ("cache-control", "no-store"),
+    ("referrer-policy", "no-referrer"),
+    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+)
+"""On every answer that has no such header of its own: whatever it holds, a browser shows, keeps and frames nothing."""
+
+_PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST, PUT, DELETE",
+    "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session",
+    "access-control-max-age": "600",
+}
+_EXPOSED = "location, retry-after, x-hob-approval"
+_HTTP_OF = {"ws": "http", "wss": "https"}
+
+
+class HttpSecurityMiddleware:
+    """Wraps the application for TCP. Whoever calls stands in `scope["visitor"]` afterwards."""
+
+    def __init__(self, app: ASGIApp, api: Api) -> None:
+        self._app = app
+        self._api = api
+        self._lockout = Lockout(api.clock)
+        self._unsigned = Lockout(api.clock, "deliveries signed wrong", "none of these is noted")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        origin = headers.get("origin", "")
+        refusal = self._refusal(scope, headers.get("host", ""), origin)
+        address = str(scope["client"][0]) if scope.get("client") else ""
+        api, header = self._api, headers.get("authorization")
+        scope["visitor"] = Visitor(api.keyring, self._lockout, api.refused, address, header, self._unsigned)
+        if scope["type"] == "websocket":
+            if refusal is None:
+                await self._app(scope, receive, send)
+            else:
+                await response_at(scope["path"], refusal)(scope, receive, send)
+            return
+        adorned = _Adorned(send, origin if origin in api.settings.cors_origins else "")
+        if refusal is not None:
+            await response_at(scope["path"], refusal)(scope, receive, adorned)
+        elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            await Response(status_code=204, headers=_PREFLIGHT)(scope, receive, adorned)
+        else:
+            await self._app(scope, receive, adorned)
+
+    def _refusal(self, scope: Scope, host: str, origin: str) -> Failure | None:
+        settings = self._api.settings
+        if not is_our_host(host, settings.hosts):
+            return Failure("wrong_host", "the API is not known by this name; add it to gateway.hosts")
+        scheme = _HTTP_OF.get(str(scope["scheme"]), str(scope["scheme"]))
+        if origin and not is_our_origin(origin, scheme, host, settings.cors_origins):
+            return Failure("wrong_origin", "pages of this origin may not call; add it to gateway.cors_origins")
+        return None
+
+
+class _Adorned:
+    """Adds to an answer what browsers go by."""
+
+    def __init__(self, send: Send, origin: str) -> None:
+        self._send = send
+        self._origin = origin
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS:
+                headers.setdefault(name, value)
+            if self._origin:
+                headers["access-control-allow-origin"] = self._origin
+                headers["access-control-expose-headers"] = _EXPOSED
+                headers.add_vary_header("origin")
+        await self._send(message)

@@ -1,0 +1,323 @@
+"""Bearer tokens: the owner's, made once and kept in the home, and those that the owner gives out.
+
+A given token is 256 random bits. What is kept of it is its SHA-256, which tells nothing of so much chance and needs no
+slow hash. The file is read again whenever it changes, so what is made or revoked holds at once in a running daemon.
+"""
+
+import fcntl
+import hashlib
+import hmac
+import json
+import logging
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.labels import SenderClass
+from hob.core.settings import Secret
+from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
+from hob.gateway.settings import SHORTEST, TOO_SHORT
+
+log = logging.getLogger(__name__)
+
+OWNER = "owner"
+"""The name of the token that Hob makes for its owner; what is kept under it are its older forms, while they hold."""
+
+_PREFIX = "hob_"
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """What is kept of one secret: its hash, and until when it holds (Unix seconds; None: until it is revoked)."""
+
+    sha256: str
+    expires: float | None = None
+
+    def holds(self, now: float) -> bool:
+        """Whether it has not run out."""
+        return self.expires is None or now < self.expires
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token that was given out: what it is good for, and whose words come in with it. The newest secret is last."""
+
+    name: str
+    scopes: frozenset[TokenScope]
+    cls: SenderClass
+    created: float
+    kept: tuple[StoredToken, ...]
+
+    def view(self, now: float) -> dict[str, Any]:
+        """All that can be told of it."""
+        return {
+            "name": self.name,
+            "scopes": sorted(self.scopes),
+            "class": self.cls.value,
+            "created": self.created,
+            "expires": self.kept[-1].expires if self.kept else None,
+            "older": sum(each.holds(now) for each in self.kept[:-1]),
+            "holds": any(each.holds(now) for each in self.kept),
+        }
+
+
+def token_file(home: Path) -> Path:
+    """Where a token that was made for the owner lies (0600)."""
+    return home / "secrets" / "gateway-token"
+
+
+def load_token(home: Path) -> str | None:
+    """The token that was made at first start, or None if none was. Raises NotConfigured when it cannot be read."""
+    file = token_file(home)
+    try:
+        return file.read_text("utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotConfigured(f"{file}: {error}; remove the file and start Hob again to make a new token") from error
+
+
+def checked_token(configured: Secret) -> str:
+    """The configured token. Raises NotConfigured for one that cannot be read or can be guessed."""
+    chosen = configured.reveal()
+    if len(chosen) < SHORTEST:
+        raise NotConfigured(f"gateway.auth_token {TOO_SHORT}")
+    return chosen
+
+
+def ensure_token(home: Path, configured: Secret | None) -> str:
+    """The configured token, else the one in the home, made if need be. Raises NotConfigured for an unusable one."""
+    if configured is not None:
+        return checked_token(configured)
+    kept = load_token(home)
+    if kept:
+        return kept
+    token = secrets.token_urlsafe(32)
+    _write(token_file(home), token + "\n")
+    return token
+
+
+class TokenFile:
+    """The tokens that were given out, in the home. Commands change it, whether a daemon runs or not."""
+
+    def __init__(self, home: Path, clock: Clock) -> None:
+        self._home = home
+        self._file = home / "secrets" / "gateway-tokens.json"
+        self._clock = clock
+
+    def tokens(self) -> tuple[Token, ...]:
+        """All of them, oldest first, those that have run out too. Raises NotConfigured."""
+        try:
+            found = json.loads(self._file.read_text("utf-8"))
+            return tuple(_load(each) for each in found["tokens"])
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NotConfigured(
+                f"{self._file} cannot be read ({error}); remove it, and make the tokens anew"
+            ) from error
+
+    def add(self, name: str, scopes: frozenset[TokenScope], cls: SenderClass, lasts: float | None) -> str:
+        """Make a token, for so many seconds or for ever; its secret, which is told this once. Raises InvalidRequest."""
+        if not _NAME.fullmatch(name) or name == OWNER:
+            raise InvalidRequest(f"{name!r} is no name for a token; use letters, digits and dashes, e.g. phone")
+        if cls is not SenderClass.OWNER and not scopes <= {TokenScope.CHAT}:
+            raise InvalidRequest(f"a token of class {cls.value} can have the scope chat only: the rest is the owner's")
+        now = self._clock.now().timestamp()
+        with self._changing() as tokens:
+            if any(each.name == name for each in tokens):
+                raise InvalidRequest(
+                    f"there is a token {name} already; revoke it, or rotate it with `hob token rotate`"
+                )
+            secret = _new_secret()
+            tokens.append(Token(name, scopes, cls, now, (_keep(secret, _until(now, lasts)),)))
+        return secret
+
+    def rotate(self, name: str, overlap: float, lasts: float | None = None) -> str:
+        """A new secret for this name; the old one holds for so many more seconds.
+
+        Without `lasts` the new one ends when the old one would have. Raises NotFound, InvalidRequest.
+        """
+        now = self._clock.now().timestamp()
+        with self._changing() as tokens:
+            place = _place(tokens, name)
+            old = tokens[place]
+            newest = old.kept[-1]
+            if lasts is None and not newest.holds(now):
+                raise InvalidRequest(f"{name} has run out; say with --expires how long the new one is to last")
+            secret = _new_secret()
+            ends = newest.expires if lasts is None else now + lasts
+            tokens[place] = replace(old, kept=(*_ending(old.kept, now, overlap), _keep(secret, ends)))
+        return secret
+
+    def rotate_owners(self, overlap: float) -> str:
+        """A new token for the owner; the old one holds for so many more seconds."""
+        now = self._clock.now().timestamp()
+        fresh = secrets.token_urlsafe(32)
+        with self._changing() as tokens:
+            held = [each for each in tokens if each.name == OWNER]
+            tokens[:] = [each for each in tokens if each.name != OWNER]
+            kept = _ending(held[0].kept if held else (), now, overlap)
+            if (old := load_token(self._home)) and overlap > 0:
+                kept = (*kept, _keep(old, now + overlap))
+            if kept:
+                tokens.append(Token(OWNER, frozenset({TokenScope.ADMIN}), SenderClass.OWNER, now, kept))
+        # the old one is kept first: a crash between the two leaves both good, never none
+        _write(token_file(self._home), fresh + "\n")
+        return fresh
+
+    def revoke(self, name: str) -> None:
+        """It is good for nothing any more, at once. Raises NotFound."""
+        with self._changing() as tokens:
+            del tokens[_place(tokens, name)]
+
+    def stamp(self) -> tuple[int, ...]:
+        """Something that changes whenever a token does."""
+        return (*_stamp(self._file), *_stamp(token_file(self._home)))
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[Token]]:
+        """The tokens, to be changed in place; they are kept at the end, unless an error ends it."""
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            tokens = list(self.tokens())
+            yield tokens
+            _write(self._file, json.dumps({"tokens": [_dump(each) for each in tokens]}, indent=1) + "\n")
+        finally:
+            os.close(descriptor)
+
+
+class Keyring:
+    """Tells callers by their tokens."""
+
+    def __init__(
+        self, owners: Callable[[], str], file: TokenFile | None, clock: Clock, *, chosen: bool = False
+    ) -> None:
+        """`owners` is asked for the owner's token whenever a token has changed; `chosen`: somebody thought of it."""
+        self._chosen = chosen
+        self._owners = owners
+        self._file = file
+        self._clock = clock
+        self._stamp: tuple[int, ...] | None = None
+        self._known: tuple[tuple[bytes, float | None, ApiCaller], ...] = ()
+        self._unread: NotConfigured | None = None
+
+    def find(self, token: str) -> ApiCaller | None:
+        """Whose token this is. Takes the same time wherever it differs from those that are good.
+
+        The owner's own is known even where the others cannot be read. Raises NotConfigured for all but that then.
+        """
+        stamp = self._file.stamp() if self._file is not None else ()
+        if stamp != self._stamp:
+            self._known, self._stamp = self._load(), stamp
+        given = hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest().encode()
+        found: ApiCaller | None = None
+        for sha256, expires, caller in self._known:
+            same = hmac.compare_digest(sha256, given)
+            if same and (expires is None or self._clock.now().timestamp() < expires):
+                found = caller
+        if found is None and self._unread is not None:
+            raise self._unread
+        return found
+
+    def may_be_guessed(self, caller: ApiCaller) -> bool:
+        """Whether somebody has thought of this caller's token; the others are 256 random bits."""
+        return self._chosen and caller.name == WITH_THE_TOKEN.name
+
+    def forget(self) -> None:
+        """Read everything again when it is next asked: settings have changed."""
+        self._stamp = None
+
+    def _load(self) -> tuple[tuple[bytes, float | None, ApiCaller], ...]:
+        known: list[tuple[bytes, float | None, ApiCaller]] = []
+        for token in self._given():
+            caller = WITH_THE_TOKEN if token.name == OWNER else ApiCaller(token.name, token.scopes, token.cls)
+            known += [(each.sha256.encode(), each.expires, caller) for each in token.kept]
+        return ((_keep(self._owners(), None).sha256.encode(), None, WITH_THE_TOKEN), *known)
+
+    def _given(self) -> tuple[Token, ...]:
+        self._unread = None
+        try:
+            return self._file.tokens() if self._file is not None else ()
+        except NotConfigured as error:
+            self._unread = error
+            log.error("no token but the owner's is known: %s", error)
+            return ()
+
+
+def bearer_of(header: str) -> str | None:
+    """The token of an Authorization header; None if it holds none."""
+    scheme, _, given = header.strip().partition(" ")
+    return given.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _new_secret() -> str:
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+def _keep(secret: str, expires: float | None) -> StoredToken:
+    return StoredToken(hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest(), expires)
+
+
+def _until(now: float, lasts: float | None) -> float | None:
+    return None if lasts is None else now + lasts
+
+
+def _ending(kept: tuple[StoredToken, ...], now: float, overlap: float) -> tuple[StoredToken, ...]:
+    """Those that still hold, each for the overlap at most."""
+    ends = now + overlap
+    held = [each for each in kept if each.holds(now)] if overlap > 0 else []
+    return tuple(replace(each, expires=ends if each.expires is None else min(ends, each.expires)) for each in held)
+
+
+def _place(tokens: list[Token], name: str) -> int:
+    for place, token in enumerate(tokens):
+        if token.name == name:
+            return place
+    raise NotFound(f"no token is called {name}; `hob token list` shows them")
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    try:
+        seen = file.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (seen.st_mtime_ns, seen.st_ino, seen.st_size)
+
+
+def _dump(token: Token) -> dict[str, Any]:
+    return {
+        "name": token.name,
+        "scopes": sorted(token.scopes),
+        "class": token.cls.value,
+        "created": token.created,
+        "kept": [{"sha256": each.sha256, "expires": each.expires} for each in token.kept],
+    }
+
+
+def _load(row: dict[str, Any]) -> Token:
+    kept = tuple(StoredToken(str(each["sha256"]), each["expires"]) for each in row["kept"])
+    scopes = frozenset(TokenScope(each) for each in row["scopes"])
+    return Token(str(row["name"]), scopes, SenderClass(row["class"]), float(row["created"]), kept)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a private file, whole or not at all."""
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    fresh = file.with_name(f".{file.name}.new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    fresh.replace(file)

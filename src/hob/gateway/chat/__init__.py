@@ -1,0 +1,1 @@
+"""A message on its way in over the API, and its outcome."""

@@ -1,0 +1,141 @@
+"""A message as the API and the terminal hand it in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotAllowed, NotFound
+from hob.core.ids import ONE_TURN, BlobId, SessionKey, new_inbound_id, new_trace_id
+from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
+from hob.core.ports.tools import Blobs
+from hob.core.scopes import TokenScope
+from hob.core.screening.media import HEAD, media_type_of
+from hob.gateway.auth.callers import AT_THE_SOCKET, ApiCaller
+from hob.gateway.http.fields import field, read
+
+_LABELS = {
+    SenderClass.OWNER: OWNER_LABEL,
+    SenderClass.MEMBER: Label(Origin.MEMBER, Trust.UNTRUSTED),
+    SenderClass.STRANGER: Label(Origin.STRANGER, Trust.UNTRUSTED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A file of a message."""
+
+    id: str = field("what `POST /attachments` said")
+    name: str = field("what the file is called", "", characters=(0, 200))
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """A message."""
+
+    message: str = field("the text; required", default="")
+    session: str | None = field(
+        "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
+        None,
+        characters=(1, 200),
+    )
+    model: str | None = field(
+        "the model that answers, instead of the session's; only the owner may choose", None, characters=(0, 300)
+    )
+    quoted: str | None = field("text that comes along as data: it is marked as untrusted and not obeyed", None)
+    attachments: tuple[HandedIn, ...] = field("pictures and other files, handed in before; texts go as `quoted`", ())
+    channel: str = field(
+        "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
+        "api",
+        one_of=sorted(FETCHED_CHANNELS),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest(ChatMessage):
+    """A message, and how long its answer is waited for."""
+
+    wait: float | None = field(
+        "how long to wait for the answer; at most and by default `gateway.wait_seconds`",
+        None,
+        at_least=0,
+        unit="seconds",
+    )
+
+
+def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> Inbound:
+    """The owner's message made of these fields. Raises InvalidRequest, naming what is wrong."""
+    return inbound_of(read(ChatRequest, fields), key, clock, AT_THE_SOCKET)
+
+
+def own_chat(caller: ApiCaller, session: str | None = None) -> str:
+    """The conversation of somebody who is not the owner, or the thread of this name beside it."""
+    return f"@{caller.name}/{session}" if session else f"@{caller.name}"
+
+
+async def attached(asked: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
+    """The files of the message, their kinds told by their bytes. Raises InvalidRequest."""
+    files = []
+    for file in asked.attachments:
+        try:
+            data = await blobs.load(BlobId(file.id))
+        except NotFound:
+            raise InvalidRequest(f"no file {file.id[:80]!r} was handed in; `POST /attachments` takes one") from None
+        files.append(Attachment(media_type_of(data[:HEAD]), file.name, BlobId(file.id), size=len(data)))
+    return tuple(files)
+
+
+def sender_of(caller: ApiCaller) -> Sender:
+    """Who writes: the owner, or whoever the token is for."""
+    return Sender("owner") if caller.owner else Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
+
+
+def is_own(caller: ApiCaller, session: SessionKey) -> bool:
+    """Whether this is a conversation of the caller's; all are the owner's."""
+    own, passing = f"api:{own_chat(caller)}", f"{ONE_TURN}{own_chat(caller)}"
+    return caller.cls is SenderClass.OWNER or session == own or session.startswith((f"{own}/", f"{passing}/"))
+
+
+def alone(caller: ApiCaller, inbound: Inbound) -> Inbound:
+    """The message in a conversation of its own, which is over with the answer and is listed nowhere."""
+    chat = inbound.id if caller.cls is SenderClass.OWNER else own_chat(caller, inbound.id)
+    return replace(inbound, origin=Address("api", f"once/{chat}"), session=SessionKey(f"{ONE_TURN}{chat}"))
+
+
+def inbound_of(
+    asked: ChatMessage, key: str | None, clock: Clock, caller: ApiCaller, files: tuple[Attachment, ...] = ()
+) -> Inbound:
+    """The message of this caller. `key` is the idempotency key; without one the message is new.
+
+    The owner's programs share the owner's conversations; whoever else holds a token has conversations of their own.
+    Raises InvalidRequest and NotAllowed.
+    """
+    if not (asked.message.strip() or (asked.quoted or "").strip() or files):
+        raise InvalidRequest("message is missing or empty")
+    if key is not None and not (1 <= len(key) <= 255 and key.isprintable()):
+        raise InvalidRequest("Idempotency-Key must have 1 to 255 characters")
+    session, chat = asked.session, asked.session or "main"
+    whole = session is not None and ":" in session
+    if caller.cls is not SenderClass.OWNER:
+        if whole or asked.channel != "api":
+            raise NotAllowed("this token has conversations of its own only: name one without a colon")
+        chat = own_chat(caller, session)
+        key = f"@{caller.name}/{key}" if key else None
+    id = new_inbound_id()
+    return Inbound(
+        id=id,
+        key=key or id,
+        # a bare name is a conversation of this channel; a whole key, such as another channel's, is taken as it is
+        origin=Address(channel=asked.channel, chat="main" if whole else chat),
+        sender=sender_of(caller),
+        text=asked.message,
+        label=_LABELS[caller.cls],
+        trace=new_trace_id(),
+        attachments=files,
+        quoted=(Quoted(asked.quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if asked.quoted else (),
+        session=SessionKey(session) if session and whole else None,
+        model=asked.model or None,
+        sent_at=clock.now(),
+        scopes=None if caller.may(TokenScope.ADMIN) else caller.scopes,
+    )

@@ -1,0 +1,45 @@
+"""A message on its way in, held against what there is: its files, its conversation, its model."""
+
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import SessionKey
+from hob.core.labels import SenderClass
+from hob.core.messages import FETCHED_CHANNELS, Inbound
+from hob.gateway.api import Api
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.chat.inbound import ChatMessage, attached, inbound_of
+from hob.gateway.http.failures import HttpRefusal
+
+
+async def receive(api: Api, asked: ChatMessage, key: str | None, caller: ApiCaller) -> Inbound:
+    """The message, to be accepted. Raises InvalidRequest, NotAllowed and Refusal."""
+    files = await attached(asked, api.store.blobs)
+    inbound = inbound_of(asked, key, api.clock, caller, files)
+    if inbound.model is not None:
+        check_model(api, caller, inbound.model, bare=True)
+    if inbound.session is not None:
+        await _check_session(api, inbound.session)
+    return inbound
+
+
+def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -> None:
+    """Raises Refusal for a model that nobody can ask, and for callers who may not choose one, as `/model` does.
+
+    A `bare` name without a provider may be one of the default server's.
+    """
+    if caller.cls is not SenderClass.OWNER:
+        told = "this token takes the model that Hob chooses; to choose one is the owner's"
+        raise HttpRefusal("not_allowed", told, param="model")
+    try:
+        api.models.check(name, bare=bare)
+    except NotFound as error:
+        raise HttpRefusal("model_not_found", str(error), param="model") from error
+
+
+async def _check_session(api: Api, key: SessionKey) -> None:
+    """Nobody begins a conversation of a channel from outside of it: its answers would lead nowhere."""
+    channel, _, name = key.partition(":")
+    if channel in FETCHED_CHANNELS and name.strip():
+        return
+    if not (await api.store.sessions.get(key)).updated:
+        own = " and ".join(f"`{each}:NAME`" for each in sorted(FETCHED_CHANNELS))
+        raise InvalidRequest(f"there is no conversation {key[:80]!r}; {own} begin one, others must be there already")

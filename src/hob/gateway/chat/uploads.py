@@ -1,0 +1,75 @@
+"""Files that were handed in and that no message has taken yet: whose they are, and how many somebody may have.
+
+They are what the API remembers, a row each, so that a restart changes nothing.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from hob.core.ids import BlobId
+from hob.core.labels import SenderClass
+from hob.core.messages import Inbound, Sender
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.chat.inbound import sender_of
+from hob.gateway.http.failures import HttpRefusal
+from hob.store.store import Store
+
+MOST_FILES, MOST_BYTES = 20, 100_000_000
+"""Of one sender who is not the owner."""
+
+_STATE = ("api", "uploads")
+_HOUR = 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class _Upload:
+    blob: BlobId
+    sender: str
+    size: int
+    at: float
+
+
+async def note(store: Store, caller: ApiCaller, blob: BlobId, size: int, at: float) -> None:
+    """Somebody hands in this file. Raises Refusal where they have too many already, and StoreErrors."""
+    sender = sender_of(caller)
+    key = _key(blob, sender)
+    # noted before it is counted: of many at once none comes past the limit
+    await store.channel_state.put(*_STATE, {key: json.dumps([size, at])})
+    if caller.cls is SenderClass.OWNER:
+        return
+    own = [each for each in _read(await store.channel_state.get(*_STATE)) if each.sender == sender.id]
+    if len(own) > MOST_FILES or sum(each.size for each in own) > MOST_BYTES:
+        await store.channel_state.put(*_STATE, {key: ""})
+        most = f"{MOST_FILES} files and {MOST_BYTES // 1_000_000} MB"
+        raise HttpRefusal("too_many_files", f"send a message with what you handed in: {most} may wait for one", _HOUR)
+
+
+async def note_taken(store: Store, inbound: Inbound) -> None:
+    """The message was accepted, and its files are its own. Raises StoreErrors."""
+    taken = {_key(file.blob, inbound.sender): "" for file in inbound.attachments if file.blob is not None}
+    if taken:
+        await store.channel_state.put(*_STATE, taken)
+
+
+async def drop_untaken(store: Store, before: float, keep: Collection[BlobId] = ()) -> int:
+    """Let go of files that were handed in before and are named by nothing; how many. Raises StoreErrors.
+
+    `keep` are needed elsewhere.
+    """
+    found = tuple(_read(await store.channel_state.get(*_STATE)))
+    old = {each.blob for each in found if each.at < before} - {each.blob for each in found if each.at >= before}
+    dropped = await store.retention.drop_unnamed(old - set(keep), before)
+    await store.channel_state.put(*_STATE, {f"{each.blob} {each.sender}": "" for each in found if each.at < before})
+    return dropped
+
+
+def _key(blob: BlobId, sender: Sender) -> str:
+    return f"{blob} {sender.id}"
+
+
+def _read(state: Mapping[str, str]) -> Iterator[_Upload]:
+    for key, value in state.items():
+        blob, _, sender = key.partition(" ")
+        size, at = json.loads(value)
+        yield _Upload(BlobId(blob), sender, size, at)

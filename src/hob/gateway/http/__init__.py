@@ -1,0 +1,1 @@
+"""HTTP: endpoints, fields, failures, listeners."""

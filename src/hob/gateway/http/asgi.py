@@ -1,0 +1,80 @@
+"""The ASGI application: the table of routes, opened. It decides nothing itself."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hob.gateway.api import Api
+from hob.gateway.auth.security_middleware import HttpSecurityMiddleware
+from hob.gateway.auth.visitors import AtTheSocket
+from hob.gateway.http.endpoint import Endpoint, caller_of
+from hob.gateway.http.failures import Failure, HttpRefusal
+from hob.gateway.http.masked_answers import MaskedAnswers
+from hob.gateway.http.reply import failure_response
+from hob.gateway.openai.errors import response_at
+from hob.gateway.routes.table import ENDPOINTS
+
+_OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
+
+
+def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]] = ENDPOINTS) -> ASGIApp:
+    """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP."""
+    routes: list[BaseRoute] = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
+    routes += (WebSocketRoute("/ws", _Live(api)), Route("/ws", _on_no_upgrade))
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
+    app.router.redirect_slashes = False
+    masked = MaskedAnswers(app, api.mask)
+    return _Local(masked) if local else HttpSecurityMiddleware(masked, api)
+
+
+class _Live:
+    """What answers at `/ws`."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from hob.gateway.live.handshake import enter
+
+        await enter(self._api, scope, receive, send)
+
+
+class _Local:
+    """Wraps the application for the Unix socket."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["visitor"] = AtTheSocket()
+        await self._app(scope, receive, send)
+
+
+async def _on_no_upgrade(_: Request) -> Response:
+    """Told whether or not there is a token: a page's comes later, and where a proxy is in the way it never does."""
+    text = "/ws is for WebSockets; where a proxy is in between, it has to pass the headers Upgrade and Connection on"
+    return failure_response(Failure("invalid_request", text))
+
+
+async def _on_defect(request: Request, _: Exception) -> Response:
+    """Told like every other failure; the server logs the error itself."""
+    return response_at(request.url.path, Failure("internal", "this is a mistake in Hob; `hob logs` shows it"))
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    try:
+        if not (error.status_code == 405 and request.url.path.startswith("/hooks/")):  # whose senders have no token
+            caller_of(request)
+    except HttpRefusal as refusal:  # without a token nobody learns which routes there are
+        return response_at(request.url.path, refusal.failure)
+    failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
+    response = response_at(request.url.path, failure)
+    response.headers.update(error.headers or {})
+    return response

@@ -1,0 +1,181 @@
+"""One line of the table of routes, and how a call of it is read, checked and answered.
+
+The table is the only way in: the application, the reference and the OpenAPI file are all made from it, so that no route
+can be without a scope, a size limit, or a page.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from hob.core.errors import HobError, InvalidRequest
+from hob.gateway.api import Api
+from hob.gateway.auth.callers import ApiCaller, TokenScope
+from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
+from hob.gateway.http.fields import Nothing, Text, read
+from hob.gateway.http.json_body import parse_json
+from hob.gateway.http.reply import failure_response
+from hob.gateway.routes.answers import FailedAnswer
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+LINES = "application/jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCall(Generic[T]):
+    """One call, let in, read and checked. `asked` is what the endpoint takes: an object, or the bytes as they came."""
+
+    api: Api
+    caller: ApiCaller
+    asked: T
+    request: Request
+
+    @property
+    def id(self) -> str:
+        """The `{id}` of the path."""
+        return str(self.request.path_params["id"])
+
+    def header(self, name: str) -> str | None:
+        """The value of a header, or None."""
+        return self.request.headers.get(name)
+
+    def wants(self, media_type: str) -> bool:
+        """Whether the caller asks to be answered in this form."""
+        return media_type in self.request.headers.get("accept", "")
+
+
+Handler = Callable[[EndpointCall[T]], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint(Generic[T]):
+    """What is called by one method on one path. Its manual is the handler's docstring.
+
+    `scope` is what the caller must be allowed, if none of the scopes in `also`; None: everybody may. What it takes, a
+    frozen dataclass made with `fields.field`, is read from the query, with POST and PUT from a JSON body instead;
+    `bytes` takes a body of any type as it is. Unless it is `closed`, fields that are not declared are passed over.
+
+    The rest is told to people and to the OpenAPI file: `answers` are the bodies by status, `errors` the codes of
+    `failures.STATUS` it may end with beyond those of every endpoint, `failures` what a model's failure may be.
+    """
+
+    method: str
+    path: str
+    handler: Handler[T]
+    scope: TokenScope | None
+    takes: type[T]
+    answers: tuple[tuple[int, Any], ...] = ((200, dict[str, Any]),)
+    errors: tuple[str, ...] = ()
+    failures: tuple[int, ...] = ()
+    also: tuple[TokenScope, ...] = ()
+    """Narrower scopes that do as well."""
+    local: bool = False
+    """Only the Unix socket has it: it acts on the machine itself, or on whom Hob obeys."""
+    closed: bool = True
+    media: tuple[str, ...] = (JSON,)
+    """The forms of its answer, JSON first where there are several."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Request headers it heeds, each with its meaning."""
+    most_bytes: int | None = None
+    """The largest body, where it is not `gateway.body_bytes`."""
+    failing: Callable[[Failure], Response] = failure_response
+    """How a failure is written."""
+    failed: Any = FailedAnswer
+    """What is written then."""
+
+    @property
+    def has_body(self) -> bool:
+        """Whether calls may carry a body."""
+        return self.method in {"POST", "PUT", "PATCH"} and self.takes is not Nothing
+
+    @property
+    def raw(self) -> bool:
+        """Whether the body is taken as it is."""
+        return self.takes is bytes
+
+    def route(self, api: Api) -> Route:
+        """The route of the application."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await self.handler(await self._let_in(api, request))
+            except HobError as error:
+                failure = failure_of(error)
+                if failure.code == "internal":
+                    log.error("%s %s failed", self.method, self.path, exc_info=error)
+            except HttpRefusal as refusal:
+                failure = refusal.failure
+            return self.failing(failure)
+
+        return Route(self.path, answer, methods=[self.method])
+
+    async def _let_in(self, api: Api, request: Request) -> EndpointCall[T]:
+        caller = NOBODY if self.scope is None else caller_of(request, self.scope, *self.also)
+        return EndpointCall(api, caller, await self._read(api, request), request)
+
+    async def _read(self, api: Api, request: Request) -> T:
+        body = await self._body(api, request) if self.method not in {"GET", "HEAD", "DELETE"} else b""
+        if self.raw:
+            return body  # type: ignore[return-value]  # T is bytes here
+        given: dict[str, Any] = {name: Text(text) for name, text in request.query_params.items()}
+        if self.has_body:
+            if given:  # addresses stand in the logs of whatever lies between
+                raise InvalidRequest("this route takes its fields in a JSON body and none in the address")
+            given = _object(body, request)
+        elif body.strip():
+            given |= _object(body, request)
+        return read(self.takes, given, closed=self.closed)
+
+    async def _body(self, api: Api, request: Request) -> bytes:
+        most, setting = api.settings.body_bytes, "; see gateway.body_bytes"
+        if self.most_bytes is not None:
+            most, setting = self.most_bytes, ""
+        too_large = HttpRefusal("too_large", f"the body may have {most} bytes{setting}")
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared[:19]) > most:
+            raise too_large
+        pieces, size = [], 0
+        try:
+            async for piece in request.stream():
+                size += len(piece)
+                if size > most:
+                    raise too_large
+                pieces.append(piece)
+        except ClientDisconnect as error:
+            raise InvalidRequest("the body ended too early") from error
+        return b"".join(pieces)
+
+
+def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:
+    """Who calls, if they have one of these scopes; whoever they are, where none is asked for. Raises Refusal."""
+    visitor: Visitor | AtTheSocket = request.scope["visitor"]
+    caller = visitor.caller()
+    if scopes and not any(map(caller.may, scopes)):
+        wanted = " or ".join(repr(scope.value) for scope in scopes)
+        raise HttpRefusal("missing_scope", f"this token has no scope {wanted}; `hob token new` makes one that has")
+    return caller
+
+
+NOBODY = ApiCaller("", frozenset())
+"""Somebody without a token, on an endpoint that is for everybody."""
+
+
+def _object(body: bytes, request: Request) -> dict[str, Any]:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != JSON and not (media_type.startswith("application/") and media_type.endswith("+json")):
+        raise HttpRefusal("not_json", f"send the body as `Content-Type: {JSON}`")
+    found = parse_json(body)
+    if not isinstance(found, dict):
+        raise InvalidRequest('the body must be an object such as {"message": "hello"}')
+    return found

@@ -1,0 +1,197 @@
+"""Serving an ASGI application on sockets that are already open, for as long as a block is."""
+
+import asyncio
+import json
+import logging
+import socket
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from hob.gateway.http.connections import ConnectionAcceptor
+from hob.gateway.http.failures import Failure
+from hob.gateway.openai.errors import response_at
+
+MOST_HEAD_BYTES = 64 * 1024
+MOST_CONNECTIONS = 1_000
+PING_SECONDS = 20.0
+"""Between two pings to a WebSocket, and how long each is waited for."""
+TURNED_AWAY = 16
+"""As many more are answered that there is no room; whoever comes beyond them is let go without a word."""
+HEAD_SECONDS = 15.0
+"""How long a request's head may take to arrive, a handshake, or the rest of a body that nobody waits for."""
+READ_BYTES = 256 * 1024
+"""What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
+
+
+class Limited(HttpToolsProtocol):
+    """The server's protocol with limits that hold before a request is known, and so before its token is."""
+
+    _head_bytes = 0
+    _in_head = True
+    _no_room = False
+    _deadline: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._most, self.limit_concurrency = self.limit_concurrency, None  # else the server says so in words alone
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._no_room = self._most is not None and len(self.connections) > self._most
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect_nothing()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._expect()
+            self._head_bytes += len(data)
+            if self._head_bytes > MOST_HEAD_BYTES + READ_BYTES:
+                self.transport.close()
+                return
+        super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """Bytes that are no request are answered as everything is that cannot be understood."""
+        body = json.dumps(Failure("invalid_request", msg).view()).encode()
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
+
+    def on_message_begin(self) -> None:
+        self._expect()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._expect_nothing()
+        usual = self.app
+        if self._no_room:
+            self.app = _turn_away
+        super().on_headers_complete()
+        self.app = usual
+
+    def on_message_complete(self) -> None:
+        self._in_head, self._head_bytes = True, 0
+        self._expect_nothing()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self._in_head:
+            self._expect()
+
+    def _expect(self) -> None:
+        """What the caller has to send next is waited for so long and no longer, however much of it drips in."""
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _expect_nothing(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        begun: RequestResponseCycle | None = self.cycle
+        if begun is not None and not begun.response_complete:
+            self._expect()  # the next request may take its time while this one is answered
+        else:
+            self.transport.abort()
+
+
+async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers whoever came when all connections were taken."""
+    failure = Failure("too_many_connections", "too many connections are open; try again soon", 2)
+    response = response_at(scope["path"], failure)
+    response.headers["connection"] = "close"
+    await response(scope, receive, send)
+
+
+def _frames(**arguments: Any) -> asyncio.Protocol:
+    """The protocol of a connection that becomes a WebSocket."""
+    from hob.gateway.live.frames import LimitedFrames  # loads a library that who never connects does not need
+
+    return LimitedFrames(**arguments)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether it is more than that a request was cut off when the grace was over, which whoever followed it knows."""
+    cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not (cut or str(record.msg).startswith("Cancel %s running task"))
+
+
+@asynccontextmanager
+async def serve(
+    app: ASGIApp,
+    sockets: Sequence[socket.socket],
+    *,
+    grace: float,
+    tls: ssl.SSLContext | None = None,
+    proxies: Sequence[str] = (),
+    most_connections: int = MOST_CONNECTIONS,
+    message_bytes: int = 1_000_000,
+) -> AsyncIterator[None]:
+    """Serve while the block is open; then stop listening and give open requests `grace` seconds to end.
+
+    Who comes beyond `most_connections` is told to come again. What `proxies` say of the callers' addresses is believed.
+    `message_bytes` is the largest message of a WebSocket, which ends with 1012 when the block does.
+    """
+    most_connections = max(1, most_connections)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        date_header=False,
+        ws=_frames,  # type: ignore[arg-type]  # a function that makes one is as good as the class
+        ws_max_size=message_bytes,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False,  # memory for each client, and lengths that tell of secrets beside chosen text
+        timeout_graceful_shutdown=max(1, round(grace)),
+        http=Limited,
+        limit_concurrency=most_connections,
+        loop="asyncio",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+    )
+    config.load()
+    config.ssl = tls
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    # uvicorn's own main loop wakes ten times a second for a date header and a counter that are off here; without
+    # it an idle daemon is idle
+    async with asyncio.TaskGroup() as group:
+        server.servers = [_intake(server, config, each, group) for each in sockets]  # type: ignore[misc]
+        try:
+            yield
+        finally:
+            for connection in list(server.server_state.connections):
+                connection.shutdown()
+            await asyncio.shield(server.shutdown(list(sockets)))
+
+
+def _intake(
+    server: uvicorn.Server, config: uvicorn.Config, listener: socket.socket, group: asyncio.TaskGroup
+) -> ConnectionAcceptor:
+    state = server.server_state
+    return ConnectionAcceptor(
+        listener,
+        lambda: Limited(config, state, server.lifespan.state),
+        group,
+        connections=state.connections,
+        most=(config.limit_concurrency or MOST_CONNECTIONS) + TURNED_AWAY,
+        tls=config.ssl,
+        handshake_seconds=HEAD_SECONDS,
+    )

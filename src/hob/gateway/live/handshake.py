@@ -1,0 +1,53 @@
+"""The handshake: who may open a WebSocket. What is refused here is answered as over HTTP, with a body that says why."""
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from hob.gateway.api import Api
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.auth.tokens import bearer_of
+from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.http.reply import failure_response
+from hob.gateway.live.connected import Guest
+from hob.gateway.live.connection import LiveConnection
+from hob.gateway.live.frames import known_to
+
+
+async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one handshake, and talk to whoever was let in until it is over."""
+    visitor: Visitor | AtTheSocket = scope["visitor"]
+    try:
+        caller, token = _who(scope, visitor)
+        guest = Guest(_address(scope), api.clock.now().timestamp(), caller)
+        with api.connected.enter(guest):
+            await receive()  # `websocket.connect`
+            await send({"type": "websocket.accept"})
+
+            def known(who: ApiCaller) -> None:
+                guest.caller = who
+                known_to(scope)
+
+            await LiveConnection(api, receive, send, visitor.show).run(caller, token, known)
+    except HttpRefusal as refusal:
+        await failure_response(refusal.failure)(scope, receive, send)
+
+
+def _who(scope: Scope, visitor: Visitor | AtTheSocket) -> tuple[ApiCaller | None, str | None]:
+    """The caller and the token, None where they are told in the first message. Raises Refusal."""
+    if scope.get("query_string"):
+        raise HttpRefusal(
+            "invalid_request",
+            "the address takes no query: what stands there is kept in logs and histories. Send the token as"
+            ' `Authorization: Bearer ...`, or in the first message: {"type": "hello", "token": "..."}',
+        )
+    if isinstance(visitor, AtTheSocket):
+        return visitor.caller(), None
+    header = Headers(scope=scope).get("authorization")
+    if header is None:
+        return None, None
+    return visitor.caller(), bearer_of(header)
+
+
+def _address(scope: Scope) -> str:
+    return str(scope["client"][0]) if scope.get("client") else ""

@@ -1,0 +1,215 @@
+"""One request as one message: accepted or joined, waited for while its client is there, and its outcome."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+
+from hob.core.errors import NotFound, Stopping
+from hob.core.ids import InboundId
+from hob.core.messages import Attachment, Inbound
+from hob.core.models import Usage
+from hob.core.ports.accept import Accepted
+from hob.core.screening.media import HEAD, media_type_of
+from hob.core.states import FINAL_TURNS, TurnState
+from hob.gateway.api import Api
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.chat.inbound import ChatRequest, alone, inbound_of
+from hob.gateway.chat.outcome import OpenQuestion, pick_up, watch
+from hob.gateway.chat.receive import check_model
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.failures import HttpRefusal, failure_of
+from hob.gateway.openai.conversation import ConversationRequest, Handed
+from hob.gateway.openai.errors import OpenAIProblem, failed, refused
+from hob.gateway.openai.joined_requests import Attempt, attempt_of, seal_of
+from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
+from hob.gateway.routes.views import chat_view
+
+T = TypeVar("T")
+
+OWN_MODEL = "hob"
+"""The name of Hob's own choice of a model."""
+LINGER = 30.0
+"""Seconds after which a request is given up whose client has gone; clients that repeat one do so within ten."""
+_FINAL = frozenset(state.value for state in FINAL_TURNS)
+_GIVEN_UP = "the program that asked has gone"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRun:
+    """A request that was accepted, or joined the message of an earlier one."""
+
+    accepted: Accepted
+    model: str
+    """As the request names it."""
+    returns: bool
+    """Whether somebody may come for the answer later: it has a key of its own, or a conversation that stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOutcome:
+    """An answer, or what people are asked before there can be one."""
+
+    id: InboundId
+    created: int
+    text: str
+    cut: bool
+    usage: Usage
+    view: dict[str, Any]
+
+    @property
+    def waits(self) -> bool:
+        """Whether people are asked before there can be an answer."""
+        return "question" in self.view
+
+    @property
+    def status(self) -> int:
+        """The HTTP status, both of them a success to clients."""
+        return 202 if self.waits else 200
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Where to look again while people are asked."""
+        if not self.waits:
+            return {}
+        found = {"location": f"/chat/{self.id}"}
+        approvals = self.view["approvals"]
+        return found | ({"x-hob-approval": ", ".join(approvals)} if approvals else {})
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What Hob tells beside OpenAI's fields."""
+        kept = ("id", "session", "trace_id", "state", "notes", "question", "approvals")
+        return {name: self.view[name] for name in kept if name in self.view}
+
+
+def conversation_of(call: EndpointCall[ChatCompletionRequest] | EndpointCall[ResponseRequest]) -> str | None:
+    """The session that remembers, where one is named: by the header, or by the user whose conversation it is."""
+    named = call.header("x-hob-session")
+    if named is not None:
+        if not (1 <= len(named) <= 200 and named.isprintable()):
+            raise HttpRefusal(
+                "invalid_request", "X-Hob-Session must have 1 to 200 printable characters", param="X-Hob-Session"
+            )
+        return named
+    return None if call.asked.user is None else _escaped(call.asked.user)
+
+
+def _escaped(user: str) -> str:
+    """A name that is nothing but one: not another's conversation, and no whole key."""
+    for char in "%:/@":
+        user = user.replace(char, f"%{ord(char):02X}")
+    return user
+
+
+async def ask(
+    call: EndpointCall[ChatCompletionRequest] | EndpointCall[ResponseRequest],
+    letter: ConversationRequest,
+    session: str | None,
+) -> ChatRun:
+    """Accept it, or find what it repeats. Raises HobErrors and Refusal: then nothing was accepted."""
+    api, caller, attempt = call.api, call.caller, attempt_of(call.request.headers)
+    model = call.asked.model
+    if model != OWN_MODEL:
+        check_model(api, caller, model)
+    files = [await _keep(api, file) for file in letter.files]
+    chosen = ChatRequest(letter.text, session, None if model == OWN_MODEL else model)
+    inbound = inbound_of(chosen, None, api.clock, caller, tuple(files))
+    inbound = replace(inbound if session else alone(caller, inbound), quoted=letter.quoted)
+    accepted = await _accept(api, caller, inbound, attempt, call)
+    return ChatRun(accepted, model, bool(session) or attempt.key is not None)
+
+
+async def _accept(api: Api, caller: ApiCaller, inbound: Inbound, attempt: Attempt, call: EndpointCall[Any]) -> Accepted:
+    client = call.request.client
+    return await api.joining.accept(
+        api.accept,
+        api.store,
+        api.clock,
+        inbound,
+        attempt,
+        seal=seal_of(call.asked, call.request.url.path, call.header("x-hob-session")),
+        who=caller.by,
+        place=client.host if client else "",
+    )
+
+
+async def _keep(api: Api, file: Handed) -> Attachment:
+    media_type = media_type_of(file.data[:HEAD])
+    return Attachment(media_type, file.name, await api.store.blobs.put(file.data, media_type), size=len(file.data))
+
+
+async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
+    """How the message stands now: answered, asking people, or why there is no answer. Raises NotFound, StoreErrors."""
+    result = await api.store.inbox.find_result(id)
+    if result is None:
+        raise NotFound("no message has this id")
+    view = chat_view(result)
+    if "error" in view:
+        return failed(view["error"]["code"], view["error"]["message"])
+    if result.state == TurnState.CANCELLED:
+        told = view.get("notice") or "it was stopped before there was an answer"
+        return OpenAIProblem(409, "cancelled", told, headers={"x-should-retry": "false"})
+    if result.state in _FINAL:
+        return ChatOutcome(id, int(result.created), view["reply"] or "", result.reason == "cut", result.usage, view)
+    if "question" in view:
+        return ChatOutcome(id, int(result.created), view["question"], False, result.usage, view)
+    if not api.operations.accepting():
+        return refused(failure_of(Stopping()))
+    told = "there is no answer yet, and the work goes on; ask the same again and wait for the rest of it"
+    return OpenAIProblem(504, "still_running", told, headers={"x-should-retry": "true", "retry-after": "1"})
+
+
+@asynccontextmanager
+async def awaited(api: Api, id: InboundId) -> AsyncIterator[None]:
+    """Somebody waits for this message's answer while the block lasts."""
+    api.joining.come(id)
+    try:
+        yield
+    finally:
+        api.joining.leave(id)
+
+
+async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work gives, or None when the client has gone before. Raises what the work raises."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            doing, gone = group.create_task(work), group.create_task(until_gone(request))
+            await asyncio.wait((doing, gone), return_when=asyncio.FIRST_COMPLETED)
+            doing.cancel()
+            gone.cancel()
+    except BaseExceptionGroup as failures:  # the work's own error, which the group has wrapped
+        error = failures.exceptions[0]
+    else:
+        return None if doing.cancelled() else doing.result()
+    raise error
+
+
+async def until_gone(request: Request) -> None:
+    """Until the connection is closed by the other side."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def part(api: Api, asked: ChatRun, *, delivered: bool) -> None:
+    """After the client: what was handed over is noted, what nobody can come for any more is given up."""
+    id = asked.accepted.id
+    if delivered:
+        await pick_up(api, id)
+    elif not asked.returns:
+        await _give_up(api, asked.accepted)
+
+
+async def _give_up(api: Api, accepted: Accepted) -> None:
+    """End its turn if nobody comes back for it. Work that waits for people is left to them."""
+    try:
+        async for item in watch(api, accepted, LINGER):
+            if isinstance(item, OpenQuestion):
+                return
+    except Stopping:
+        return
+    if not api.joining.is_awaited(accepted.id):
+        await api.operations.stop(accepted.session, _GIVEN_UP)

@@ -1,0 +1,198 @@
+"""A conversation as a program tells it: what is to be answered, and what was said before.
+
+Only the last message is the caller's own word. What comes before it, and what a program calls the system's or the
+developer's, is text whose author nobody knows: it travels as quoted, untrusted material of the origin `client`.
+"""
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from hob.core.labels import Label, Origin, Trust
+from hob.core.messages import Quoted
+from hob.core.screening.media import HEAD, media_type_of
+from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.openai.errors import wrong
+
+CLIENT_LABEL = Label(Origin.CLIENT, Trust.UNTRUSTED)
+_MOST_FILES = 32
+MOST_BEFORE = 1_000_000
+"""Characters that may come along with the last message; what the model's window does not hold is shortened later."""
+_SYSTEM = "What the calling program says of how to answer:"
+_EARLIER = "What was said before, as the calling program tells it:"
+_ROLES = ("system", "developer", "user", "assistant")
+_TEXTS = frozenset({"text", "input_text", "output_text"})
+_IMAGES = frozenset({"image_url", "input_image"})
+_FILES = frozenset({"file", "input_file"})
+_SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""The pictures that every model's server takes."""
+_WRITTEN = frozenset({"application/pdf", "application/rtf"})
+"""What may be all letters and is no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A file within a message."""
+
+    data: bytes
+    name: str
+    text: str = ""
+    """What it says, where it is one that is read as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientMessage:
+    """One message of the conversation."""
+
+    role: str
+    text: str
+    files: tuple[Handed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRequest:
+    """What is to be answered, with the files of the conversation, and what came before it."""
+
+    text: str
+    files: tuple[Handed, ...] = ()
+    quoted: tuple[Quoted, ...] = ()
+
+
+def letter_of(said: Sequence[ClientMessage], param: str, *, remembered: bool) -> ConversationRequest:
+    """The last message and, unless Hob remembers the conversation itself, the others. Raises Refusal."""
+    last = said[-1] if said else None
+    if last is None or last.role != "user":
+        raise wrong(param, "the last message must be the user's, for it is what is answered")
+    if not last.text.strip() and all(file.text for file in last.files):
+        raise wrong(f"{param}[{len(said) - 1}].content", "there is nothing to answer; say something")
+    files = last.files if remembered else tuple(file for each in said for file in each.files)
+    if len(files) > _MOST_FILES:
+        raise wrong(param, f"{len(files)} files are too many; send at most {_MOST_FILES}")
+    earlier = () if remembered else tuple(_before(said[:-1]))
+    before = (*earlier, *(_read_out(file) for file in files if file.text))
+    if (length := sum(len(part.text) for part in before)) > MOST_BEFORE:
+        told = f"{param}: {length} characters beside the last message are too many; send at most {MOST_BEFORE}"
+        raise HttpRefusal("context_length_exceeded", told, param=param)
+    return ConversationRequest(last.text, tuple(file for file in files if not file.text), before)
+
+
+def _before(said: Sequence[ClientMessage]) -> Iterator[Quoted]:
+    system = [each.text for each in said if each.role in ("system", "developer") and each.text]
+    earlier = [f"{each.role}: {each.text}" for each in said if each.role in ("user", "assistant") and each.text]
+    if system:
+        yield Quoted("\n\n".join([_SYSTEM, *system]), CLIENT_LABEL)
+    if earlier:
+        yield Quoted("\n\n".join([_EARLIER, *earlier]), CLIENT_LABEL)
+
+
+def _read_out(file: Handed) -> Quoted:
+    return Quoted(f"File {file.name or 'without a name'}:\n\n{file.text}", CLIENT_LABEL)
+
+
+def read_messages(messages: Sequence[Any], param: str) -> list[ClientMessage]:
+    """The messages of a chat, or the items of a response's input. Raises Refusal."""
+    return [_read(each, f"{param}[{place}]") for place, each in enumerate(messages)]
+
+
+def _read(message: Any, param: str) -> ClientMessage:
+    if not isinstance(message, dict):
+        raise wrong(param, "a message is an object with `role` and `content`")
+    if message.get("type", "message") != "message":
+        raise wrong(f"{param}.type", "only messages are read here; leave other items out")
+    if message.get("tool_calls") or message.get("function_call"):
+        raise wrong(param, "Hob works with its own tools and cannot go on with the caller's; leave such messages out")
+    role = message.get("role")
+    if role not in _ROLES:
+        raise wrong(f"{param}.role", f"it must be one of {', '.join(_ROLES)}")
+    content = message.get("content")
+    if content is None and role == "assistant":
+        content = message.get("refusal") or ""
+    text, files = _content(content, f"{param}.content")
+    if files and role != "user":
+        raise wrong(f"{param}.content", "only the user's messages may hold files")
+    return ClientMessage(role, text, files)
+
+
+def _content(content: Any, param: str) -> tuple[str, tuple[Handed, ...]]:
+    if isinstance(content, str):
+        return _text(content, param), ()
+    if not isinstance(content, list) or not content:
+        raise wrong(param, "it must be a text or a list of parts")
+    texts, files = [], []
+    for place, part in enumerate(content):
+        here = f"{param}[{place}]"
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in _TEXTS:
+            texts.append(_text(part.get("text"), f"{here}.text"))
+        elif kind == "refusal":
+            texts.append(_text(part.get("refusal"), f"{here}.refusal"))
+        elif kind in _IMAGES:
+            files.append(_image(part, here))
+        elif kind in _FILES:
+            files.append(_file(part, here))
+        else:
+            raise wrong(here, "only parts of text, images and files are read here")
+    return "\n".join(texts), tuple(files)
+
+
+def _text(text: Any, param: str) -> str:
+    if not isinstance(text, str):
+        raise wrong(param, "it must be a text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise wrong(param, "it is not UTF-8 text") from None
+    return text
+
+
+def _image(part: dict[str, Any], param: str) -> Handed:
+    found = part.get("image_url")
+    url = found.get("url") if isinstance(found, dict) else found
+    if not isinstance(url, str) or not url.startswith("data:"):
+        why = "Hob fetches no pictures for its callers; send the picture itself as a `data:` URL"
+        raise wrong(f"{param}.image_url", why)
+    data = _data(url, f"{param}.image_url")
+    if media_type_of(data[:HEAD]) not in _SHOWN:
+        raise wrong(f"{param}.image_url", "it is no picture that models see; send PNG, JPEG, GIF or WebP")
+    return Handed(data, "")
+
+
+def _file(part: dict[str, Any], param: str) -> Handed:
+    inner = part.get("file")
+    file: dict[str, Any] = inner if isinstance(inner, dict) else part
+    data, name = file.get("file_data"), file.get("filename") or ""
+    if not isinstance(data, str) or not isinstance(name, str):
+        raise wrong(f"{param}.file_data", "send the file itself as a `data:` URL; none is kept here under an id")
+    clean = "".join(char for char in name if char.isprintable())[:200]
+    url = data if data.startswith("data:") else f"data:;base64,{data}"
+    return _handed(_data(url, f"{param}.file_data"), clean, param)
+
+
+def _handed(data: bytes, name: str, param: str) -> Handed:
+    """A picture or a sound as it is, a text by what it says. Raises Refusal: nothing is passed over unread."""
+    kind = media_type_of(data[:HEAD])
+    if kind in _SHOWN or kind.startswith("audio/"):
+        return Handed(data, name)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if "\0" in text or not text.strip() or kind in _WRITTEN:
+        raise wrong(f"{param}.file_data", f"files of the kind {kind} are not read here; send what it says as text")
+    return Handed(data, name, text)
+
+
+def _data(url: str, param: str) -> bytes:
+    """The bytes of a `data:` URL: https://www.rfc-editor.org/rfc/rfc2397. Raises Refusal."""
+    head, comma, body = url.partition(",")
+    try:
+        packed = head.lower().endswith(";base64")
+        data = base64.b64decode(body, validate=True) if packed else unquote_to_bytes(body)
+    except (binascii.Error, ValueError):
+        data = b""
+    if not comma or not data:
+        raise wrong(param, "the `data:` URL holds nothing that can be read; write it as data:image/png;base64,...")
+    return data

@@ -1,0 +1,159 @@
+"""An answer as server-sent events, from the first word on.
+
+Nothing is sent before there is something to say, for so long as a proxy surely waits: what goes wrong until then is
+told by the status, and clients repeat it by themselves. Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from contextlib import aclosing
+from itertools import chain
+from typing import Any, Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from hob.core.errors import HobError
+from hob.gateway.api import Api
+from hob.gateway.chat.outcome import OpenQuestion, watch
+from hob.gateway.http.endpoint import EVENTS
+from hob.gateway.http.failures import failure_of
+from hob.gateway.openai.ask import ChatOutcome, ChatRun, awaited, conclude, part, until_gone
+from hob.gateway.openai.errors import OpenAIProblem, refused
+from hob.gateway.openai.stream_text import StreamedText
+
+QUIET = 15.0
+"""Seconds without a byte that proxies bear."""
+_HEARTBEAT = b": working\n\n"
+_FOR_EVER = 10.0**9
+_LEFT_OUT = {ord("\u2028"): "\\u2028", ord("\u2029"): "\\u2029", ord("\x85"): "\\u0085"}
+"""What some readers take for the end of a line: https://docs.python.org/3/library/stdtypes.html#str.splitlines."""
+
+
+class StreamWriter(Protocol):
+    """Writes one answer in one of OpenAI's formats, event by event."""
+
+    def begin(self) -> Iterable[bytes]:
+        """Before the first piece."""
+        ...
+
+    def piece(self, text: str) -> Iterable[bytes]:
+        """A piece of the answer."""
+        ...
+
+    def end(self, outcome: ChatOutcome) -> Iterable[bytes]:
+        """After the last piece."""
+        ...
+
+    def fail(self, problem: OpenAIProblem) -> Iterable[bytes]:
+        """Instead of the rest of the answer."""
+        ...
+
+
+def event(data: Any, name: str = "") -> bytes:
+    """One event. JSON escapes line ends, so that a text is never more than one line of data."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_LEFT_OUT)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode("utf-8", "replace")
+
+
+class Stream(Response):
+    """The answer to a request, sent as it grows while its client is there."""
+
+    def __init__(self, api: Api, asked: ChatRun, writer: StreamWriter) -> None:
+        super().__init__(media_type=EVENTS)
+        del self.headers["content-length"]
+        self._api = api
+        self._asked = asked
+        self._writer = writer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending = _Sending(self, scope, receive, send)
+        async with awaited(self._api, self._asked.accepted.id), asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._tell(sending)),
+                group.create_task(sending.keep_alive()),
+                group.create_task(until_gone(Request(scope, receive))),
+            ]
+            await asyncio.wait((tasks[0], tasks[2]), return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                task.cancel()
+        await part(self._api, self._asked, delivered=not tasks[0].cancelled())
+
+    async def _tell(self, sending: "_Sending") -> None:
+        """Everything, to the end; errors are told, not raised."""
+        api, id, notifier, writer = self._api, self._asked.accepted.id, StreamedText(), self._writer
+        try:
+            async with aclosing(watch(api, self._asked.accepted, _FOR_EVER)) as life:
+                async for item in life:
+                    if isinstance(item, OpenQuestion | dict):
+                        break
+                    await self._piece(sending, notifier.hear(item))
+            ended = await conclude(api, id)
+        except HobError as error:
+            ended = refused(failure_of(error))
+        if isinstance(ended, OpenAIProblem):
+            await sending.fail(ended)
+            return
+        self.headers.update(ended.headers)
+        await self._piece(sending, notifier.finish(ended.text))
+        await sending.send(writer.end(ended))
+        await sending.close()
+
+    async def _piece(self, sending: "_Sending", text: str) -> None:
+        if text:
+            await sending.send(self._writer.piece(text))
+
+    def begin(self) -> Iterable[bytes]:
+        """What stands before everything."""
+        return self._writer.begin()
+
+    def fail(self, problem: OpenAIProblem) -> Iterable[bytes]:
+        """What stands instead of the rest."""
+        return self._writer.fail(problem)
+
+
+class _Sending:
+    """Sends the head with the first bytes, and something now and then where nothing is said for long."""
+
+    def __init__(self, stream: Stream, scope: Scope, receive: Receive, send: Send) -> None:
+        self._stream = stream
+        self._scope, self._receive, self._send = scope, receive, send
+        self._begun = False
+        self._last = asyncio.get_running_loop().time()
+        self._turn = asyncio.Lock()
+
+    async def send(self, events: Iterable[bytes]) -> None:
+        """What begins the stream is made before these events are: they may be numbered."""
+        async with self._turn:
+            if not self._begun:
+                self._begun = True
+                head = {"type": "http.response.start", "status": 200, "headers": self._stream.raw_headers}
+                await self._send(head)
+                events = chain(self._stream.begin(), events)
+            self._last = asyncio.get_running_loop().time()
+            await self._send({"type": "http.response.body", "body": b"".join(events), "more_body": True})
+
+    async def fail(self, problem: OpenAIProblem) -> None:
+        """By the status where nothing was sent yet, else as an event."""
+        async with self._turn:
+            begun, self._begun = self._begun, True
+        if not begun:
+            await problem.response()(self._scope, self._receive, self._send)
+            return
+        await self.send(self._stream.fail(problem))
+        await self.close()
+
+    async def close(self) -> None:
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def keep_alive(self) -> None:
+        """Say that there is somebody, as long as this runs."""
+        loop = asyncio.get_running_loop()
+        while True:
+            quiet = loop.time() - self._last
+            if quiet >= QUIET:
+                await self.send((_HEARTBEAT,))
+                quiet = 0.0
+            await asyncio.sleep(QUIET - quiet)

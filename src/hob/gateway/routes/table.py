@@ -1,0 +1,186 @@
+"""Every route there is."""
+
+from typing import Any
+
+from hob.core.errors import ModelFault
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.chat.inbound import ChatRequest
+from hob.gateway.http.endpoint import EVENTS, JSON, LINES, Endpoint
+from hob.gateway.http.failures import BUSY, status_of_fault
+from hob.gateway.http.fields import Nothing
+from hob.gateway.http.prometheus import PLAIN
+from hob.gateway.imports import MOST_BYTES as MOST_IMPORTED
+from hob.gateway.imports import Importing
+from hob.gateway.openai.table import ENDPOINTS as OPENAI
+from hob.gateway.routes import answers, approvals, attachments, chat, imports, people, sessions, state, webhooks
+from hob.gateway.routes.attachments import MOST_BYTES
+
+CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
+ACCEPTING = (*BUSY, "key_reused", "not_allowed", "not_found", "stopping")
+"""How a message may be turned away."""
+MODEL_FAILURES = tuple(sorted({status_of_fault(fault.value) for fault in ModelFault}))
+_KEY = (
+    "Idempotency-Key",
+    "1 to 255 characters; the same key again, at any time, joins the same message; with another text it is refused",
+)
+_FOLLOW = ("Accept", "`text/event-stream` follows the message instead of waiting for it")
+
+Object = dict[str, Any]
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        "POST",
+        "/chat",
+        chat.post,
+        CHAT,
+        ChatRequest,
+        answers=((200, answers.ChatAnswer), (202, answers.ChatAnswer)),
+        errors=(*ACCEPTING, "model_not_found"),
+        failures=MODEL_FAILURES,
+        media=(JSON, EVENTS),
+        headers=(_KEY, _FOLLOW),
+    ),
+    Endpoint(
+        "GET",
+        "/chat/{id}",
+        chat.get,
+        CHAT,
+        chat.WaitQuery,
+        answers=((200, answers.ChatAnswer), (202, answers.ChatAnswer)),
+        errors=("not_found",),
+        failures=MODEL_FAILURES,
+        media=(JSON, EVENTS),
+        headers=(_FOLLOW,),
+    ),
+    Endpoint(
+        "POST",
+        "/attachments",
+        attachments.post,
+        CHAT,
+        bytes,
+        answers=((200, answers.HandedInAnswer),),
+        errors=("too_many_files",),
+        most_bytes=MOST_BYTES,
+    ),
+    Endpoint(
+        "POST",
+        "/hooks/{name}",
+        webhooks.post,
+        None,
+        bytes,
+        answers=((200, answers.DeliveryAnswer), (202, answers.DeliveryAnswer)),
+        errors=(*BUSY, "not_allowed", "stopping", "unauthorized", "too_many_attempts"),
+    ),
+    Endpoint(
+        "GET",
+        "/health",
+        state.health,
+        READ,
+        Nothing,
+        also=(METRICS,),
+        answers=((200, answers.HealthAnswer), (503, answers.HealthAnswer)),
+    ),
+    Endpoint("GET", "/status", state.status, READ, Nothing),
+    Endpoint("GET", "/metrics", state.metrics, READ, Nothing, also=(METRICS,), errors=("not_found",), media=(PLAIN,)),
+    Endpoint("GET", "/sessions", sessions.sessions, READ, sessions.Which),
+    Endpoint("GET", "/sessions/show", sessions.show, READ, sessions.ASession, errors=("not_found",)),
+    Endpoint("POST", "/sessions/change", sessions.change, ADMIN, sessions.Changing, errors=("not_found",)),
+    Endpoint("POST", "/sessions/delete", sessions.delete, ADMIN, sessions.ASession, errors=("not_found",)),
+    Endpoint("GET", "/usage", state.usage, READ, state.UsageQuery, answers=((200, answers.SpendingAnswer),)),
+    Endpoint("GET", "/unread", state.unread, READ, state.Unread, answers=((200, answers.UnreadAnswer),)),
+    Endpoint("GET", "/tasks", state.tasks, READ, state.TasksQuery, answers=((200, answers.TasksAnswer),)),
+    Endpoint("GET", "/timeline", state.timeline, READ, state.TimelineQuery, answers=((200, answers.TimelineAnswer),)),
+    Endpoint("GET", "/prompt", state.prompt, READ, state.OfSession, answers=((200, answers.PromptAnswer),)),
+    Endpoint("GET", "/export", state.export, READ, state.ExportQuery, errors=("not_found",), media=(LINES,)),
+    Endpoint(
+        "POST",
+        "/retry/{id}",
+        state.retry,
+        ADMIN,
+        Nothing,
+        answers=((202, answers.RetriedAnswer),),
+        errors=("not_found",),
+    ),
+    Endpoint("POST", "/retry", state.retry_all, ADMIN, state.RetryRequest, answers=((202, answers.AllRetriedAnswer),)),
+    Endpoint(
+        "POST",
+        "/undo",
+        state.undo,
+        ADMIN,
+        state.UndoRequest,
+        answers=((200, answers.UndoneAnswer),),
+        errors=("not_found", "not_allowed"),
+    ),
+    Endpoint(
+        "GET",
+        "/approvals",
+        approvals.approvals,
+        READ,
+        Nothing,
+        also=(APPROVE,),
+        answers=((200, answers.ApprovalsAnswer),),
+    ),
+    Endpoint(
+        "GET",
+        "/approvals/{id}",
+        approvals.approval,
+        READ,
+        Nothing,
+        also=(APPROVE,),
+        answers=((200, answers.ApprovalAnswer),),
+        errors=("not_found",),
+    ),
+    Endpoint(
+        "POST",
+        "/approvals/{id}",
+        approvals.settle,
+        APPROVE,
+        approvals.Settling,
+        answers=((200, answers.SettledAnswer),),
+        errors=("not_found", "not_allowed"),
+    ),
+    Endpoint(
+        "GET", "/grants", approvals.grants, READ, Nothing, also=(APPROVE,), answers=((200, answers.GrantsAnswer),)
+    ),
+    Endpoint(
+        "DELETE",
+        "/grants/{id}",
+        approvals.revoke,
+        APPROVE,
+        Nothing,
+        answers=((200, answers.IdAnswer),),
+        errors=("not_found",),
+    ),
+    *OPENAI,
+    Endpoint("POST", "/backup", state.backup, ADMIN, state.BackingUp, local=True),
+    Endpoint("POST", "/reload", state.reload, ADMIN, Nothing, local=True),
+    Endpoint("GET", "/people", people.people, ADMIN, Nothing, local=True),
+    Endpoint("POST", "/people/link", people.link, ADMIN, people.Linking, local=True),
+    Endpoint("POST", "/people/unlink", people.unlink, ADMIN, people.AnAddress, errors=("not_found",), local=True),
+    Endpoint("POST", "/people/forget", people.forget, ADMIN, people.APerson, errors=("not_found",), local=True),
+    Endpoint("POST", "/people/erase", people.erase, ADMIN, people.Erasing, errors=("not_found",), local=True),
+    Endpoint("GET", "/pairing", people.pairing, ADMIN, Nothing, local=True),
+    Endpoint("POST", "/pairing/approve", people.approve, ADMIN, people.LettingIn, errors=("not_found",), local=True),
+    Endpoint("POST", "/pairing/deny", people.deny, ADMIN, people.ACode, errors=("not_found",), local=True),
+    Endpoint(
+        "POST",
+        "/import",
+        imports.take_over,
+        ADMIN,
+        Importing,
+        answers=((200, answers.ImportedAnswer),),
+        most_bytes=MOST_IMPORTED,
+        local=True,
+    ),
+    Endpoint("POST", "/models/test", state.probe_model, ADMIN, state.TryingModel, local=True),
+    Endpoint(
+        "POST",
+        "/hand-over",
+        state.hand_over,
+        ADMIN,
+        Nothing,
+        answers=((202, Object),),
+        errors=("not_allowed",),
+        local=True,
+    ),
+)

@@ -1,0 +1,145 @@
+"""What the API and the commands show: plain JSON-able values read from the store, nothing decided."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from hob.core.errors import InvalidRequest
+from hob.core.ids import SessionKey
+from hob.core.messages import OutboundKind
+from hob.core.models import Usage
+from hob.core.states import FINAL_TURNS, TurnState
+from hob.core.timeline import TimelineEvent
+from hob.gateway.http.failures import status_of_fault
+from hob.store.inbox import Result
+from hob.store.store import Store
+
+FINAL = frozenset(state.value for state in FINAL_TURNS)
+
+
+def usage_view(usage: Usage, cost: int | None) -> dict[str, Any]:
+    """Tokens, and dollars where the price is known (else null, never 0)."""
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cached_tokens": usage.cache_read,
+        "reasoning_tokens": usage.reasoning,
+        "cost_usd": None if cost is None else cost / 1_000_000,
+    }
+
+
+def chat_view(result: Result) -> dict[str, Any]:
+    """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`.
+
+    `notes` are lines about the reply, e.g. that another model than the chosen one gave it. While people are asked,
+    `question` is what, and `approvals` are the ids of what they are to allow or deny; none: they answer in words.
+    """
+    final = result.state in FINAL
+    cancelled = result.state == TurnState.CANCELLED
+    answered = result.kind in (OutboundKind.REPLY, OutboundKind.NOTICE) and not cancelled
+    view: dict[str, Any] = {
+        "id": result.id,
+        "session": result.session,
+        "trace_id": result.trace,
+        "state": result.state,
+        "reply": result.reply if final and answered else None,
+        "notes": list(result.notes),
+        "usage": usage_view(result.usage, result.cost),
+    }
+    if final and result.kind is OutboundKind.ERROR:
+        view["error"] = {"code": result.reason or "failed", "message": result.reply}
+    if cancelled and result.reply:
+        view["notice"] = result.reply
+    if result.question:
+        view |= {"question": result.question, "approvals": list(result.approvals)}
+    if result.merged_into:
+        view["merged_into"] = result.merged_into
+    return view
+
+
+def chat_status(view: dict[str, Any]) -> int:
+    """The HTTP status that tells the same as the view: a failure is never a 200."""
+    if "error" in view:
+        return status_of_fault(view["error"]["code"])
+    return 200 if view["state"] in FINAL else 202
+
+
+async def unread_view(store: Store, channel: str) -> dict[str, Any]:
+    """The newest messages whose outcome waits to be fetched there, oldest first."""
+    return {
+        "messages": [
+            {
+                "id": row.inbound,
+                "session": row.session,
+                "state": row.state,
+                "title": row.title,
+                "created": row.created,
+            }
+            for row in await store.outbox.unfetched(channel)
+        ]
+    }
+
+
+def event_view(event: TimelineEvent) -> dict[str, Any]:
+    """One timeline event."""
+    return {
+        "event_id": event.id,
+        "trace_id": event.trace,
+        "span_id": event.span,
+        "parent_span_id": event.parent,
+        "at": event.at,
+        "kind": event.kind.value,
+        "name": event.name,
+        "status": event.status,
+        "type": event.type.value,
+        "session": event.session,
+        "turn": event.turn,
+        "sender_id": event.sender_id,
+        "sender_name": event.sender_name,
+        "classification": event.classification,
+        "authorized": event.authorized,
+        "origin": event.label.origin.value if event.label else None,
+        "trust": event.label.trust.value if event.label else None,
+        "text": event.text,
+        "media": event.media,
+        "seconds": event.seconds,
+        "usage": usage_view(event.usage, event.cost) if event.usage else None,
+    }
+
+
+async def timeline_view(store: Store, *, trace: str | None, session: str | None, limit: int) -> dict[str, Any]:
+    """One trace whole, by its id or the beginning of it, or the latest events. Raises InvalidRequest."""
+    if trace:
+        found = await store.timeline.begins(trace)
+        if len(found) > 1:
+            raise InvalidRequest(f"the ids of several traces begin with {trace}; give more of it")
+        events = await store.timeline.trace(found[0]) if found else ()
+    else:
+        events = await store.timeline.latest(limit, session=SessionKey(session) if session else None)
+    return {"events": [event_view(event) for event in events]}
+
+
+async def tasks_view(store: Store, limit: int, *, everything: bool) -> dict[str, Any]:
+    """The newest tasks, open ones only unless `everything`."""
+    rows = await store.tasks.find(limit, open_only=not everything)
+    return {
+        "tasks": [
+            {
+                "id": row.id,
+                "state": row.state.value,
+                "session": row.session,
+                "trace_id": row.trace,
+                "title": row.title,
+                "reason": row.reason,
+                "created": row.created,
+                "updated": row.updated,
+            }
+            for row in rows
+        ]
+    }
+
+
+async def export_lines(store: Store, session: str | None) -> AsyncIterator[str]:
+    """JSON lines of one session or, without one, of all."""
+    lines = store.export_session(SessionKey(session)) if session else store.export_all()
+    async for line in lines:
+        yield line + "\n"

@@ -1,0 +1,139 @@
+"""Receiving a delivery: is it the sender's, is it new, is it not too much; and the message it becomes."""
+
+import hashlib
+import hmac
+import logging
+import os
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest
+from hob.core.ids import ONE_TURN, SessionKey, new_inbound_id, new_trace_id
+from hob.core.labels import HOB_LABEL, Label, Origin, Trust
+from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound, Quoted, Sender
+from hob.core.settings import Secret
+from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.webhooks.bodies import read_body
+from hob.gateway.webhooks.schemes import Scheme, Wrong, verify
+from hob.gateway.webhooks.settings import WebhookSettings
+from hob.gateway.webhooks.templates import fill, text_of
+
+HOPS = "x-hob-hops"
+"""How many messages of machines lie between a delivery and what a person said."""
+_MINUTE = 60.0
+_MOST_SESSION = 80
+_UNTRUSTED = Label(Origin.WEB, Trust.UNTRUSTED)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a known sender sent. `id` is what tells it from others: its sender's name for it, or its body's seal."""
+
+    name: str
+    settings: WebhookSettings
+    id: str
+    value: Any
+    headers: Mapping[str, str]
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """Under which ids it may be one that Hob sent itself, by header or as part of the body."""
+        inside = self.value.get("id") if isinstance(self.value, Mapping) else None
+        return tuple(each for each in (self.headers.get("webhook-id"), inside) if each and isinstance(each, str))
+
+    @property
+    def hops(self) -> int:
+        """What it says of its way."""
+        inside = self.value.get("hops") if isinstance(self.value, Mapping) else 0
+        header = self.headers.get(HOPS, "")
+        said = int(header) if header.isascii() and header.isdecimal() and len(header) < 4 else 0
+        return max(said, inside if type(inside) is int and 0 < inside < 1_000 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookReceiver:
+    """The webhooks of these settings."""
+
+    webhooks: Mapping[str, WebhookSettings] = field(default_factory=dict)
+    _taken: dict[str, deque[float]] = field(default_factory=dict)
+
+    def proven(self, name: str, headers: Mapping[str, str], body: bytes, now: float) -> str:
+        """The id that the proof covers, if any. Raises Wrong; who has no such webhook takes as long to find out."""
+        settings = self.webhooks.get(name) or _nobody()
+        tolerance, header = settings.tolerance_seconds, settings.header
+        try:
+            if problem := settings.problem():
+                raise Wrong(problem)
+            known = [each.reveal() for each in settings.secrets]
+            return verify(settings.scheme, known, headers, body, now=now, tolerance=tolerance, header=header)
+        except Wrong as wrong:
+            if not wrong.sealed:  # or the time it takes would tell which webhooks there are
+                hmac.digest(b"nobody", body, hashlib.sha256)
+            raise
+
+    def read(self, name: str, id: str, headers: Mapping[str, str], body: bytes) -> Delivery:
+        """What was sent, by somebody who has shown who they are. Raises InvalidRequest and Refusal."""
+        settings = self.webhooks[name]
+        if len(body) > settings.body_bytes:
+            raise HttpRefusal("too_large", f"the body may have {settings.body_bytes} bytes")
+        value = read_body(body, headers.get("content-type", ""), settings.scheme)
+        if settings.scheme is Scheme.STRIPE and isinstance(value, Mapping):
+            # retries of one event may differ in the body, and its id is as signed as the rest
+            id = text_of(value.get("id"))[:255]
+        # where nothing else is signed, the body is the id: who replays it cannot give it another
+        seal = f"id {id}" if id else f"body {hashlib.sha256(body).hexdigest()}"
+        return Delivery(name, settings, seal, value, headers)
+
+    def count(self, name: str, clock: Clock) -> None:
+        """Take note of one more delivery. Raises Refusal where there are too many."""
+        most, now = self.webhooks[name].per_minute, clock.monotonic()
+        taken = self._taken.setdefault(name, deque(maxlen=most))
+        if len(taken) == most and (left := taken[0] + _MINUTE - now) > 0:
+            raise HttpRefusal("busy_sender", f"{most} deliveries in a minute are taken here", max(1, round(left)))
+        taken.append(now)
+
+
+@cache
+def _nobody() -> WebhookSettings:
+    """A webhook whose secret nobody knows, for names that are none."""
+    return WebhookSettings(Secret.of(os.urandom(32).hex()))
+
+
+def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
+    """The message: the owner's task, and beside it, as data, what the template shows of the delivery."""
+    name, settings = delivery.name, delivery.settings
+    shown = fill(settings.template, delivery.value, delivery.headers, settings.characters)
+    if not shown.strip():
+        raise InvalidRequest("the webhook's template finds nothing in this body")
+    id, thread = new_inbound_id(), _thread(delivery)
+    return Inbound(
+        id=id,
+        key=f"{name} {delivery.id}",
+        origin=Address(WEBHOOK_CHANNEL, name, thread=thread),
+        sender=Sender(name, f"webhook {name}", settings.sender),
+        text=settings.task,
+        label=HOB_LABEL,
+        trace=new_trace_id(),
+        quoted=(Quoted(shown, _UNTRUSTED),),
+        model=settings.model or None,
+        sent_at=clock.now(),
+        hops=delivery.hops,
+        background=True,
+        # else what one of them says is there when the next is read, and all of it is paid for again each time
+        session=None if thread else SessionKey(f"{ONE_TURN}{WEBHOOK_CHANNEL}/{name}/{id}"),
+    )
+
+
+def _thread(delivery: Delivery) -> str:
+    """The conversation that deliveries share, if any, in characters that a key may hold; long ones end in a seal."""
+    named = fill(delivery.settings.session, delivery.value, delivery.headers, 1_000)
+    plain = "-".join("".join(char if char.isalnum() or char in "._-" else " " for char in named).split())
+    if plain == named and len(plain) <= _MOST_SESSION:
+        return plain
+    return f"{plain[:_MOST_SESSION]}-{hashlib.sha256(named.encode()).hexdigest()[:8]}" if named.strip() else ""

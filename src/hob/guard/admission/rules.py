@@ -1,0 +1,279 @@
+"""The door: one message in, one decision out, by rule and from what is in memory.
+
+A message passes, in this order: is it Hob's own, who is it, may they write here, do two machines talk to each other,
+how often, what is in it. The first objection decides. Nothing waits, nothing is read, no model is asked.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from hob.core.clock import Clock
+from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, WEBHOOK_CHANNEL, Address, Inbound, Quoted
+from hob.core.people import SenderAddress
+from hob.core.ports.guard import Admitted, Refused
+from hob.guard.admission.contents import clean_contents
+from hob.guard.admission.events import (
+    AdmissionEvent,
+    LoopEnded,
+    PairingAsked,
+    PassphraseTried,
+    Scanned,
+    SlowedDown,
+    TurnedAway,
+)
+from hob.guard.admission.lines import Line, say_line
+from hob.guard.admission.loops import Loops
+from hob.guard.admission.mentions import is_meant, without_trigger
+from hob.guard.admission.pairing import Pairing
+from hob.guard.admission.passphrase import Passphrase, PassphraseAttempt
+from hob.guard.admission.people import People, SenderList, address_of, group_of
+from hob.guard.admission.settings import AdmissionPolicy, AdmissionSettings, DmPolicy, GroupPolicy, policy_of
+from hob.guard.admission.windows import Windows
+from hob.guard.screening.scanner.settings import ScannerAction
+
+_SENDERS = {
+    SenderClass.OWNER: OWNER_LABEL,
+    SenderClass.MEMBER: Label(Origin.MEMBER, Trust.UNTRUSTED),
+    SenderClass.STRANGER: Label(Origin.STRANGER, Trust.UNTRUSTED),
+}
+_PEOPLE = frozenset({Origin.OWNER, Origin.MEMBER, Origin.STRANGER})
+_OF_TRY = {
+    PassphraseAttempt.RIGHT: Line.PASSED,
+    PassphraseAttempt.WRONG: Line.WRONG_PASS,
+    PassphraseAttempt.TOO_OFTEN: Line.TOO_MANY_TRIES,
+}
+
+_TERMINAL = "local"
+_TOLD_AGAIN = 3600.0  # seconds after which somebody who is turned away again is told of again
+
+Tell = Callable[[AdmissionEvent], None]
+"""Told what happened, at once; it may not wait."""
+
+
+def _class_of(inbound: Inbound) -> SenderClass:
+    """Of somebody on a channel that is the owner's: who holds a token was classed by it."""
+    return inbound.sender.cls if inbound.sender.id.startswith(TOKEN_SENDER) else SenderClass.OWNER
+
+
+class Scans(Protocol):
+    """A content scanner."""
+
+    def look(self, text: str, cls: SenderClass) -> tuple[ScannerAction, tuple[str, ...]]:
+        """What is done about a text of this sender class, and what kinds of attempts there are signs of."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionParts:
+    """What the door is made of, beside its settings. `internal` are Hob's own sources, whose senders it has classed."""
+
+    clock: Clock
+    people: People
+    pairing: Pairing
+    scanner: Scans | None = None
+    passphrase: Passphrase | None = None
+    internal: frozenset[str] = frozenset()
+    language: str = "en"
+
+
+class AdmissionRules:
+    """Implements `Admission`."""
+
+    def __init__(self, settings: AdmissionSettings, parts: AdmissionParts, tell: Tell = lambda event: None) -> None:
+        self._settings = settings
+        self._parts = parts
+        self._tell = tell
+        self._allowed = SenderList(settings.allow)
+        self._denied = SenderList(settings.deny)
+        self._groups = SenderList(settings.groups)
+        self._own: set[SenderAddress] = set()
+        self._rates = Windows()
+        self._slowed: set[SenderAddress] = set()
+        self._turned_away = Windows(_TOLD_AGAIN)
+        self._loops = Loops()
+
+    def is_me(self, address: SenderAddress) -> None:
+        """What this address writes is Hob's own: its account on a channel."""
+        self._own.add(address)
+
+    def said(self, to: Address) -> None:
+        """Hob has sent something there. Without being told, two machines that answer each other are not noticed."""
+        self._loops.said(to, self._parts.clock.monotonic())
+
+    def admit(self, inbound: Inbound) -> Admitted | Refused:
+        """Judge by rule; no model, no I/O."""
+        channel = inbound.origin.channel
+        if channel in self._parts.internal:
+            return Admitted(inbound.sender, inbound.sender.cls.value)
+        if channel in FETCHED_CHANNELS:
+            return self._of_token(inbound) or self._looked_over(inbound, _class_of(inbound), inbound.label)
+        if channel == WEBHOOK_CHANNEL:  # who may send there, as whom and how often, its settings say
+            return self._looked_over(inbound, inbound.sender.cls, inbound.label)
+        address = address_of(inbound)
+        if not address.id:
+            return self._away(address, "the sender has no id")
+        if address in self._own or address.anywhere() in self._own:
+            return Refused("the message is Hob's own")
+        if address in self._denied:
+            return self._away(address, "the sender is in admission.deny")
+        known = self._known(address)
+        policy = policy_of(self._settings, inbound.origin)
+        in_group = self._objection_of_group if inbound.group else self._objection_of_chat
+        objection = in_group(inbound, policy, known, address)
+        if objection:
+            return self._away(address, objection, speak=not inbound.group)
+        if not self._is_meant(inbound, policy, known, address):
+            return Refused("Hob is not meant")  # as usual as can be: nobody is told
+        if refused := self._too_much(inbound, known, address):
+            return refused
+        if not inbound.group and (refused := self._answered(inbound, policy, known, address)):
+            return refused
+        cls = SenderClass.STRANGER if address.channel in self._settings.unauthenticated else known
+        inbound = replace(inbound, text=without_trigger(inbound.text, policy.trigger))
+        return self._looked_over(inbound, cls, self._label(inbound, cls))
+
+    def _of_token(self, inbound: Inbound) -> Refused | None:
+        """What is too much of those who hold a token of the owner's; the owner is never slowed down."""
+        cls = _class_of(inbound)
+        return None if cls is SenderClass.OWNER else self._too_much(inbound, cls, address_of(inbound))
+
+    # who
+
+    def _known(self, address: SenderAddress) -> SenderClass:
+        """As whom the owner knows this address; who only says to be the owner is one of those that are known."""
+        person = self._parts.people.find(address)
+        if person is not None:
+            return SenderClass.MEMBER if address.channel in self._settings.unauthenticated else person.cls
+        word = self._parts.passphrase
+        listed = self._allowed.names(address) or (word is not None and word.lets_in(address))
+        return SenderClass.MEMBER if listed else SenderClass.STRANGER
+
+    def _label(self, inbound: Inbound, cls: SenderClass) -> Label:
+        """A person's words are as trusted as the person; what a channel says it has from elsewhere stays untrusted."""
+        if inbound.label.origin in _PEOPLE:
+            return _SENDERS[cls]
+        return Label(inbound.label.origin, Trust.UNTRUSTED)
+
+    # where
+
+    def _objection_of_group(
+        self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, _: SenderAddress
+    ) -> str:
+        group = group_of(inbound.origin)
+        if policy.group is GroupPolicy.DISABLED:
+            return "groups are disabled"
+        if policy.group is GroupPolicy.ALLOWLIST and group not in self._groups:
+            return f"the group is not in admission.groups; write {group} there to let it in"
+        if known is SenderClass.STRANGER and not self._settings.group_strangers:
+            return "unknown people are not answered in groups"
+        return ""
+
+    def _objection_of_chat(
+        self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress
+    ) -> str:
+        if known is not SenderClass.OWNER and policy.dm is DmPolicy.DISABLED:
+            return "direct chats are disabled"
+        stranger = known is SenderClass.STRANGER and not self._is_try(inbound) and not self._allowed.opens(address)
+        if stranger and policy.dm is DmPolicy.ALLOWLIST:
+            return "the sender is not in admission.allow"
+        return ""
+
+    def _is_meant(self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress) -> bool:
+        if inbound.group:
+            wanted = policy.mention or bool(policy.trigger)
+            return not wanted or is_meant(inbound, policy.trigger, self._settings.names)
+        if not policy.trigger or self._is_try(inbound) or self._must_pair(policy, known, address):
+            return True
+        return is_meant(inbound, policy.trigger, ())
+
+    def _must_pair(self, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress) -> bool:
+        opened = policy.dm is DmPolicy.OPEN or self._allowed.opens(address)
+        return known is SenderClass.STRANGER and not opened
+
+    def _is_try(self, inbound: Inbound) -> bool:
+        word = self._parts.passphrase
+        return word is not None and word.is_try(inbound.text)
+
+    def _answered(
+        self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress
+    ) -> Refused | None:
+        """What the door itself answers: a try at the passphrase, and somebody unknown who has to be paired first."""
+        word = self._parts.passphrase
+        if word is not None and word.is_try(inbound.text):
+            tried = word.attempt(address, inbound.text)
+            self._tell(PassphraseTried(address, tried.name.lower()))
+            hours = f"{self._settings.passphrase_hours:g}"
+            return Refused(f"passphrase: {tried.name.lower()}", self._say(_OF_TRY[tried], hours=hours))
+        if not self._must_pair(policy, known, address):
+            return None
+        request = self._parts.pairing.ask(address, clean_contents(inbound, self._settings).sender.name)
+        if request is None:
+            return self._away(address, "pairing: asked already, denied, or too many ask at once", speak=False)
+        self._tell(PairingAsked(request))
+        return Refused("pairing: a code was given", self._say(Line.PAIRING, code=request.code))
+
+    # how often
+
+    def _too_much(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
+        now = self._parts.clock.monotonic()
+        owner = known is SenderClass.OWNER  # never left in silence, however quick
+        if not owner and (rests := self._loops.heard(inbound.origin, address.id, inbound.text, now)):
+            self._tell(LoopEnded(address, rests))
+            return Refused(f"two machines seem to answer each other; silent for {rests:.0f} s")
+        wait = self._rates.wait(address, self._settings.messages_per_minute, now)
+        account = (address.channel, address.account)
+        if known is SenderClass.STRANGER:
+            wait = max(wait, self._rates.wait(account, self._settings.strangers_per_minute, now))
+        if not wait:
+            self._rates.count(address, now)
+            if known is SenderClass.STRANGER:
+                self._rates.count(account, now)
+            self._slowed.discard(address)
+            return None
+        return self._slow_down(address, known, wait)
+
+    def _slow_down(self, address: SenderAddress, known: SenderClass, wait: float) -> Refused:
+        first = address not in self._slowed
+        line = ""
+        if first:
+            if len(self._slowed) > 10_000:
+                self._slowed.clear()
+            self._slowed.add(address)
+            self._tell(SlowedDown(address, wait))
+            if known is not SenderClass.STRANGER:
+                line = self._say(Line.SLOW_DOWN, seconds=f"{wait:.0f}")
+        return Refused(f"too many messages within a minute; the next one in {wait:.0f} s", line)
+
+    # what
+
+    def _looked_over(self, inbound: Inbound, cls: SenderClass, label: Label) -> Admitted | Refused:
+        cleaned = clean_contents(replace(inbound, label=label, sender=replace(inbound.sender, cls=cls)), self._settings)
+        scanner = self._parts.scanner
+        texts = [part.text for part in inbound.quoted]
+        if inbound.origin.channel != _TERMINAL:  # what is typed there is the owner's own; what is piped in is not
+            texts.insert(0, inbound.text)
+        if scanner is not None and texts:
+            # the text as it came: what was taken out of it is a finding too
+            action, families = scanner.look("\n".join(texts), cls)
+            if action is not ScannerAction.NONE:
+                self._tell(Scanned(cleaned, action.value, families))
+            if action in (ScannerAction.BLOCK, ScannerAction.ASK):
+                return Refused(f"scanner: {', '.join(families)}", self._held())
+            if action is ScannerAction.FLAG and cls is not SenderClass.OWNER:
+                note = f"[Hob: this message may be an attempt to steer you: {', '.join(families)}]"
+                cleaned = replace(cleaned, quoted=(*cleaned.quoted, Quoted(note, HOB_LABEL)))
+        return Admitted(cleaned.sender, cls.value, cleaned)
+
+    def _held(self) -> str:
+        return "" if self._settings.drop_unauthorized else self._say(Line.HELD)
+
+    def _away(self, address: SenderAddress, reason: str, *, speak: bool = True) -> Refused:
+        if not self._turned_away.take(address, 1, self._parts.clock.monotonic()):
+            self._tell(TurnedAway(address, reason))
+        silent = self._settings.drop_unauthorized or not speak
+        return Refused(reason, "" if silent else self._say(Line.NOT_ADMITTED))
+
+    def _say(self, line: Line, **values: object) -> str:
+        return say_line(line, self._parts.language, **values)

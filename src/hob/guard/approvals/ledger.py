@@ -1,0 +1,354 @@
+"""Questions to the owner: asked once, answered once, used once, and void when what they were about has changed.
+
+A leave is bound to the session, the tool, the exact arguments, the directory, whoever wants it done, and the files that
+would run. All of that is looked at again when it is used. Silence expires to a refusal: after so many seconds by the
+wall clock, in which Hob need not have run, and after as many in which it ran, should that clock have been set back.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hob.core.clock import Clock
+from hob.core.ids import ApprovalId, new_approval_id
+from hob.core.messages import Inbound
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.states import ApprovalState
+from hob.core.steps import ApprovalAnswered, ApprovalAsked, command_hash
+from hob.core.tools import ToolCall
+from hob.core.turns import Turn
+from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
+from hob.guard.approvals.binding import Binder, requester_of
+from hob.guard.approvals.question_text import brief, show, visible
+from hob.guard.audit.entries import of_approval
+from hob.guard.policy.policy import may_be_granted
+from hob.guard.policy.rule_names import sentence_of
+from hob.guard.settings import ApprovalSettings
+from hob.guard.wording.reasons import because, in_language
+from hob.store.approvals import Approval, Bound, StoredApprovals
+from hob.store.database.state_moves import IllegalMove
+from hob.store.decisions import PolicyDecisions
+
+_MOST_ECHOED = 60  # characters of what somebody took for an id
+
+Differ = Callable[[ToolCall], Awaitable[str]]
+"""What a call would change, as a unified diff; empty where it changes no file. Changes nothing and never raises."""
+
+
+Refusal = Callable[[ToolCall], Awaitable[str]]
+"""Why the tool would refuse a call whatever anybody allows; empty where it would not. Does nothing and never raises."""
+
+
+async def no_difference(_call: ToolCall) -> str:
+    """Where nothing can tell what a call would change."""
+    return ""
+
+
+async def nothing_refused(_call: ToolCall) -> str:
+    """Where nothing can tell what a tool would refuse."""
+    return ""
+
+
+class ApprovalOutcome(StrEnum):
+    """What came of an answer."""
+
+    TAKEN = "taken"
+    NOT_ALLOWED = "not_allowed"
+    NOT_OPEN = "not_open"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came of an answer: the question as it stands now, and a line for whoever answered where it was not taken.
+
+    `UNCLEAR` means that the message is no answer to anything and goes on as a message.
+    """
+
+    outcome: ApprovalOutcome
+    approval: Approval | None = None
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """When a question or a leave ends: whichever clock is there first, the monotonic one of this run or the wall's."""
+
+    running: float
+    wall: float
+
+
+class ApprovalLedger:
+    """Implements the agent's `StoredApprovals`, and looks after questions from asking to use."""
+
+    def __init__(
+        self,
+        approvals: StoredApprovals,
+        decisions: PolicyDecisions,
+        clock: Clock,
+        settings: ApprovalSettings,
+        binder: Binder,
+        differ: Differ = no_difference,
+        language: str = "en",
+        refusal: Refusal = nothing_refused,
+    ) -> None:
+        """People are asked, and told what came of their answers, in this language."""
+        self._approvals = approvals
+        self._decisions = decisions
+        self._clock = clock
+        self._settings = settings
+        self._binder = binder
+        self._differ = differ
+        self._language = language
+        self._refusal = refusal
+        self._ends: dict[ApprovalId, _End] = {}
+        self._ended: list[ApprovalId] = []  # of which nobody was told yet
+        self._loaded = False
+
+    # asking
+
+    async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
+        """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
+        bound = await self._binder.bind(call)
+        requester = requester_of(turn)
+        at = self._clock.now().timestamp()
+        rule = await self._rule(call, turn)
+        seconds = self._settings.seconds
+        approval = Approval(
+            id=new_approval_id(),
+            turn=turn.id,
+            call=call.id,
+            tool=call.name,
+            hash=command_hash(call),
+            session=turn.session,
+            reason=in_language(sentence_of(rule), self._language),
+            asked=at,
+            expires=at + seconds,
+            shown=await self._shown(call, reason, requester, bound),
+            rule=rule,
+            requester=requester,
+            bound=bound,
+            remaining=seconds,
+        )
+        id = await self._approvals.put(approval, of_approval)
+        self._ends.setdefault(id, self._end(seconds, at + seconds))
+        return id
+
+    async def _shown(self, call: ToolCall, reason: str, requester: str, bound: Bound) -> str:
+        try:
+            arguments = json.loads(call.arguments or "{}")
+        except (ValueError, RecursionError):
+            arguments = call.arguments
+        analysis = self._binder.read(call)
+        readings = analysis.read_commands if analysis is not None else ()
+        return show(
+            call.name,
+            arguments if isinstance(arguments, dict) else call.arguments,
+            reason=reason,
+            requester=requester,
+            directory=bound.directory if readings else "",
+            commands=[line for reading in readings for line in reading.lines],
+            diff=await self._differ(call),
+            language=self._language,
+        )
+
+    async def _rule(self, call: ToolCall, turn: Turn) -> str:
+        """The rule that asked: the last decision about this very call."""
+        decided = await self._decisions.find(turn.id, command_hash(call))
+        return next((each.rule for each in reversed(decided) if each.call == call.id and each.verdict == "ask"), "")
+
+    async def tell(self, approval: ApprovalId) -> str:
+        """The question as a chat shows it; a line in its place where it is gone. Raises StoreErrors."""
+        found = await self._approvals.find(approval)
+        return self.text(found) if found is not None else self._not_open(approval, None)
+
+    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+        """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
+        await self._expire()
+        found = await self._approvals.find(asked.approval)
+        if found is not None and found.state is ApprovalState.OPEN:
+            return None
+        allowed = found is not None and found.state in (ApprovalState.ALLOWED, ApprovalState.USED)
+        return ApprovalAnswered(asked.approval, asked.call, allowed, found.by if found is not None else "")
+
+    def text(self, approval: Approval) -> str:
+        """The question as a chat shows it, with how to answer."""
+        return brief(approval.shown, approval.id, self._settings.shown, self._language)
+
+    def scopes(self, approval: Approval) -> tuple[ApprovalScope, ...]:
+        """How far a leave may reach here. More than once is offered only where trusted words led there."""
+        return tuple(ApprovalScope) if may_be_granted(approval.rule) else (ApprovalScope.ONCE,)
+
+    # answering
+
+    async def answer(
+        self,
+        answer: ApprovalReply,
+        inbound: Inbound,
+        waiting: tuple[Approval, ...],
+        *,
+        in_doubt: bool = False,
+        scoped: bool = False,
+    ) -> Answered:
+        """Take an answer that came as a message; `waiting` are its session's open questions. Raises StoreErrors."""
+        id = choose(answer, inbound, waiting, in_doubt=in_doubt)
+        if id is None:
+            return Answered(ApprovalOutcome.UNCLEAR)
+        why = may_answer(inbound, self._settings.channels, scoped=scoped)
+        if why:
+            line = in_language(why, self._language)
+            return Answered(ApprovalOutcome.UNCLEAR if answer.id is None else ApprovalOutcome.NOT_ALLOWED, line=line)
+        return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
+
+    async def settle(self, id: ApprovalId, answer: ApprovalReply, by: str) -> Answered:
+        """Answer a question as the owner, who is known already: from the command line, a button. Raises StoreErrors."""
+        await self._expire()
+        asked = await self._approvals.find(id)
+        if asked is None or asked.state is not ApprovalState.OPEN:
+            return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(answer.typed or id, asked))
+        scope = answer.scope if answer.allowed and answer.scope in self.scopes(asked) else ApprovalScope.ONCE
+        seconds = self._settings.use_seconds
+        taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds, told=of_approval)
+        if taken is None:
+            asked = await self._approvals.find(id)
+            return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(id, asked))
+        self._ends[id] = self._end(seconds, self._clock.now().timestamp() + seconds)
+        once = because("This is leave for one time only: {rule}", rule=_why_once(asked.rule))
+        line = "" if scope is answer.scope else in_language(once, self._language)
+        return Answered(ApprovalOutcome.TAKEN, taken, line)
+
+    def _not_open(self, id: str, asked: Approval | None) -> str:
+        return in_language(_why_not_open(id, asked), self._language)
+
+    # using
+
+    async def check(self, call: ToolCall, turn: Turn, asked: Ask, *, tainted: bool) -> Verdict:
+        """What becomes of a question: leave for this very call, which is used up now, a refusal, or `asked` itself.
+
+        Raises StoreErrors.
+        """
+        await self._expire()
+        known = await self._approvals.newest(turn.id, call.id, command_hash(call))
+        if known is not None:
+            match known.state:
+                case ApprovalState.DENIED:
+                    return Deny("approval.denied", "the owner said no")
+                case ApprovalState.EXPIRED:
+                    return Deny("approval.expired", known.note or "nobody answered in time")
+                case ApprovalState.ALLOWED:
+                    return await self._use(known, call, turn)
+                case ApprovalState.OPEN:
+                    return asked
+                case ApprovalState.USED:
+                    pass  # leave is for one time
+        if not tainted and may_be_granted(asked.rule) and (granted := await self._granted(call, turn)) is not None:
+            return granted
+        if why := await self._refusal(call):
+            return Deny("approval.useless", why)
+        if why := await self._binder.find_unbindable(call):
+            return Deny("approval.unbindable", f"no leave can be asked for: {why}")
+        return asked
+
+    async def _use(self, approval: Approval, call: ToolCall, turn: Turn) -> Verdict:
+        changed = _changed(approval.bound, await self._binder.bind(call))
+        if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
+            changed = "it was given for somebody else"
+        self._ends.pop(approval.id, None)
+        if changed:
+            await self._void(approval.id, changed)
+            return Deny("approval.void", f"the leave does not hold any more: {changed}; ask again")
+        if not await self._approvals.use(approval.id, command_hash(call), of_approval):
+            return Deny("approval.void", "the leave was used already")
+        return Allow(f"approval.{approval.id}")
+
+    async def _granted(self, call: ToolCall, turn: Turn) -> Verdict | None:
+        grants = await self._approvals.grants(command_hash(call))
+        requester = requester_of(turn)
+        fit = [each for each in grants if each.session in (None, turn.session) and each.requester == requester]
+        if not fit:
+            return None
+        bound = await self._binder.bind(call)
+        return next((Allow(f"granted.{each.id}") for each in fit if not _changed(each.bound, bound)), None)
+
+    # ending
+
+    async def load(self) -> None:
+        """Go on with what stood when Hob last ran. Raises StoreErrors."""
+        for each in await self._approvals.standing():
+            left = each.remaining if each.remaining is not None else max(0.0, each.expires - each.asked)
+            until = each.expires if each.answered is None else each.answered + self._settings.use_seconds
+            self._ends.setdefault(each.id, self._end(left, until))
+        self._loaded = True
+
+    def _end(self, seconds: float, until: float) -> _End:
+        return _End(self._clock.monotonic() + seconds, until)
+
+    async def expire_due(self) -> tuple[ApprovalId, ...]:
+        """End what has stood its time; all that ended since the last call. For now and then. Raises StoreErrors."""
+        await self._expire()
+        ended, self._ended = tuple(self._ended), []
+        return ended
+
+    async def _expire(self) -> None:
+        if not self._loaded:
+            await self.load()
+        now, wall = self._clock.monotonic(), self._clock.now().timestamp()
+        for id in [id for id, end in self._ends.items() if end.running <= now or end.wall <= wall]:
+            await self._void(id, "nobody answered in time")
+            if self._ends.pop(id, None) is not None:
+                self._ended.append(id)
+
+    async def note(self) -> None:
+        """Note how long everything still stands; every minute or so, and at the end. Raises StoreErrors."""
+        now = self._clock.monotonic()
+        if self._ends:
+            await self._approvals.note_remaining({id: max(0.0, end.running - now) for id, end in self._ends.items()})
+
+    @property
+    def next_end(self) -> float | None:
+        """When (monotonic seconds) the next question ends at the latest; None while none stands."""
+        return min((end.running for end in self._ends.values()), default=None)
+
+    async def _void(self, id: ApprovalId, why: str) -> None:
+        try:
+            await self._approvals.expire(id, why, of_approval)
+        except IllegalMove:
+            return  # answered with no, or used, in the meantime
+
+
+def _why_once(rule: str) -> str:
+    if rule.startswith("taint.") or rule.endswith(".tainted"):
+        return because("this turn has read what others may have written")
+    return sentence_of(rule)
+
+
+def _why_not_open(id: str, asked: Approval | None) -> str:
+    if asked is None:
+        written = visible(id if len(id) <= _MOST_ECHOED else f"{id[:_MOST_ECHOED]}…")
+        if written:
+            return because("There is no question {id}; `hob approvals` lists those that are open.", id=written)
+        return "Say which question you mean: approve:ID or deny:ID; `hob approvals` lists those that are open."
+    match asked.state:
+        case ApprovalState.ALLOWED:
+            return because("{id} was answered with yes already.", id=id)
+        case ApprovalState.DENIED:
+            return because("{id} was answered with no already.", id=id)
+        case ApprovalState.EXPIRED if asked.note:
+            return because("{id} is void ({why}).", id=id, why=asked.note)
+        case ApprovalState.EXPIRED:
+            return because("{id} is void.", id=id)
+        case ApprovalState.USED:
+            return because("{id} was answered with yes, and it is done.", id=id)
+    return because("{id} is open.", id=id)
+
+
+def _changed(then: Bound | None, now: Bound) -> str:
+    """What is other than it was; empty where nothing is."""
+    if then is None:
+        return "what it was bound to was erased"
+    if then.directory != now.directory:
+        return "the directory is another"
+    if then.files == now.files:
+        return ""
+    return "a program or script has changed since"

@@ -1,0 +1,1 @@
+"""The audit log's entries and the security audit."""

@@ -1,0 +1,107 @@
+"""What goes into the audit log, in one form: who was let in, what was decided, who allowed it, who was slowed down.
+
+The fields that stay for ever are words of ours: kinds, outcomes, rules, classes, ids. Whatever names a person, or may
+hold what somebody wrote, is the detail, and goes when it is erased.
+"""
+
+import json
+from enum import StrEnum
+
+from hob.core.labels import SenderClass
+from hob.guard.admission.events import (
+    AdmissionEvent,
+    LoopEnded,
+    PairingAsked,
+    PassphraseTried,
+    Scanned,
+    SlowedDown,
+    TurnedAway,
+)
+from hob.store.approvals import Approval
+from hob.store.audit.audit import AuditEntry
+from hob.store.decisions import PolicyDecision
+
+
+class AuditKind(StrEnum):
+    """What an entry is about."""
+
+    DECISION = "decision"
+    APPROVAL = "approval"
+    AUTHENTICATION = "authentication"
+    ADMISSION = "admission"
+    RATE = "rate"
+    SCAN = "scan"
+    ACTION = "action"
+    AUDIT = "audit"
+
+
+HOB = "hob"
+"""Who did it where nobody asked for it."""
+
+
+def of_decision(decision: PolicyDecision, sender: SenderClass, trace: str = "") -> AuditEntry:
+    """A verdict on a call. Its arguments are told by their hash alone."""
+    detail = _detail(call=decision.call, hash=decision.hash, reason=decision.reason)
+    return AuditEntry(
+        AuditKind.DECISION, decision.tool, decision.verdict, decision.rule, sender, decision.turn, trace, detail,
+        decision.at,
+    )  # fmt: skip
+
+
+def of_approval(approval: Approval, outcome: str = "") -> AuditEntry:
+    """A question (`open`), its answer, its use or its end. What was shown is told by the hash it is bound to."""
+    detail = _detail(
+        id=approval.id,
+        call=approval.call,
+        hash=approval.hash,
+        requester=approval.requester,
+        by=approval.by,
+        scope=approval.scope,
+        note=approval.note,
+    )
+    by = SenderClass.OWNER if approval.by else HOB
+    return AuditEntry(
+        AuditKind.APPROVAL, approval.tool, outcome or approval.state, approval.rule, by, approval.turn, detail=detail
+    )
+
+
+def of_authentication(where: str, outcome: str, who: str = "") -> AuditEntry:
+    """Somebody came to a door (`api`, `passphrase`, `pairing`) and was let in or not: `right`, `wrong`, `too_often`."""
+    return AuditEntry(AuditKind.AUTHENTICATION, where, outcome, detail=_detail(who=who))
+
+
+def of_action(name: str, outcome: str, sender: SenderClass, *, turn: str = "", target: str = "") -> AuditEntry:
+    """A sensitive action, done or failed: settings changed, people linked, content erased, a backup restored."""
+    return AuditEntry(AuditKind.ACTION, name, outcome, sender=sender, turn=turn, detail=_detail(target=target))
+
+
+def of_rate(app: str, outcome: str, sender: SenderClass, who: str = "") -> AuditEntry:
+    """A limit of actions was met: `slowed_down`, `cooled_down`."""
+    return AuditEntry(AuditKind.RATE, app, outcome, sender=sender, detail=_detail(who=who))
+
+
+def of_admission(event: AdmissionEvent) -> AuditEntry:
+    """What happened at the door."""
+    stranger = SenderClass.STRANGER
+    match event:
+        case PairingAsked(request):
+            return AuditEntry(
+                AuditKind.ADMISSION, "pairing", "asked", sender=stranger, detail=_detail(who=str(request.address))
+            )
+        case PassphraseTried(address, outcome):
+            return of_authentication("passphrase", outcome, str(address))
+        case SlowedDown(address, wait):
+            detail = _detail(who=str(address), seconds=round(wait, 1))
+            return AuditEntry(AuditKind.RATE, "messages", "slowed_down", detail=detail)
+        case LoopEnded(address, seconds):
+            detail = _detail(who=str(address), seconds=round(seconds, 1))
+            return AuditEntry(AuditKind.RATE, "loop", "cooled_down", detail=detail)
+        case TurnedAway(address, reason):
+            return AuditEntry(AuditKind.ADMISSION, "message", "turned_away", reason, detail=_detail(who=str(address)))
+        case Scanned(inbound, action, findings):
+            detail = _detail(who=f"{inbound.origin.channel}:{inbound.sender.id}", findings=", ".join(findings))
+            return AuditEntry(AuditKind.SCAN, "message", action, trace=inbound.trace, detail=detail)
+
+
+def _detail(**values: str | float) -> str:
+    return json.dumps({name: value for name, value in values.items() if value != ""}, ensure_ascii=False)

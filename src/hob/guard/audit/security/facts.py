@@ -1,0 +1,105 @@
+"""What the checks look at. The defaults are those of a Hob about which there is nothing to say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.screening.scanner.settings import ScannerSettings
+from hob.guard.settings import ApprovalSettings, PolicySettings
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFacts:
+    """A file or folder that is there: its permission bits, whether it is this user's, whether it is a link."""
+
+    path: str
+    mode: int
+    mine: bool = True
+    link: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """Where things lie. `places` by what they are; those with several files have a number behind: `secret.2`."""
+
+    places: Mapping[str, PlaceFacts] = field(default_factory=dict)
+    home: str = "/home/me/.hob"
+    workspace: str = "/home/me/hob"
+    user_home: str = "/home/me"
+    root: bool = False
+    parent_open: bool = False
+    """Whether others may rename what lies beside the home."""
+    repository: str = ""
+    """The Git work tree the home lies in."""
+    backup_days: float | None = 0.0
+    """Age of the newest backup; None where there is none and something to lose."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayFacts:
+    """The API over TCP. The token's strength only, never the token."""
+
+    host: str = "127.0.0.1"
+    port: int = 18790
+    token_length: int = 43
+    token_signs: int = 30
+    tls: bool = False
+    obeyed: tuple[str, ...] = ()
+    """Webhooks whose senders count as the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretFacts:
+    """Secrets by the names of their settings, never their values."""
+
+    plain: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    same: tuple[tuple[str, ...], ...] = ()
+    """Settings that hold one and the same secret."""
+    in_environment: tuple[str, ...] = ()
+    in_headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """Who is asked, and what they may be told."""
+
+    plain_http: tuple[str, ...] = ()
+    """Addresses of servers elsewhere without TLS."""
+    secrets_action: str = "redact"
+    limited: bool = True
+    strangers_limited: bool = True
+    images: str = "defuse"
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxFacts:
+    """Where commands run. `found` is what would be taken now: bubblewrap, landlock, ..., or nothing; `protects` tells
+    whether it keeps from commands what is protected in folders that they may change.
+    """
+
+    backend: str = "auto"
+    found: str = "bubblewrap"
+    protects: bool = True
+    hosts: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    protected: tuple[str, ...] = (".git/hooks/", ".git/config")
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityFacts:
+    """All of it."""
+
+    files: FileFacts = field(default_factory=FileFacts)
+    gateway: GatewayFacts = field(default_factory=GatewayFacts)
+    secrets: SecretFacts = field(default_factory=SecretFacts)
+    model: ModelFacts = field(default_factory=ModelFacts)
+    sandbox: SandboxFacts = field(default_factory=SandboxFacts)
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
+    scanner: ScannerSettings = field(default_factory=ScannerSettings)

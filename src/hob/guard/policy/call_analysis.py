@@ -1,0 +1,320 @@
+"""What a call comes to: its arguments read for what they are, and the acts that follow from them and its effects."""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import unquote_plus
+
+from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
+from hob.guard.policy.addresses import Target, host, recipient
+from hob.guard.policy.argument_roles import READINGS, ArgumentRole
+from hob.guard.policy.context import Sandbox
+from hob.guard.policy.modes import Act
+from hob.guard.policy.places import Places, is_secret_file, patched_files
+from hob.guard.shell.findings import ShellFinding, ShellSeverity
+from hob.guard.wording.reasons import because
+
+_REMEMBERED = re.compile(  # aliases, the history, positional parameters
+    r"(?:^|[;&|(]|\bbuiltin|\bcommand)\s*(?:alias|fc|history|hash|enable|complete|set)\b|^\^|(?:^|[\s;&|(])![\w!?$*:#-]"
+    r"|\$\{?[@*\d]",
+    re.MULTILINE,
+)
+_TIERS: Mapping[Act, Tier] = {
+    Act.READ: Tier.READ,
+    Act.FETCH: Tier.READ,
+    Act.WRITE: Tier.WRITE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandReading:
+    """A command as the analysis understood it.
+
+    `lines` show people what will run, `programs` and `scripts` (with the directory they are relative to) are what a
+    leave has to bind.
+    """
+
+    findings: tuple[ShellFinding, ...] = ()
+    lines: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    scripts: tuple[tuple[str, str], ...] = ()
+
+
+ReadCommand = Callable[[str, str], CommandReading]
+"""Reads a command that runs in a directory. Pure; never raises."""
+
+
+def unread(command: str, _directory: str) -> CommandReading:
+    """Where nothing reads commands, each is asked about."""
+    return CommandReading((ShellFinding(ShellSeverity.ASK, "unread", "nothing here can read commands", command),))
+
+
+def _none(_text: str) -> Collection[str]:
+    return ()
+
+
+def _never(_path: str) -> bool:
+    return False
+
+
+def _nowhere(_call: ToolCall) -> Collection[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentReader:
+    """What is needed to read calls.
+
+    `secrets` finds values that are known to be secret, `personal` what is personal (cards, accounts, passwords).
+    `resolve` gives the real paths that a call of the file tools would reach, links followed; it never raises. They
+    count beside the paths as they are written. `stands` tells whether there is a file at a path.
+    """
+
+    places: Places
+    read_command: ReadCommand = unread
+    readings: Mapping[str, ArgumentRole] = field(default_factory=lambda: READINGS)
+    secrets: Callable[[str], Collection[str]] = _none
+    personal: Callable[[str], Collection[str]] = _none
+    resolve: Callable[[ToolCall], Collection[str]] = _nowhere
+    stands: Callable[[str], bool] = _never
+    country: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallAnalysis:
+    """A call as the rules see it. `complete`: its reading knows every argument, so it is clear where all of it leads.
+
+    `paths` and `sources` are normalised; a recipient that is no plain address is None. `body` is all text that leaves.
+    `replaces`: it writes where a file stands already.
+    """
+
+    tool: str
+    spec: ToolSpec
+    arguments: Mapping[str, Any]
+    reading: ArgumentRole | None = None
+    complete: bool = False
+    acts: frozenset[Act] = frozenset()
+    paths: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    recipients: tuple[Target | None, ...] = ()
+    channel: str = ""
+    urls: tuple[str, ...] = ()
+    sent_to: tuple[str, ...] = ()
+    body: str = ""
+    commands: tuple[str, ...] = ()
+    directory: str = ""
+    hosts: tuple[str, ...] = ()
+    online: bool = False
+    keys: tuple[str, ...] = ()
+    read_commands: tuple[CommandReading, ...] = ()
+    secret: bool = False
+    replaces: bool = False
+    personal: tuple[str, ...] = ()
+
+    @property
+    def tier(self) -> Tier:
+        """The declared tier, or the one its acts amount to where that is higher."""
+        return max((self.spec.tier, *(_TIERS.get(act, Tier.HIGH_RISK) for act in self.acts)))
+
+    @property
+    def findings(self) -> tuple[ShellFinding, ...]:
+        """What is noticed about its commands."""
+        return tuple(finding for reading in self.read_commands for finding in reading.findings)
+
+    @property
+    def risk(self) -> str:
+        """What makes its commands risky, in words; empty where nothing does."""
+        found = next((each for each in self.findings if each.severity is not ShellSeverity.PLAIN), None)
+        return "" if found is None else because("{reason} ({rule})", reason=found.reason, rule=found.rule)
+
+    @property
+    def reads_private(self) -> bool:
+        """Whether it shows what is the owner's."""
+        return Effect.READS_PRIVATE in self.spec.effects
+
+    @property
+    def secret_files(self) -> tuple[str, ...]:
+        """Files it touches whose names say that they hold keys or passwords."""
+        return tuple(path for path in (*self.paths, *self.sources) if is_secret_file(path))
+
+
+def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: Sandbox) -> ToolCallAnalysis | None:
+    """What the call comes to; None where its arguments are no JSON object."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(arguments, dict):
+        return None
+    reading = reader.readings.get(call.name)
+    texts = tuple(texts_in(arguments))
+    analysis = ToolCallAnalysis(call.name, spec, arguments, reading, secret=any(reader.secrets(text) for text in texts))
+    if reading is not None:
+        analysis = _read(analysis, reading, reader)
+        if analysis.paths:
+            real = (reader.places.path(each) for each in reader.resolve(call))
+            paths = tuple(dict.fromkeys((*analysis.paths, *real)))
+            writes = bool(spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY})
+            analysis = replace(analysis, paths=paths, replaces=writes and any(map(reader.stands, paths)))
+    return replace(analysis, acts=frozenset(_acts(analysis, sandbox, reader.places)))
+
+
+def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentReader) -> ToolCallAnalysis:
+    found = _Arguments(analysis.arguments)
+    places = reader.places
+    patches = found.texts(reading.patches)
+    patched = [name for patch in patches for name in patched_files(patch)]
+    directory = next(iter(found.texts(reading.directory)), "")
+    at = places.path(directory) if directory else places.base
+    commands = found.texts(reading.commands)
+    body = "\n".join(found.texts(reading.bodies))
+    urls = found.texts(reading.urls)
+    leaving = "\n".join((body, *map(unquote_plus, urls)))
+    hosts, online = found.hosts(reading.hosts)
+    return replace(
+        analysis,
+        complete=analysis.arguments.keys() <= reading.known() and not found.odd and len(patched) >= len(patches),
+        paths=tuple(places.path(name) for name in (*found.texts(reading.paths), *patched)),
+        sources=tuple(places.path(name) for name in found.texts(reading.sources)),
+        recipients=tuple(recipient(each, reader.country) for each in found.addresses(reading.recipients)),
+        channel=next(iter(found.texts(reading.channel)), ""),
+        urls=urls,
+        sent_to=found.texts(reading.sent_to),
+        body=body,
+        commands=commands,
+        directory=at,
+        hosts=hosts,
+        online=online,
+        keys=found.texts(reading.keys),
+        read_commands=(
+            *_read_commands(commands, found.texts(reading.inputs), at, reader.read_command),
+            *(_typed(commands) if reading.joins else ()),
+        ),
+        personal=tuple(reader.personal(leaving)) if leaving else (),
+    )
+
+
+def _read_commands(
+    commands: Sequence[str], inputs: Sequence[str], directory: str, read: ReadCommand
+) -> tuple[CommandReading, ...]:
+    """The commands, and what is typed into them where one of them may run it: a shell is noticed for that."""
+    found = tuple(read(command, directory) for command in commands)
+    noticed = any(finding.severity is not ShellSeverity.PLAIN for reading in found for finding in reading.findings)
+    return (*found, *(read(text, directory) for text in inputs)) if noticed else found
+
+
+def _typed(lines: Sequence[str]) -> Iterable[CommandReading]:
+    """What a shell that runs already makes of words that it was given before."""
+    for text in lines:
+        if (found := _REMEMBERED.search(text)) is not None:
+            reason = "what it does depends on what was typed before"
+            yield CommandReading((ShellFinding(ShellSeverity.ASK, "remembered", reason, found[0].strip()),))
+
+
+class _Arguments:
+    """Takes texts out of arguments; `odd` once something was no text where one belongs."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._arguments = arguments
+        self.odd = False
+
+    def texts(self, names: Iterable[str]) -> tuple[str, ...]:
+        found: list[str] = []
+        for name in names:
+            value = self._arguments.get(name)
+            values = value if isinstance(value, list) else [value]
+            found += [each for each in values if isinstance(each, str)]
+            self.odd = self.odd or any(each is not None and not isinstance(each, str) for each in values)
+        return tuple(found)
+
+    def addresses(self, names: Iterable[str]) -> tuple[str, ...]:
+        """A text may hold several, with commas or semicolons between; quoted names are no plain addresses."""
+        texts = [text.replace(";", ",") for text in self.texts(names)]
+        return tuple(each for text in texts for each in text.split(",") if each.strip() or "," not in text)
+
+    def hosts(self, names: Iterable[str]) -> tuple[tuple[str, ...], bool]:
+        """The hosts asked for, and whether the network is asked for at all."""
+        named: list[str] = []
+        online = False
+        for name in names:
+            value = self._arguments.get(name)
+            if isinstance(value, bool) or value is None:
+                online = online or value is True
+                continue
+            each = self.texts([name])
+            named += each
+            online = online or bool(each) or self.odd
+        return tuple(named), online
+
+
+def texts_in(value: Any, depth: int = 0) -> Iterable[str]:
+    """Every text in the arguments, names too."""
+    if isinstance(value, str):
+        yield value
+    elif depth > 32:
+        return
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield name
+            yield from texts_in(each, depth + 1)
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_in(each, depth + 1)
+
+
+def _acts(analysis: ToolCallAnalysis, sandbox: Sandbox, places: Places) -> Iterable[Act]:
+    effects = analysis.spec.effects
+    reading = analysis.reading
+    if reading is not None and reading.runs and Effect.EXECUTES in effects:
+        yield from _acts_of_command(analysis, sandbox)
+        return
+    if effects & {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}:
+        yield Act.READ
+    if Effect.WRITES in effects:
+        yield Act.WRITE
+    if Effect.WRITES_FINALLY in effects:
+        yield Act.FINAL
+    if Effect.COMMUNICATES in effects and not _stays_here(analysis):
+        yield Act.FETCH if reading is not None and _only_fetches(reading) else Act.SEND
+    if Effect.EXECUTES in effects:  # somewhere that is not Hob's sandbox: it may do whatever a program can
+        yield from (Act.RUN, Act.FINAL, Act.SEND)
+    configures = reading is not None and (reading.configures or bool(reading.keys))
+    if Effect.PERSISTS in effects or configures:
+        yield Act.CONFIGURE if configures else Act.PERSIST
+    if effects & {Effect.WRITES, Effect.WRITES_FINALLY}:
+        if any(map(places.is_obeyed, analysis.paths)):
+            yield Act.PERSIST
+        if any(map(places.is_configuration, analysis.paths)):
+            yield Act.CONFIGURE
+
+
+def _stays_here(analysis: ToolCallAnalysis) -> bool:
+    """Whether it could invite people, and clearly invites nobody."""
+    return analysis.reading is not None and analysis.reading.invites and analysis.complete and not analysis.recipients
+
+
+def _only_fetches(reading: ArgumentRole) -> bool:
+    gives = reading.recipients or reading.sent_to or reading.bodies or reading.sources
+    return not gives and (reading.searches or bool(reading.urls))
+
+
+def _acts_of_command(analysis: ToolCallAnalysis, sandbox: Sandbox) -> Iterable[Act]:
+    yield Act.READ
+    if analysis.commands:
+        yield Act.RUN
+        if analysis.reading is not None and analysis.reading.joins and sandbox.online:
+            yield Act.ONLINE
+        if sandbox.exposed or any(Effect.PERSISTS in finding.effects for finding in analysis.findings):
+            yield Act.PERSIST
+        if not sandbox.confined:
+            yield from (Act.FINAL, Act.SEND)
+        elif not sandbox.versioned:
+            yield Act.FINAL
+    if any(finding.severity is not ShellSeverity.PLAIN for finding in analysis.findings):
+        yield Act.RISK
+    if analysis.online or analysis.hosts:
+        known = [host(each) for each in analysis.hosts]
+        allowed = all(each is not None and sandbox.reaches(each.value) for each in known)
+        yield Act.ONLINE if allowed else Act.SEND

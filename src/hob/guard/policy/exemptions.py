@@ -1,0 +1,188 @@
+"""What stands literally in the owner's own words: whom to write to, which file, which address in the web.
+
+Nothing is searched for. The words are cut into the largest pieces that may be addresses, each piece gets its one form
+(`hob.guard.policy.addresses`), and only equal forms count: `example.com` does not stand in `evil-example.com`, nor
+`user@example.com` in `user@example.com.evil`. What somebody pasted is not the owner's words as far as it shows: quoted
+lines, blocks of code, forwarded mail, very long messages. A sentence that forbids something names nothing.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from hob.core.pasted import LONGEST, split_pasted
+from hob.guard.policy.addresses import Target, TargetKind, handle, host, is_plain_url, mail, path, phone, recipient
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\Wa-zäöüß]|\W)|\n+")
+_FORGET = re.compile(
+    r"\b(?:do not|don['\u2019]?t|never|nicht|niemals) (?:forget|vergessen)\b|\bvergiss (?:bitte )?nicht\b",
+    re.IGNORECASE,
+)
+_FORBIDS = re.compile(
+    r"\b(?:not|never|no|without|except|instead of|rather than|avoid|ignore|dont|doesnt|cant|wont)\b|n['\u2019]t\b"
+    r"|\b(?:nicht|nie|niemals|kein\w*|ohne|außer|statt|anstatt)\b",
+    re.IGNORECASE,
+)
+_NORWAY = re.compile(r"(?<=[\w-]\.)no\b")  # the end of an address, and no word
+_EDGE = re.compile(r"[\s<>\"“”„«»()\[\],;]+")
+_URL_EDGE = re.compile(r"[\s<>\"“”„«»]+")
+_HTTP = re.compile(r"https?://", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,300})\"|“([^”\n]{1,300})”|„([^“”\n]{1,300})[“”]|`([^`\n]{1,300})`|«([^»\n]{1,300})»"
+)
+_PREFIX = re.compile(r"(?:mailto|to|an|cc|bcc|mail|e-?mail|tel|phone|telefon):(?=.)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w+@./-])(?:\+|00?)?[1-9(][\d \-/().]{5,30}\d(?![\w@])", re.ASCII)
+_PAIRS = (("'", "'"), ("`", "`"), ("*", "*"), ("\u2018", "\u2019"))
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+# Endings that are countries and files alike: in words they name a file.
+_FILE_ENDINGS = frozenset({
+    "bz", "cab", "cat", "cc", "md", "mk", "ml", "mm", "mov", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "st",
+    "tf", "ts", "vb", "zip",
+})  # fmt: skip
+
+
+def own_words(text: str) -> str:
+    """What of a message its sender wrote for this occasion; nothing of one that is too long for that."""
+    if len(text) > LONGEST:
+        return ""
+    own = "\n".join(part for part, pasted in split_pasted(text) if not pasted)
+    return "\n".join(part for part in _SENTENCE.split(own) if part and not _forbids(part))
+
+
+def _forbids(sentence: str) -> bool:
+    return _FORBIDS.search(_NORWAY.sub("", _FORGET.sub("", sentence))) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the owner's words of a turn name. Made by `read_words`."""
+
+    targets: frozenset[Target] = frozenset()
+    urls: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
+    people: Mapping[Target, str] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+
+    def recipient(self, target: Target | None, channel: str = "", here: str = "") -> bool:
+        """Whether this address, or the one person it belongs to, is named.
+
+        A handle means something on its platform only: that has to be named too, unless the talk is `here`, on it.
+        """
+        if target is None:
+            return False
+        if target in self.people:
+            return True
+        if target not in self.targets:
+            return False
+        if target.kind in (TargetKind.MAIL, TargetKind.PHONE) or not channel:
+            return True
+        return channel.casefold() in (here.casefold(), *self.words)
+
+    def host(self, target: Target | None) -> bool:
+        """Whether this host is named by itself; an address in the web names itself alone."""
+        return target is not None and target in self.targets
+
+    def url(self, url: str) -> bool:
+        """Whether this address stands there byte for byte."""
+        return url in self.urls and is_plain_url(url)
+
+    def path(self, path: str) -> bool:
+        """Whether this normalised path is named; what is named covers nothing in it."""
+        return bool(path) and path in self.paths
+
+
+NOTHING = Named()
+
+
+def read_words(
+    texts: Iterable[str],
+    *,
+    base: str = "/",
+    home: str = "/",
+    country: str = "",
+    contacts: Mapping[str, tuple[str, ...]] | None = None,
+) -> Named:
+    """What these messages of the owner name. `contacts` are stored addresses by name, `country` its calling code."""
+    words = "\n".join(filter(None, map(own_words, texts)))
+    if not words:
+        return NOTHING
+    tokens = [token for token in map(_bare, _EDGE.split(words)) if token and token.isprintable()]
+    targets: set[Target] = set()
+    for token in tokens:
+        targets.update(_addresses(token))
+    for number in _NUMBER.finditer(words):
+        if (found := phone(number[0], country)) is not None:
+            targets.add(found)
+    urls = {each for token in _URL_EDGE.split(words) if "://" in token for each in _spellings(token)}
+    quoted = [next(filter(None, found.groups()), "") for found in _QUOTED.finditer(words)]
+    named = [token for token in tokens if "/" in token.strip("/") or "." in token.strip(".")] + quoted
+    paths = {path(each, base=base, home=home) for each in named if "://" not in each}
+    return Named(
+        frozenset(targets),
+        frozenset(filter(is_plain_url, urls)),
+        frozenset(paths - {"", "/"}),
+        _people(words, contacts or {}, country),
+        frozenset(found[0].casefold() for found in _WORD.finditer(words)),
+    )
+
+
+def urls_in(text: str) -> frozenset[str]:
+    """Every address in the web that stands in a text that is nobody's words: what a search gave."""
+    found = (
+        url for start in _HTTP.finditer(text) for url in _spellings(_URL_EDGE.split(text[start.start() :][:2_000])[0])
+    )
+    return frozenset(filter(is_plain_url, found))
+
+
+def _addresses(token: str) -> Iterable[Target]:
+    """Every kind of address the whole piece may be, of which one at most will be right."""
+    bare = _PREFIX.sub("", token, count=1) if _PREFIX.match(token) else token
+    readers: tuple[Callable[[str], Target | None], ...] = (mail, handle)
+    for read in readers:
+        if (found := read(bare)) is not None:
+            yield found
+    if "@" in token:
+        return
+    if (named := host(token)) is not None and _is_host(named.value):
+        yield named
+    if any(char.isdigit() for char in token) and (opaque := recipient(token)) is not None:
+        yield opaque
+
+
+def _is_host(name: str) -> bool:
+    last = name.partition(":")[0].rpartition(".")[2]
+    return "." in name and (last.isdigit() or (len(last) > 1 and last not in _FILE_ENDINGS))
+
+
+def _bare(token: str) -> str:
+    """The piece without the marks of its sentence: pairs around it, what ends it."""
+    token = token.rstrip(".:!?…。、")
+    for opening, closing in _PAIRS:
+        if len(token) > 2 and token.startswith(opening) and token.endswith(closing):
+            token = token.strip(opening + closing).rstrip(".:!?…")
+    return token
+
+
+def _spellings(token: str) -> Iterable[str]:
+    """The piece as it is, and without the marks that may belong to the sentence."""
+    token = token[token.find("http") :] if token[:1] in "(['*`_\u2018" else token
+    while token:
+        yield token
+        if token[-1] not in ".,;:!?)]}'*`_\u2019…":
+            return
+        token = token[:-1]
+
+
+def _people(words: str, contacts: Mapping[str, tuple[str, ...]], country: str) -> dict[Target, str]:
+    """The addresses of those named who have exactly one of a kind; of names within one another the longest counts."""
+    text = " ".join(found[0].casefold() for found in _WORD.finditer(words))
+    found: dict[Target, str] = {}
+    for name in sorted(contacts, key=len, reverse=True):
+        plain = " ".join(part[0].casefold() for part in _WORD.finditer(name))
+        if len(plain) < 2 or f" {plain} " not in f" {text} ":
+            continue
+        text = f" {text} ".replace(f" {plain} ", " \0 ").strip()
+        targets = {target for address in contacts[name] if (target := recipient(address, country)) is not None}
+        kinds = [target.kind for target in targets]
+        found.update({target: name for target in targets if kinds.count(target.kind) == 1})
+    return found

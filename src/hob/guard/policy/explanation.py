@@ -1,0 +1,59 @@
+"""Why a call would be allowed, asked about or refused: every stage's word, without doing anything."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+from hob.core.ids import CallId
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.tools import ToolCall, ToolSpec
+from hob.guard.policy.argument_roles import ArgumentRole
+from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
+from hob.guard.policy.context import Context
+from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted
+from hob.guard.policy.rule_names import sentence_of
+
+_SAID: dict[type, str] = {Allow: "allow", Ask: "ask", Deny: "deny"}
+
+
+def explain(
+    policy: Policy, reader: ArgumentReader, context: Context, tool: str, arguments: str, spec: ToolSpec | None = None
+) -> tuple[PolicyDecisionTrace, ToolCallAnalysis | None]:
+    """The decision about a call of this tool with these arguments (JSON), and how the call was read.
+
+    Without a spec the tool is taken at its worst, as every tool is that declares nothing.
+    """
+    call = ToolCall(CallId("explain"), tool, arguments)
+    analysis = read_call(call, spec or ToolSpec(tool, "", {}), reader, context.sandbox)
+    if analysis is None:
+        return PolicyDecisionTrace(Deny("unreadable", "the arguments are no JSON object")), None
+    return policy.decide(analysis, context), analysis
+
+
+def arguments_from(tool: str, text: str, readings: Mapping[str, ArgumentRole]) -> str:
+    """The arguments as JSON: as they are where they are an object, else as the one that this tool is mostly about."""
+    if text.lstrip().startswith("{") or not text:
+        return text
+    reading = readings.get(tool, ArgumentRole())
+    kinds = (reading.commands, reading.paths, reading.urls, reading.recipients, reading.keys, reading.patches)
+    names = [name for kind in (*kinds, reading.plain) for name in kind]
+    return json.dumps({names[0]: text}) if names else text
+
+
+def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
+    """The decision for people, one line each."""
+    yield f"{_said(decided.verdict)}: {sentence_of(decided.rule)} ({decided.rule})"
+    if not isinstance(decided.verdict, Allow):
+        yield f"  because {decided.verdict.reason}"
+    if analysis is not None:
+        yield f"it would: {', '.join(sorted(analysis.acts)) or 'do nothing of note'}; tier {int(analysis.tier)}"
+        if not analysis.complete:
+            yield "where its arguments lead is not known, so the owner's words exempt it from nothing"
+    for stage, verdict in decided.trail:
+        yield f"  {stage:18} {'-' if verdict is None else f'{_said(verdict)} ({verdict.rule})'}"
+    if isinstance(decided.verdict, Ask):
+        more = may_be_granted(decided.rule)
+        yield f"leave can be given {'once, for the session or always' if more else 'once only'}"
+
+
+def _said(verdict: Verdict) -> str:
+    return _SAID[type(verdict)]

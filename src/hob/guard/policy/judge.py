@@ -1,0 +1,215 @@
+"""The judge: gathers what a decision rests on, lets the policy decide, and writes down every verdict."""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from hob.core.errors import StoreError
+from hob.core.ids import InboundId, TurnId
+from hob.core.labels import Origin, SenderClass, Trust, join, least_known
+from hob.core.messages import Inbound
+from hob.core.pasted import holds_pasted
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.steps import command_hash
+from hob.core.tools import ToolCall, ToolSpec
+from hob.core.turns import Turn
+from hob.guard.approvals.ledger import ApprovalLedger
+from hob.guard.audit.entries import of_decision
+from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
+from hob.guard.policy.context import Context, Private, Sandbox
+from hob.guard.policy.exemptions import NOTHING, Named, read_words
+from hob.guard.policy.modes import Act, Autonomy, Mode
+from hob.guard.policy.policy import Policy, PolicyDecisionTrace, without_anybody
+from hob.guard.policy.rate_limits import ToolRateLimit
+from hob.guard.policy.taint import may_send
+from hob.guard.wording.reasons import because, in_language
+from hob.store.audit.audit import AuditEntry
+from hob.store.decisions import PolicyDecision
+
+log = logging.getLogger(__name__)
+
+_WRITING = frozenset({Act.WRITE, Act.RUN, Act.FINAL, Act.PERSIST})
+_KEPT = 64  # turns whose words are kept read
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyInput:
+    """What the judge cannot see in a turn itself; see `Context` for what each means.
+
+    `reachable`: the owner can be asked although nobody waits for this turn. `contacts` are stored addresses by name.
+    `heard` is what of others stands before the model, beside the turn's own messages.
+    """
+
+    mode: Mode = Mode.GUARDED
+    autonomy: Autonomy = Autonomy.CAUTIOUS
+    model: str = ""
+    depth: int = 0
+    reachable: bool = False
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    searched: frozenset[str] = frozenset()
+    private: tuple[Private, ...] = ()
+    contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    heard: tuple[str, ...] = ()
+
+
+class PolicyInputs(Protocol):
+    """Knows how a turn's session is set and what the turn has done so far."""
+
+    async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
+        """The situation now, as far as it matters for such a tool. Raises StoreErrors."""
+        ...
+
+
+class TaintedWrites(Protocol):
+    """Remembers which turns may have written what others wanted."""
+
+    async def note(self, turn: TurnId) -> None:
+        """This tainted turn is about to change files, or may. Durable when it returns. Raises StoreErrors."""
+        ...
+
+    async def files(self) -> Sequence[str]:
+        """Some files that such turns did change, the newest first. Raises StoreErrors."""
+        ...
+
+    async def clear(self) -> None:
+        """The owner has been told of them and does not mind. Raises StoreErrors."""
+        ...
+
+
+class Records(Protocol):
+    """Keeps decisions."""
+
+    async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
+        """Keep one, and what the audit log tells of it; durable when this returns. Raises StoreErrors."""
+        ...
+
+
+class PolicyJudge:
+    """Implements `Judge`: labels and arguments decide, and nothing is done of which no record could be kept."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        reader: ArgumentReader,
+        policy_inputs: PolicyInputs,
+        records: Records,
+        approvals: ApprovalLedger | None = None,
+        pace: ToolRateLimit | None = None,
+        language: str = "en",
+        foreign: TaintedWrites | None = None,
+    ) -> None:
+        """`language` is that of the people who are asked; models are told everything in English."""
+        self._policy = policy
+        self._reader = reader
+        self._situations = policy_inputs
+        self._records = records
+        self._approvals = approvals
+        self._pace = pace
+        self._language = language
+        self._foreign = foreign
+        self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
+
+    async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
+        try:
+            policy_input = await self._situations.policy_input(turn, spec)
+            context = self._context(turn, trust, policy_input)
+            # a question that was answered holds although nobody could be asked any more
+            analysis = read_call(call, spec, self._reader, context.sandbox)
+            if self._foreign is not None and analysis is not None and not context.tainted and may_send(analysis):
+                context = replace(context, written=tuple(await self._foreign.files()))
+            first = verdict = self._decide(analysis, replace(context, answerable=True)).verdict
+            if analysis is not None and self._pace is not None and not isinstance(verdict, Deny):
+                verdict = await self._pace.refuse(analysis, turn) or verdict  # before a leave is used up
+            if isinstance(verdict, Ask) and self._approvals is not None:
+                verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
+            if not context.answerable:
+                verdict = without_anybody(verdict)
+            if analysis is not None and self._pace is not None and isinstance(verdict, Allow):
+                self._pace.count(analysis, turn)
+            if self._foreign is not None and analysis is not None and isinstance(verdict, Allow):
+                if first.rule == "taint.written":
+                    await self._foreign.clear()
+                if context.tainted and not analysis.acts.isdisjoint(_WRITING):
+                    await self._foreign.note(turn.id)
+            record = _record(call, turn, verdict)
+            await self._records.add(record, of_decision(record, context.sender, turn.trace))
+        except StoreError as error:
+            log.warning("a decision about %s could not be made or kept: %s", spec.name, error)
+            return Deny("no-record", "the database cannot be used now, and nothing is done without a record")
+        if isinstance(verdict, Ask):
+            return replace(verdict, reason=in_language(verdict.reason, self._language))
+        return verdict
+
+    def _decide(self, analysis: ToolCallAnalysis | None, context: Context) -> PolicyDecisionTrace:
+        if analysis is None:
+            return PolicyDecisionTrace(Deny("unreadable", "the arguments are no JSON object"))
+        return self._policy.decide(analysis, context)
+
+    def _context(self, turn: Turn, trust: Trust, policy_input: PolicyInput) -> Context:
+        inbounds = (*turn.inbounds, *turn.joined)
+        sender = least_known(inbound.sender.cls for inbound in inbounds) if inbounds else SenderClass.STRANGER
+        origin = inbounds[0].origin if inbounds else None
+        return Context(
+            sender=sender,
+            trust=Trust.UNTRUSTED if trust is not Trust.TRUSTED else join(each.label for each in inbounds),
+            named=self._words(inbounds, policy_input) if sender is SenderClass.OWNER else NOTHING,
+            mode=policy_input.mode,
+            autonomy=policy_input.autonomy,
+            group=any(inbound.group for inbound in inbounds),
+            channel=origin.channel if origin is not None else "",
+            chat=origin.chat if origin is not None else "",
+            model=policy_input.model,
+            depth=policy_input.depth,
+            answerable=policy_input.reachable or any(map(_is_present, inbounds)),
+            sandbox=policy_input.sandbox,
+            searched=policy_input.searched,
+            private=policy_input.private,
+            heard=(*_heard(inbounds), *policy_input.heard),
+        )
+
+    def _words(self, inbounds: tuple[Inbound, ...], policy_input: PolicyInput) -> Named:
+        own = [inbound for inbound in inbounds if _is_own_words(inbound)]
+        key = tuple(inbound.id for inbound in own)
+        named = self._named.get(key)
+        if named is None:
+            places = self._reader.places
+            named = read_words(
+                [inbound.text for inbound in own],
+                base=places.base,
+                home=places.home,
+                country=self._reader.country,
+                contacts=policy_input.contacts,
+            )
+            self._named[key] = named
+            if len(self._named) > _KEPT:
+                self._named.popitem(last=False)
+        return named
+
+
+def _heard(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
+    """What of others came with these messages."""
+    for inbound in inbounds:
+        if not inbound.label.trusted:
+            yield because("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
+        if any(not quote.label.trusted for quote in inbound.quoted) or holds_pasted(inbound.text):
+            yield because("a quoted or forwarded text")
+        if inbound.attachments:
+            yield because("an attached file")
+
+
+def _is_own_words(inbound: Inbound) -> bool:
+    """Whether the owner wrote this, for this turn: nothing Hob made itself counts, whoever's label it bears."""
+    by_owner = inbound.sender.cls is SenderClass.OWNER and inbound.label.origin is Origin.OWNER
+    return by_owner and inbound.label.trusted and not inbound.hops and not inbound.background
+
+
+def _is_present(inbound: Inbound) -> bool:
+    """Whether the owner waits for the turn and so will see a question."""
+    return inbound.sender.cls is SenderClass.OWNER and not inbound.background and not inbound.hops
+
+
+def _record(call: ToolCall, turn: Turn, verdict: Verdict) -> PolicyDecision:
+    said = "allow" if isinstance(verdict, Allow) else "ask" if isinstance(verdict, Ask) else "deny"
+    return PolicyDecision(turn.id, call.id, call.name, command_hash(call), said, verdict.rule)

@@ -1,0 +1,99 @@
+"""How much may be done without asking: permission modes and autonomy, and what they come to in a trusted context.
+
+`TABLE` is the one place that says so; the page in the documentation is written from it. What a tainted context, a
+sender who is not the owner, or a hard rule adds only makes it stricter.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """What a session permits, strictest first."""
+
+    READ_ONLY = "read-only"
+    GUARDED = "guarded"
+    WORKSPACE = "workspace"
+    FULL = "full"
+
+
+class Autonomy(StrEnum):
+    """How much a session does by itself, least first."""
+
+    SUPERVISED = "supervised"
+    CAUTIOUS = "cautious"
+    AUTONOMOUS = "autonomous"
+
+
+class Act(StrEnum):
+    """What a call comes to, as far as its effects and arguments tell. One call may be several."""
+
+    READ = "read"
+    FETCH = "fetch"
+    WRITE = "write"
+    RUN = "run"
+    ONLINE = "online"
+    PERSIST = "persist"
+    FINAL = "final"
+    SEND = "send"
+    RISK = "risk"
+    CONFIGURE = "configure"
+
+
+class ModeVerdict(StrEnum):
+    """What the table says of an act, mildest first."""
+
+    YES = "yes"
+    NAMED = "named"
+    ASK = "ask"
+    NO = "no"
+
+
+ACTS: Mapping[Act, str] = {
+    Act.READ: "read what the owner opened to tools",
+    Act.FETCH: "fetch an address in the web, ask the search provider",
+    Act.WRITE: "write files so that it can be undone",
+    Act.RUN: "run a command in the sandbox, without network, on files that are versioned",
+    Act.ONLINE: "run a command that reaches hosts the owner's settings allow",
+    Act.PERSIST: "remember, schedule, write skills: what later turns read as instruction",
+    Act.FINAL: "do what cannot be undone",
+    Act.SEND: "send something to somebody",
+    Act.RISK: "run a command that destroys work, takes more rights or shows the environment",
+    Act.CONFIGURE: "change Hob's settings or hooks",
+}
+
+_YES, _NAMED, _ASK, _NO = ModeVerdict.YES, ModeVerdict.NAMED, ModeVerdict.ASK, ModeVerdict.NO
+_Row = tuple[ModeVerdict, ModeVerdict, ModeVerdict]  # supervised, cautious, autonomous
+
+TABLE: Mapping[Act, Mapping[Mode, _Row]] = {
+    act: dict(zip(Mode, rows, strict=True))
+    for act, rows in {
+        #               read-only            guarded                   workspace                full
+        Act.READ: ((_YES, _YES, _YES), (_YES, _YES, _YES), (_YES, _YES, _YES), (_YES, _YES, _YES)),
+        Act.FETCH: ((_YES, _YES, _YES), (_YES, _YES, _YES), (_YES, _YES, _YES), (_YES, _YES, _YES)),
+        Act.WRITE: ((_NO, _NO, _NO), (_ASK, _YES, _YES), (_ASK, _YES, _YES), (_ASK, _YES, _YES)),
+        Act.RUN: ((_NO, _NO, _NO), (_ASK, _YES, _YES), (_ASK, _YES, _YES), (_ASK, _YES, _YES)),
+        Act.ONLINE: ((_NO, _NO, _NO), (_ASK, _YES, _YES), (_ASK, _YES, _YES), (_ASK, _YES, _YES)),
+        Act.PERSIST: ((_NO, _NO, _NO), (_ASK, _YES, _YES), (_ASK, _YES, _YES), (_ASK, _YES, _YES)),
+        Act.FINAL: ((_NO, _NO, _NO), (_ASK, _NAMED, _NAMED), (_ASK, _NAMED, _YES), (_ASK, _YES, _YES)),
+        Act.SEND: ((_NO, _NO, _NO), (_ASK, _NAMED, _NAMED), (_ASK, _NAMED, _NAMED), (_ASK, _NAMED, _YES)),
+        Act.RISK: ((_NO, _NO, _NO), (_ASK, _ASK, _ASK), (_ASK, _ASK, _YES), (_ASK, _YES, _YES)),
+        Act.CONFIGURE: ((_NO, _NO, _NO), (_ASK, _ASK, _ASK), (_ASK, _ASK, _ASK), (_ASK, _ASK, _ASK)),
+    }.items()
+}
+
+
+def look_up(act: Act, mode: Mode, autonomy: Autonomy) -> ModeVerdict:
+    """What the table says."""
+    return TABLE[act][mode][list(Autonomy).index(autonomy)]
+
+
+def table_page() -> str:
+    """The table in Markdown, a column for each mode and level of autonomy."""
+    columns = [(mode, autonomy) for mode in Mode for autonomy in Autonomy]
+    head = " | ".join(f"{mode}, {autonomy}" for mode, autonomy in columns)
+    lines = [f"| what a call does | {head} |", f"|---{'|---' * len(columns)}|"]
+    for act, text in ACTS.items():
+        cells = " | ".join(look_up(act, mode, autonomy) for mode, autonomy in columns)
+        lines.append(f"| {text} | {cells} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,143 @@
+"""What lies where: folders nobody may touch, files that hold secrets, files that later turns or programs obey."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.guard.policy.addresses import is_within, path
+
+_CLOSED_IN_HOME = (
+    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".mozilla", ".local/share/keyrings",
+    ".config/gcloud", ".config/gh", ".config/google-chrome", ".config/chromium", ".docker/config.json", ".netrc",
+    ".git-credentials", ".pypirc", ".vault-token", "Library/Keychains", "Library/Application Support/Google/Chrome",
+)  # fmt: skip
+_CLOSED = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/proc", "/sys", "/dev", "/boot")
+SECRET_NAME = re.compile(
+    r"(?i:\.env(?:\.(?!example$|sample$|template$|dist$).+)?|(?!(?:.*[._-])?(?:example|sample|template|dist)\.env$).+\.env"
+    r"|\.(?:envrc|netrc|npmrc|pypirc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|s3cfg|boto|terraformrc|vault-token)"
+    r"|_netrc|credentials(?:\.json)?|auth\.json|service[-_]?account.*\.json|client_secret.*\.json|(?:.*\.)?kubeconfig"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.*\.(?:pem|key|ppk|p12|pfx|kdbx|keystore|jks|ovpn|keytab)"
+    r"|.*\.tfstate(?:\..*)?|.*\.tfvars(?:\.json)?|.*(?:secret|private).*\.asc|.*secrets?\.(?:json|ya?ml|toml|txt))"
+)
+"""Names of files that usually hold keys or passwords."""
+
+_OBEYED_NAMES = frozenset({
+    "agents.md", "soul.md", "user.md", "tools.md", "identity.md", "memory.md", "claude.md", "claude.local.md",
+    "gemini.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules", ".clinerules", ".roorules",
+    ".goosehints", ".mcp.json", ".aider.conf.yml",
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
+    ".zprofile", ".zlogin", ".zlogout", "config.fish", ".envrc", ".inputrc", ".tmux.conf", ".screenrc",
+    ".gitconfig", ".gitattributes", ".gitmodules", ".vimrc", ".exrc", ".nvimrc", ".gdbinit", ".lldbinit", ".pdbrc",
+    ".pythonrc", ".irbrc", ".rprofile", ".yarnrc", ".yarnrc.yml", "authorized_keys",
+    ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".drone.yml",
+    ".pre-commit-config.yaml", "lefthook.yml", "sitecustomize.py", "usercustomize.py", "conftest.py",
+})  # fmt: skip
+_OBEYED_FOLDERS = (
+    ".git", ".hg", ".svn", ".claude", ".cursor", ".windsurf", ".clinerules", ".roo", ".continue", ".kiro", ".junie",
+    ".vscode", ".idea", ".devcontainer", ".husky", ".github/workflows", ".github/actions", ".github/instructions",
+    ".circleci", ".woodpecker", ".config/fish", ".config/git", ".config/direnv",
+)  # fmt: skip
+_OBEYED_ANYWHERE = "|".join(map(re.escape, sorted((*_OBEYED_NAMES, *_OBEYED_FOLDERS), key=len, reverse=True)))
+_OBEYED_IN_TEXT = re.compile(rf"(?<![\w-])(?:{_OBEYED_ANYWHERE})(?![\w-])", re.IGNORECASE)
+_REPOSITORIES = (".git", ".hg", ".svn")
+_RUN_BY_REPOSITORY = re.compile(
+    r"(?:(?:modules|worktrees)/.*/)?(?:hooks/(?!.*\.sample$).+|config|config\.worktree|info/attributes|hgrc)"
+)
+_CONFIGURING = ("hooks",)
+OBEYED_IN_WORKSPACE = ("skills", "operations", "memory", *_CONFIGURING)
+"""Folders of the workspace whose files Hob obeys or runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Absolute paths. Relative names start at `base`; `closed` are further files and folders that nobody may touch."""
+
+    state: str
+    workspace: str
+    base: str
+    home: str
+    closed: tuple[str, ...] = ()
+
+    def path(self, text: str) -> str:
+        """The normalised path; empty for what can be none."""
+        return path(text, base=self.base, home=self.home)
+
+    def is_state(self, where: str) -> bool:
+        """Whether it is Hob's own state directory, or holds it."""
+        return bool(where) and (is_within(where, self.state) or is_within(self.state, where))
+
+    def is_closed(self, where: str) -> bool:
+        """Whether it is a place of secrets or of the system that no tool has any business in."""
+        own = (f"{self.home}/{name}" for name in _CLOSED_IN_HOME)
+        return any(is_within(where, each) for each in (*self.closed, *_CLOSED, *own))
+
+    def is_obeyed(self, where: str) -> bool:
+        """Whether what stands there is taken as instruction later: by Hob, by other agents, by git or a shell."""
+        folders = (f"{self.workspace}/{each}" for each in OBEYED_IN_WORKSPACE)
+        return is_obeyed_name(where) or any(is_within(where, each) for each in folders)
+
+    def is_told_of(self, where: str) -> bool:
+        """Whether the owner has to hear that a command changed it.
+
+        That is what others obey, but for what git keeps in its own folder: all of that it changes itself, day by day,
+        and only hooks and settings make it run something.
+        """
+        for folder in _REPOSITORIES:
+            inside = where.rpartition(f"/{folder}/")[2] if f"/{folder}/" in where else ""
+            if inside:
+                return _RUN_BY_REPOSITORY.fullmatch(inside) is not None
+        return self.is_obeyed(where)
+
+    def is_configuration(self, where: str) -> bool:
+        """Whether it is code that Hob itself will run."""
+        return any(is_within(where, f"{self.workspace}/{each}") for each in _CONFIGURING)
+
+
+def is_obeyed_name(where: str) -> bool:
+    """Whether a file of this path is usually obeyed, wherever it lies: by agents, git, shells, editors, builders."""
+    plain = where.casefold()
+    return plain.rpartition("/")[2] in _OBEYED_NAMES or any(f"/{each}/" in f"/{plain}/" for each in _OBEYED_FOLDERS)
+
+
+def names_obeyed(text: str) -> bool:
+    """Whether a program's text names such a file."""
+    return _OBEYED_IN_TEXT.search(text) is not None
+
+
+def is_secret_file(where: str) -> bool:
+    """Whether a file of this name usually holds keys or passwords."""
+    return SECRET_NAME.fullmatch(where.rpartition("/")[2]) is not None
+
+
+_PATCHED = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |--- |\+\+\+ |(?:rename|copy) (?:from|to) )(.+)$",
+    re.MULTILINE,
+)
+
+
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
+_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+
+
+def unquoted(name: str) -> str:
+    """A name as git writes it in a diff: in quotes, with the escapes of C, where it holds odd characters."""
+    if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
+        return name.strip('"')
+    plain = name[1:-1].encode("utf-8", "replace")
+    return _ESCAPE.sub(lambda found: _character(found[1]), plain).decode("utf-8", "replace")
+
+
+def _character(escape: bytes) -> bytes:
+    return bytes((int(escape, 8) & 0xFF,)) if escape[:1].isdigit() else _LETTERS.get(escape, escape)
+
+
+def patched_files(patch: str) -> Sequence[str]:
+    """The names of the files that a patch changes, in either form."""
+    found: list[str] = []
+    for each in _PATCHED.finditer(patch):
+        name = unquoted(each[1].partition("\t")[0].strip())
+        if each[0].startswith(("--- ", "+++ ")):
+            name = name[2:] if name[:2] in ("a/", "b/") else name
+        if name != "/dev/null":
+            found.append(name)
+    return tuple(dict.fromkeys(found))

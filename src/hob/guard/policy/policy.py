@@ -1,0 +1,222 @@
+"""The policy: stages in a row, each a pure function from a call and its context to a verdict or nothing.
+
+Every stage is asked and the strictest verdict counts, the earliest stage's where several are equally strict; so no
+order of settings can loosen what another one forbids. What comes out names the rule that decided, and keeps the trail.
+A question of a tainted turn can be answered for one time only, whichever stage has it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hob.core.labels import SenderClass
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.tools import Tier
+from hob.guard.policy.call_analysis import ToolCallAnalysis
+from hob.guard.policy.context import Context
+from hob.guard.policy.hard_rules import HardRules
+from hob.guard.policy.modes import ACTS, Act, ModeVerdict, look_up
+from hob.guard.policy.taint import names_paths, names_recipients, names_what_is_final, taint
+from hob.guard.policy.tool_lists import PROFILES, ToolList
+from hob.guard.settings import PolicySettings, ToolRules
+from hob.guard.shell.findings import ShellSeverity
+from hob.guard.wording.reasons import because
+
+Stage = Callable[[ToolCallAnalysis, Context, PolicySettings], Verdict | None]
+
+_GRANTABLE = frozenset(f"mode.{act}" for act in Act if act not in (Act.PERSIST, Act.CONFIGURE))
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDecisionTrace:
+    """The verdict and how it came about: what each stage said, in order; None where it had nothing to say."""
+
+    verdict: Verdict
+    trail: tuple[tuple[str, Verdict | None], ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """The rule that decided."""
+        return self.verdict.rule
+
+
+def strictness(verdict: Verdict) -> int:
+    """0 for leave, 1 for a question, 2 for one that can be answered for one time only, 3 for a refusal."""
+    match verdict:
+        case Allow():
+            return 0
+        case Ask(rule):
+            return 1 if may_be_granted(rule) else 2
+        case Deny():
+            return 3
+
+
+def may_be_granted(rule: str) -> bool:
+    """Whether the owner may give leave for a session or for ever where this rule asked.
+
+    Only where trusted words led there: never in a tainted turn, never for what persists or changes settings.
+    """
+    return rule in _GRANTABLE
+
+
+class Policy:
+    """The stages of this machine."""
+
+    def __init__(self, hard: HardRules, settings: PolicySettings) -> None:
+        self.settings = settings
+        self.stages: tuple[tuple[str, Stage], ...] = (("hard rules", hard), *STAGES)
+
+    def decide(self, analysis: ToolCallAnalysis, context: Context) -> PolicyDecisionTrace:
+        """The verdict on one call."""
+        trail = tuple((name, stage(analysis, context, self.settings)) for name, stage in self.stages)
+        said = [verdict for _, verdict in trail if verdict is not None]
+        strictest = max(said, key=strictness, default=Allow("nothing.against"))
+        if context.tainted and isinstance(strictest, Ask) and may_be_granted(strictest.rule):
+            strictest = Ask(f"{strictest.rule}.tainted", strictest.reason)
+        answered = strictest if context.answerable else without_anybody(strictest)
+        return PolicyDecisionTrace(answered, trail if answered is strictest else (*trail, ("unattended", answered)))
+
+
+def without_anybody(verdict: Verdict) -> Verdict:
+    """The verdict where nobody can be asked: a question is refused then."""
+    if not isinstance(verdict, Ask):
+        return verdict
+    return Deny("unattended", f"nobody can be asked now, and it needs leave: {verdict.reason}")
+
+
+def profile(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The profile and the lists that hold everywhere."""
+    if ToolList(PROFILES[policy.profile]).refuses(analysis.tool):
+        return Deny(f"profile.{policy.profile}", f"{analysis.tool} is not in the profile {policy.profile}")
+    return _listed("tools", ToolRules(policy.allow, policy.deny), analysis, "by the settings")
+
+
+def provider(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """What the provider, or this very model, may use."""
+    names = (context.model.partition("/")[0], context.model)
+    return _first(policy.providers, names, "provider", analysis, f"to {context.model}")
+
+
+def group(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """What may be used where others read the answer; what is private is read there only if its owner names it."""
+    if not context.group:
+        return None
+    names = ("*", context.channel, f"{context.channel}:{context.chat}")
+    if (refused := _first(policy.groups, names, "group", analysis, "in this group")) is not None:
+        return refused
+    if analysis.reads_private and not (context.sender is SenderClass.OWNER and names_paths(analysis, context)):
+        return Ask("group.private", "others read the answer, and it would show what is yours")
+    return None
+
+
+def sandbox(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """Commands run confined, or by the owner's explicit wish and after a question each time."""
+    if Act.RUN not in analysis.acts:
+        return None
+    if analysis.reading is not None and analysis.reading.runs:
+        if context.sandbox.confined:
+            return _listed("sandbox", policy.sandbox, analysis, "in the sandbox")
+        if not context.sandbox.plain:
+            return Deny("unconfined.refused", "commands run in a sandbox only, and there is none here")
+        return Ask("unconfined.asked", "it would run without a sandbox, with all your rights")
+    return None
+
+
+def depth(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """What agents that other agents started may use."""
+    if context.depth > policy.depth:
+        return Deny("depth", f"no agent acts more than {policy.depth} agents away from a person's message")
+    return _listed("depth", policy.subagents, analysis, "to an agent of an agent") if context.depth else None
+
+
+def sender(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The coarse rule by who speaks: tiers, what is private, and commands that need the owner's leave."""
+    who = context.sender
+    if (refused := _first(policy.senders, (who.value,), "sender", analysis, f"for a {who}")) is not None:
+        return refused
+    most = {
+        SenderClass.OWNER: policy.owner_tier,
+        SenderClass.MEMBER: policy.member_tier,
+        SenderClass.STRANGER: Tier.READ,
+    }[who]
+    if who is SenderClass.OWNER:
+        return _above(analysis, most)
+    if any(finding.severity is ShellSeverity.ASK for finding in analysis.findings):
+        found = next(finding for finding in analysis.findings if finding.severity is ShellSeverity.ASK)
+        return Deny(f"sender.shell.{found.rule}", f"{found.reason}; only the owner may have that done")
+    if who is SenderClass.STRANGER:
+        if analysis.reads_private or analysis.secret_files:
+            return Deny("sender.private", "it would show a stranger what is the owner's")
+        return Deny("sender.tier", "strangers may only read") if analysis.tier > most else None
+    if analysis.secret_files or (analysis.reads_private and policy.member_private == "deny"):
+        return Deny("sender.private", "it would show what is the owner's alone")
+    if analysis.replaces and policy.member_private == "deny":
+        return Deny("sender.private", "it would change what is the owner's alone")
+    if analysis.reads_private and policy.member_private == "ask":
+        return Ask("sender.private", "it would show somebody else what is the owner's")
+    if analysis.replaces and policy.member_private == "ask":
+        return Ask("sender.private", "somebody else would change what is the owner's")
+    return _above(analysis, most)
+
+
+def mode(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The table of modes and autonomy, for each act of the call."""
+    worst: Verdict | None = None
+    for act in Act:
+        if act in analysis.acts:
+            said = _of_table(act, analysis, context)
+            # of several that are fine the last tells the most: to run a command is more than to read
+            if worst is None or isinstance(worst, Allow) or strictness(said) > strictness(worst):
+                worst = said
+    return worst
+
+
+def _of_table(act: Act, analysis: ToolCallAnalysis, context: Context) -> Verdict:
+    rule, kind = f"mode.{act}", context.mode
+    match look_up(act, kind, context.autonomy):
+        case ModeVerdict.YES:
+            return Allow(rule)
+        case ModeVerdict.NAMED if act is Act.FINAL and names_what_is_final(analysis, context):
+            return Allow(f"{rule}.named")
+        case ModeVerdict.NAMED if act is Act.SEND and names_recipients(analysis, context):
+            return Allow(f"{rule}.named")
+        case ModeVerdict.NO:
+            return Deny(rule, f"this session is {kind}, and it would {ACTS[act]}")
+    risk = analysis.risk if act is Act.RISK else ""
+    return Ask(rule, risk or f"it would {ACTS[act]}")
+
+
+def _above(analysis: ToolCallAnalysis, most: int) -> Verdict | None:
+    if analysis.tier <= most:
+        return None
+    tiers = {"tier": str(int(analysis.tier)), "most": str(int(most))}
+    return Ask("sender.tier", because("it is of tier {tier}, above the {most} that goes without leave", **tiers))
+
+
+def _listed(rule: str, rules: ToolRules, analysis: ToolCallAnalysis, where: str) -> Verdict | None:
+    entry = ToolList(tuple(rules.allow), tuple(rules.deny)).refuses(analysis.tool)
+    if not entry:
+        return None
+    why = "is not among the tools allowed" if entry == "allow" else f"is denied ({entry})"
+    return Deny(f"{rule}.{'allow' if entry == 'allow' else 'deny'}", f"{analysis.tool} {why} {where}")
+
+
+def _first(
+    table: Mapping[str, ToolRules], names: tuple[str, ...], rule: str, analysis: ToolCallAnalysis, where: str
+) -> Verdict | None:
+    """The first refusal of the entries of these names: each can only narrow what the others leave."""
+    for name in names:
+        if name in table and (refused := _listed(rule, table[name], analysis, where)) is not None:
+            return refused
+    return None
+
+
+STAGES: tuple[tuple[str, Stage], ...] = (
+    ("profile", profile),
+    ("provider", provider),
+    ("group", group),
+    ("sandbox", sandbox),
+    ("sub-agent depth", depth),
+    ("sender", sender),
+    ("mode", mode),
+    ("effects and taint", taint),
+)

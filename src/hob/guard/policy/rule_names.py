@@ -1,0 +1,64 @@
+"""The names of the rules and what each says, for people. A decision is stored with its rule's name alone.
+
+So nothing of a call's arguments stands in a table that cannot be erased.
+"""
+
+from collections.abc import Mapping
+
+from hob.guard.policy.modes import ACTS
+
+RULES: Mapping[str, str] = {
+    "hard.state": "Hob's own state directory is closed to every tool.",
+    "hard.secrets": "Places of secrets, and secrets themselves, are closed to every tool.",
+    "hard.sandbox": "The settings of the guard and the sandbox are changed by hand only.",
+    "hard.shell": "Commands that destroy disks or devices, bomb the machine or control the system are never run.",
+    "hard.shell.own-state": "Hob's own state is closed, and its commands are the owner's to give.",
+    "profile": "The profile does not hold this tool.",
+    "tools": "The settings deny this tool, or do not allow it.",
+    "provider": "The settings deny this tool to this model.",
+    "agent": "The settings deny this tool to this agent.",
+    "group.allow": "The settings do not allow this tool in this group.",
+    "group.deny": "The settings deny this tool in this group.",
+    "group.private": "What is the owner's is not read where others see the answer.",
+    "unconfined.refused": "Commands run in a sandbox only.",
+    "unconfined.asked": "A command without a sandbox is asked about, each time.",
+    "sandbox": "The settings deny this tool in the sandbox.",
+    "depth": "Agents of agents may do less, and there is a limit to how deep they go.",
+    "sender.tier": "The tool's tier is above that of the sender.",
+    "sender.private": "What is the owner's is neither read nor changed for others.",
+    "sender.shell": "Commands that need the owner's leave are not run for others.",
+    "sender": "The settings deny this tool to this class of senders.",
+    **{
+        f"mode.{act}": f"The session's mode says whether this needs leave: it would {text}."
+        for act, text in ACTS.items()
+    },
+    "taint.configure": "A turn that has read what others wrote changes no settings without leave.",
+    "taint.persists": "What later turns obey is not written in a turn that has read what others wrote.",
+    "taint.risk": "A risky command in a turn that has read what others wrote needs leave.",
+    "taint.secrets": "Files that usually hold keys are not touched in a turn that has read what others wrote.",
+    "taint.network": "A command with network in a turn that has read what others wrote needs leave.",
+    "taint.written": "A command with network needs leave where turns that had read what others wrote changed files.",
+    "taint.final": "What cannot be undone needs leave, unless the owner's words name the file, or whom it goes to.",
+    "taint.url": "An address that neither the owner nor the search provider gave is asked about.",
+    "taint.sends": "What could send data out needs leave, unless the owner's words name where to.",
+    "taint.private": "What is private is not sent along unless the owner's words asked for it.",
+    "rate": "Hob acts only so often within a minute for one sender.",
+    "granted": "The owner gave leave for this very call before.",
+    "approval": "What the owner, or silence, answered.",
+    "approval.unbindable": "Leave is bound to the programs and files that would run, so these have to be known.",
+    "approval.useless": "The tool itself refuses this, so nobody is asked for leave.",
+    "unattended": "Nobody could have been asked.",
+    "unreadable": "The arguments are no JSON object.",
+    "no-record": "The decision could not be stored, and without that nothing is done.",
+    "nothing.against": "No rule speaks against it.",
+}
+
+
+def sentence_of(rule: str) -> str:
+    """What a rule says; that of the rule it is part of where it has no sentence of its own."""
+    name = rule
+    while name:
+        if name in RULES:
+            return RULES[name]
+        name = name.rpartition(".")[0]
+    return ""

@@ -1,0 +1,146 @@
+"""Effects in a tainted context: what could send data out, cannot be undone or persists needs the owner's leave.
+
+The one way round is that the owner's own words of this turn name, literally, the recipient, host or path. Nothing here
+looks at what the model says, so it holds even if the model does whatever an attacker wants.
+"""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote_plus
+
+from hob.core.ports.guard import Ask, Verdict
+from hob.guard.policy.addresses import host_of
+from hob.guard.policy.call_analysis import ToolCallAnalysis
+from hob.guard.policy.context import Context
+from hob.guard.policy.modes import Act
+from hob.guard.policy.overlap import shares
+from hob.guard.settings import PolicySettings
+from hob.guard.wording.reasons import because
+
+_MOST_HEARD = 3
+_ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
+
+
+def taint(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
+    """The stage: the first thing that needs leave, or nothing."""
+    if context.tainted:
+        return next(iter(_needs(analysis, context)), None)
+    if context.written and may_send(analysis):
+        said = "the command could send data out, and {files} may be of others: it was written after reading their words"
+        return Ask("taint.written", because(said, files=", ".join(context.written)))
+    return None
+
+
+def may_send(analysis: ToolCallAnalysis) -> bool:
+    """Whether it is a command that has the network."""
+    return bool(analysis.commands) and not analysis.acts.isdisjoint({Act.ONLINE, Act.SEND})
+
+
+def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
+    if Act.CONFIGURE in analysis.acts:
+        yield Ask("taint.configure", _tainted("it would change settings", context))
+    if Act.PERSIST in analysis.acts:
+        yield Ask("taint.persists", _tainted("later turns would take it for instruction", context))
+    if Act.RISK in analysis.acts:
+        yield Ask("taint.risk", _tainted(analysis.risk or "the command is a risky one", context))
+    if analysis.secret_files:
+        holds = because("{path} usually holds keys", path=analysis.secret_files[0])
+        yield Ask("taint.secrets", _tainted(holds, context))
+    if Act.ONLINE in analysis.acts:
+        yield Ask("taint.network", _tainted("the command could send data out", context))
+    if Act.FINAL in analysis.acts and not names_what_is_final(analysis, context):
+        yield Ask("taint.final", "it cannot be undone, and your own words name no such file")
+    yield from _leaks(analysis, context)
+
+
+def _leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
+    if Act.FETCH in analysis.acts:
+        if url := _unnamed_url(analysis, context):
+            said = because("{url} stands neither in your words nor in what a search gave", url=url)
+            yield Ask("taint.url", said)
+        elif why := _carried(analysis, context):
+            said = because("the address would carry {what}, which your words did not ask for", what=why)
+            yield Ask("taint.private", said)
+    if Act.SEND in analysis.acts:
+        if not names_recipients(analysis, context):
+            yield Ask("taint.sends", "it could send data out, and your own words do not name where to")
+        elif why := private_in(analysis, context):
+            said = because("it would send out {what}, which your words did not ask for", what=why)
+            yield Ask("taint.private", said)
+
+
+def _tainted(reason: str, context: Context) -> str:
+    """The reason, and that the turn has read what others wrote: what that was, as far as it is known."""
+    why = because("this turn has read what others may have written")
+    if context.heard:
+        what = context.heard[0]
+        for other in context.heard[1:_MOST_HEARD]:
+            what = because("{one}, {other}", one=what, other=other)
+        why = because("this turn has read what others may have written ({what})", what=what)
+    return because("{reason}, and {why}", reason=reason, why=why)
+
+
+def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
+    """Whether the owner's words name every file it changes, and it is clear which these are."""
+    return analysis.complete and bool(analysis.paths) and all(map(context.named.path, analysis.paths))
+
+
+def names_what_is_final(analysis: ToolCallAnalysis, context: Context) -> bool:
+    """Whether the owner's words name what cannot be undone: files that it changes, or whom something is sent to."""
+    return names_paths(analysis, context) or (not analysis.paths and names_recipients(analysis, context))
+
+
+def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
+    """Whether the owner's words name everybody and every host that something would go to."""
+    if not analysis.complete or analysis.hosts or analysis.online or analysis.commands:
+        return False
+    named, there = context.named, bool(analysis.recipients or analysis.sent_to)
+    people = all(named.recipient(each, analysis.channel, context.channel) for each in analysis.recipients)
+    return there and people and all(named.url(url) or named.host(host_of(url)) for url in analysis.sent_to)
+
+
+def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
+    """What of the body is private although the owner's words did not ask to send it; empty where nothing is."""
+    for source in analysis.sources:
+        if not context.named.path(source):
+            return because("the file {path}", path=source)
+    if analysis.secret_files:
+        return because("the file {path}", path=analysis.secret_files[0])
+    for name in (name for each in context.private for name in each.names):
+        if not context.named.path(name):
+            return because("what was read from {path}", path=name)
+    return private_text(analysis.body, analysis.personal, context)
+
+
+def private_text(text: str, personal: Iterable[str], context: Context) -> str:
+    """What in a text that leaves is private; empty where nothing is seen to be."""
+    said = context.named.words
+    if any(value.casefold() not in said for value in personal):
+        return "personal data"
+    unnamed = (each for each in context.private if not (each.names and all(map(context.named.path, each.names))))
+    if any(shares(text, each.text) for each in unnamed):
+        return "a passage of what you keep to yourself"
+    return "something encoded" if _ENCODED.search(text) else ""
+
+
+def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
+    """An address that nobody trusted gave; empty where all may be fetched."""
+    if analysis.reading is not None and analysis.reading.searches and analysis.complete:
+        return ""
+    if not analysis.complete or not analysis.urls:
+        return "the address"
+    for url in analysis.urls:
+        if not (context.named.url(url) or url in context.searched or context.named.host(host_of(url))):
+            return url[:300]
+    return ""
+
+
+def _carried(analysis: ToolCallAnalysis, context: Context) -> str:
+    """What of an address that only its host was named for holds private things; empty where nothing does."""
+    made = [url for url in analysis.urls if not (context.named.url(url) or url in context.searched)]
+    if not made:
+        return ""
+    for each in context.private:
+        if each.names:  # in whatever disguise, and a few letters at a time
+            return because("what was read from {path}", path=each.names[0])
+    return private_text(" ".join(map(unquote_plus, made)), analysis.personal, context)

@@ -1,0 +1,1 @@
+"""Looking texts over: known secrets, attempts to steer Hob, forwarded words."""

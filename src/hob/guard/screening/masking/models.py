@@ -1,0 +1,106 @@
+"""A model whose answers hold no known secret, and which is told none."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import cast
+
+from hob.core.errors import ModelError
+from hob.core.models import (
+    AssistantMessage,
+    ModelEvent,
+    ModelMessage,
+    ModelReply,
+    ModelRequest,
+    ReasoningDelta,
+    Route,
+    TextDelta,
+)
+from hob.core.ports.model import CanName, Model, Routes
+from hob.core.tools import ToolCall
+from hob.guard.screening.masking.known_secrets import KnownSecrets
+
+
+class MaskedModel:
+    """Implements `Model` over another. Before anything is journalled, shown or hashed, so that all see the same."""
+
+    def __init__(self, model: Model, known: KnownSecrets) -> None:
+        self._model = model
+        self._known = known
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """The answer without secrets. What may be the beginning of one is held back until it is known to be none."""
+        text, reasoning = self._known.stream(), self._known.stream()
+        # every model's stream is an asynchronous generator; closing it ends the request
+        stream = cast(AsyncGenerator[ModelEvent, None], self._model.stream(self._asked(request)))
+        try:
+            async with aclosing(stream) as events:
+                async for event in events:
+                    kind = type(event)
+                    if kind is TextDelta or kind is ReasoningDelta:
+                        piece = (text if kind is TextDelta else reasoning).feed(event.text)  # type: ignore[union-attr]
+                        if piece:
+                            yield event if piece == event.text else kind(piece)  # type: ignore[union-attr]
+                    elif kind is ModelReply:
+                        if rest := reasoning.finish():
+                            yield ReasoningDelta(rest)
+                        if rest := text.finish():
+                            yield TextDelta(rest)
+                        yield self._answered(cast(ModelReply, event))
+                    else:
+                        yield event
+        except ModelError as error:  # a provider may quote what it was sent
+            error.args = (self._known(str(error)),)
+            raise
+
+    def _asked(self, request: ModelRequest) -> ModelRequest:
+        known = self._known
+        system, messages = known(request.system), tuple(map(self._said, request.messages))
+        if system is request.system and all(new is old for new, old in zip(messages, request.messages, strict=True)):
+            return request
+        return replace(request, system=system, messages=messages)
+
+    def _said(self, message: ModelMessage) -> ModelMessage:
+        text = self._known(message.text)
+        if isinstance(message, AssistantMessage) and message.calls:
+            calls = self._calls(message.calls)
+            if calls is not message.calls:
+                return replace(message, text=text, calls=calls)
+        return message if text is message.text else replace(message, text=text)
+
+    def _answered(self, reply: ModelReply) -> ModelReply:
+        known, sealed = self._known, reply.continuation
+        if sealed is not None and known(sealed.data) is not sealed.data:
+            sealed = None  # changed, its provider would refuse it; without it the turn goes on
+        return replace(
+            reply,
+            text=known(reply.text),
+            reasoning=known(reply.reasoning),
+            calls=self._calls(reply.calls),
+            continuation=sealed,
+        )
+
+    def _calls(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+        if all(self._known(call.arguments) is call.arguments for call in calls):
+            return calls
+        return tuple(replace(call, arguments=self._known(call.arguments)) for call in calls)
+
+
+class MaskedRouting(MaskedModel):
+    """Implements `Routes` and `CanName` too, over a model that does."""
+
+    async def route(self, request: ModelRequest) -> Route:
+        try:
+            return await cast(Routes, self._model).route(request)
+        except ModelError as error:
+            error.args = (self._known(str(error)),)
+            raise
+
+    async def default_model(self) -> str:
+        return await cast(CanName, self._model).default_model()
+
+
+def masked_model(model: Model, known: KnownSecrets) -> Model:
+    """This model without secrets; it routes and names itself where this one does."""
+    routes = isinstance(model, Routes) and isinstance(model, CanName)
+    return (MaskedRouting if routes else MaskedModel)(model, known)

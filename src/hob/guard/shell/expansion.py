@@ -1,0 +1,236 @@
+"""Words to values in a state: quotes removed, parameters expanded, fields split (POSIX.1-2024, XCU 2.6)."""
+
+import re
+from typing import NamedTuple
+
+from hob.guard.shell.lexer import LENGTH
+from hob.guard.shell.parameters import cased, replaced, substring, trimmed
+from hob.guard.shell.tree import Assignment, Channel, Output, Parameter, Part, Redirect, Script, Sum, Text, Word
+from hob.guard.shell.values import ANY, HERE, capped, globbed, is_known
+from hob.guard.shell.variables import GIVEN, ShellState, Value
+
+_SET_IN_SUM = re.compile(r"([A-Za-z_]\w*)\s*(?:\+\+|--|<<=|>>=|[-+*/%&|^]?=(?!=))|(?:\+\+|--)([A-Za-z_]\w*)")
+_NUMBER = re.compile(r"\s*-?\d{1,18}\s*")
+_SPACES = re.compile(r"[ \t\n]+")
+
+
+class Feed(NamedTuple):
+    """What comes in at a command's input, and the programs that write it."""
+
+    text: str
+    names: tuple[str, ...] = ()
+
+
+class Expander:
+    """Expands words in a state that changes. The walker adds what substitutions run."""
+
+    def __init__(self, choice: int, unset: str) -> None:
+        self.choice = choice  # which of several possible values of a variable is taken
+        self.unset = unset  # what a variable is that nobody has set
+        self.state = ShellState()
+        self.widest = 1  # values of one variable
+        self.met_unset = False
+        self.reads: dict[str, None] = {}  # variables of the environment
+        self.channels: dict[str, Feed] = {}  # what can be read from the files of process substitutions
+
+    def capture(self, script: Script) -> Feed:
+        """Run a substitution: what it writes."""
+        raise NotImplementedError
+
+    def text(self, word: Word) -> str:
+        """The word as one value, as in assignments and redirections."""
+        parts = word.parts
+        if len(parts) == 1 and type(parts[0]) is Text:
+            return parts[0].value
+        return capped("".join(map(self._joined, parts)))
+
+    def fields(self, word: Word) -> list[str]:
+        """The word as arguments: none, one or many."""
+        parts = word.parts
+        if len(parts) == 1 and type(parts[0]) is Text:
+            return [parts[0].value]
+        found: list[str] = []
+        current: str | None = None
+        for part in parts:
+            if type(part) is Text:
+                current = (current or "") + part.value
+                continue
+            pieces, begins, ends = self._pieces(part)
+            if begins and current is not None:
+                found.append(current)
+                current = None
+            for at, piece in enumerate(pieces):
+                if at:
+                    found.append(current or "")
+                    current = None
+                current = (current or "") + piece
+            if ends and current is not None and pieces:
+                found.append(current)
+                current = None
+        if current is not None:
+            found.append(current)
+        return [capped(each) for each in found]
+
+    def _pieces(self, part: Part) -> tuple[list[str], bool, bool]:
+        """What the part adds, divided into fields; does it begin and end with a blank?"""
+        value = self._expanded(part)
+        quoted = not isinstance(part, Parameter | Output) or part.quoted
+        if isinstance(value, tuple):
+            if not quoted:
+                value = tuple(piece for each in value for piece in self._divided(each)[0])
+            return list(value), False, False
+        return ([value], False, False) if quoted else self._divided(value)
+
+    def _divided(self, value: str) -> tuple[list[str], bool, bool]:
+        """The fields of a text; does it begin and end with a blank?"""
+        separators = self._separators()
+        if separators == "":
+            return ([globbed(value)] if value else []), False, False
+        if separators is not None and not set(separators) & set(" \t\n"):  # each divides, and empty fields stay
+            ends = value.endswith(tuple(separators))
+            pieces = re.split(f"[{re.escape(separators)}]", globbed(value[:-1] if ends else value))
+            return (pieces if value else []), False, ends
+        split = _SPACES if separators is None else re.compile(f"[{re.escape(separators)}]+")
+        pieces = split.split(globbed(value))
+        begins, ends = len(pieces) > 1 and not pieces[0], len(pieces) > 1 and not pieces[-1]
+        return [piece for piece in pieces if piece], begins, ends
+
+    def _separators(self) -> str | None:
+        if "IFS" not in self.state.variables:
+            return None
+        value = self._chosen("IFS")
+        return value if isinstance(value, str) and is_known(value) and len(value) < 64 else None
+
+    def _joined(self, part: Part) -> str:
+        value = part.value if type(part) is Text else self._expanded(part)
+        return value if isinstance(value, str) else " ".join(value)
+
+    def _expanded(self, part: Part) -> str | tuple[str, ...]:
+        match part:
+            case Text(value, _):
+                return value
+            case Parameter():
+                return self._parameter(part)
+            case Output(script, _):
+                return self.capture(script).text.rstrip("\n")
+            case Channel(script, direction):
+                path = f"/dev/fd/{63 + len(self.channels)}"
+                self.channels[path] = Feed("")
+                written = self.capture(script)
+                self.channels[path] = written if direction == "<" else Feed(ANY)
+                return path
+            case Sum(parts, shows):
+                text = "".join(map(self._joined, parts))
+                for found in _SET_IN_SUM.finditer(text):
+                    self.state.assign(found[1] or found[2], ANY)
+                return (text.strip() if _NUMBER.fullmatch(text) else ANY) if shows else ""
+
+    # parameters
+
+    def _parameter(self, part: Parameter) -> str | tuple[str, ...]:
+        operator = part.operator
+        if operator[:1] == "!":
+            name = self.value(part.name)
+            known = isinstance(name, str) and is_known(name) and operator == "!" and not part.subscript
+            value: Value = self.value(str(name)) if known else ANY
+            operator = "" if known else operator[1:]
+        elif operator == LENGTH:
+            value = self.value(part.name)
+            return str(len(value)) if isinstance(value, str) and is_known(value) else ANY
+        else:
+            value = self.value(part.name)
+        if value is None and part.subscript == "@" and not operator:
+            value = ()
+        if isinstance(value, tuple):
+            value = self._element(value, part)
+        if isinstance(value, tuple):
+            return value if not operator else ANY
+        argument = "".join(map(self._joined, part.argument))
+        return self._operated(part.name, operator, value, argument)
+
+    def _operated(self, name: str, operator: str, value: Value, argument: str) -> str:
+        self.met_unset = self.met_unset or value is None
+        if operator.lstrip(":") in ("-", "=", "+"):
+            return self._replaced(name, operator, value if isinstance(value, str) else None, argument)
+        text = value if isinstance(value, str) else self.unset
+        match operator:
+            case "" | ":?" | "?":
+                return text
+            case ":":
+                return substring(text, argument) if text else text
+            case "#" | "##" | "%" | "%%":
+                return trimmed(text, operator, argument) if text else text
+            case "/" | "//" | "/#" | "/%":
+                return replaced(text, operator, argument) if text else text
+            case "^" | "^^" | "," | ",,":
+                return cased(text, operator)
+        return ANY
+
+    def _replaced(self, name: str, operator: str, value: str | None, argument: str) -> str:
+        """`${name:-argument}` and its kin. What is not set is perhaps set by the environment: see `unset`."""
+        if operator.endswith("+"):
+            return argument if value or (value is None and self.unset) else ""
+        if value is not None and (value or operator[0] != ":"):
+            return value
+        result = argument if not self.unset or value is not None else ANY
+        if operator.endswith("="):
+            self.state.assign(name, result)
+        return result
+
+    def _element(self, value: tuple[str, ...], part: Parameter) -> Value:
+        """An element of an array, or all of them."""
+        if part.name in ("@", "*") or part.subscript in ("@", "*"):
+            if part.quoted and "*" in (part.name, part.subscript):
+                separators = self._separators()
+                return (" " if separators is None else separators[:1]).join(value)
+            return value
+        if part.subscript and not part.subscript.lstrip("-").isdigit():
+            return ANY
+        at = int(part.subscript[:6] or 0)
+        return value[at] if -len(value) <= at < len(value) else None
+
+    def value(self, name: str) -> Value:
+        """What the parameter is in this reading; None where nothing sets it."""
+        if name in self.state.variables:
+            return self._chosen(name)
+        if name in ("@", "*"):
+            return (ANY,) if self.state.positional is None else self.state.positional
+        if name.isdigit() and name != "0":
+            positional = self.state.positional
+            if positional is None:
+                return ANY
+            return positional[int(name) - 1] if int(name[:4]) <= len(positional) else None
+        if name[0].isalpha() or name[0] == "_":
+            self.reads[name] = None
+        if name == "PWD":
+            return self.directory
+        return GIVEN.get(name)
+
+    def _chosen(self, name: str) -> Value:
+        values = self.state.variables[name]
+        self.widest = max(self.widest, len(values))
+        return values[min(self.choice, len(values) - 1)]
+
+    @property
+    def directory(self) -> str:
+        """The working directory in this reading."""
+        places = self.state.directories
+        self.widest = max(self.widest, len(places))
+        return places[min(self.choice, len(places) - 1)] or HERE
+
+    def assigned(self, item: Assignment) -> Value:
+        """The value that the assignment gives."""
+        old = self.value(item.name) if item.appends else None
+        if item.items is not None:
+            fields = tuple(field for word in item.items for field in self.fields(word))
+            return (*(old if isinstance(old, tuple) else () if old is None else (old,)), *fields)
+        new = self.text(item.value) if item.value is not None else ""
+        if isinstance(old, tuple):
+            return (*old, new)
+        return capped((old or "") + new)
+
+    def body(self, redirect: Redirect) -> str:
+        """The text of a here-document or here-string."""
+        if redirect.body is None:
+            return self.text(redirect.target) + "\n"
+        return capped("".join(map(self._joined, redirect.body)))

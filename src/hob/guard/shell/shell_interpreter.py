@@ -1,0 +1,444 @@
+"""From the tree to the simple commands that will run: substitutions, functions, and what programs run in turn.
+
+A text is read once for each combination of values that matters: where a variable has several possible values, the
+n-th reading takes the n-th of each. One reading takes what is not set as empty, which it is unless the environment
+sets it; another as unknown.
+"""
+
+from dataclasses import replace
+
+from hob.guard.shell.builtins import perform
+from hob.guard.shell.commands import NOTHING, Code, Redirection, Runs, SimpleCommand
+from hob.guard.shell.expansion import Expander, Feed
+from hob.guard.shell.loose import loose
+from hob.guard.shell.names import FEARED
+from hob.guard.shell.outputs import files_of, written
+from hob.guard.shell.parser import DECLARING, parse
+from hob.guard.shell.recursion import CallGraph, is_endless, names_itself
+from hob.guard.shell.tree import Block, Function, Node, Pipeline, Redirect, Script, Simple, Step, SyntaxProblem
+from hob.guard.shell.values import ANY, capped
+from hob.guard.shell.variables import ShellState
+from hob.guard.shell.wrappers import runs_of
+from hob.guard.wording.reasons import because
+
+_MOST_COMMANDS = 600  # simple commands that are followed in one reading
+_MOST_TEXT = 200_000  # characters of nested texts
+_MOST_ITEMS = 12  # values of a loop's variable
+_DEEPEST = 16  # commands and texts inside of each other
+_INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+
+
+class ShellInterpreter(Expander):
+    """One reading of a text."""
+
+    def __init__(self, choice: int, unset: str) -> None:
+        super().__init__(choice, unset)
+        self.commands: list[SimpleCommand] = []
+        self.problems: dict[SyntaxProblem, None] = {}
+        self.bombs: dict[str, None] = {}
+        self.files: dict[str, Feed] = {}  # what this text itself writes into files
+        self.calls = CallGraph()
+        self.followed: set[str] = set()  # functions that were called
+        self._via: tuple[str, ...] = ()
+        self._background = False
+        self._depth = 0
+        self._text_left = _MOST_TEXT
+
+    def whole(self, text: str) -> None:
+        """Follow a text, and the functions that it defines and does not call."""
+        self.read(text)
+        for name, function in list(self.state.functions.items()):
+            if name not in self.followed:
+                self.state.positional = None
+                self._call(name, function, None)
+        self.bombs.update(self.calls.bombs())
+
+    def problem(self, reason: str, text: str) -> None:
+        """Note what is not understood."""
+        self.problems[SyntaxProblem(reason, text)] = None
+
+    # texts and lists
+
+    def read(self, text: str, stdin: Feed | None = None, wanted: bool = False) -> str:
+        """Follow a text in the present state; what it writes."""
+        self._text_left -= len(text)
+        if self._text_left < 0 or self._depth >= _DEEPEST:
+            self.problem("there is too much in it to follow", text)
+            return ANY
+        self._depth += 1
+        parsed = parse(text)
+        for problem in parsed.problems:
+            self.problems[problem] = None
+        if ANY in text:
+            self.problem("text that is not known runs as commands", text)
+        out = self.script(parsed.script, stdin, wanted)
+        if parsed.rest:
+            for argv in loose(parsed.rest):
+                self.run(argv, " ".join(argv), stdin)
+            out = ANY
+        self._depth -= 1
+        return out
+
+    def script(self, script: Script, stdin: Feed | None, wanted: bool) -> str:
+        """Follow a list of commands; what they write, where it is wanted."""
+        out: list[str] = []
+        at = 0
+        while at < len(script):
+            end = at + 1
+            while end < len(script) and script[end].joined in ("&&", "||"):
+                end += 1
+            out.append(self._chain(script[at:end], stdin, wanted))
+            at = end
+        return capped("".join(out)) if wanted else ANY
+
+    def _chain(self, chain: Script, stdin: Feed | None, wanted: bool) -> str:
+        """Commands joined by `&&` and `||`: after them, each may have been the last that ran."""
+        first = chain[0]
+        background, before = self._background, self.state.copy() if first.background else None
+        self._background = background or first.background
+        out = self._step(first, stdin, wanted)
+        if len(chain) > 1:
+            after = self.state.copy()
+            self.calls.branches += 1
+            for step in chain[1:]:
+                if step.joined == "||":  # what stands before may have failed anywhere
+                    self.state.join(after)
+                out += self._step(step, stdin, wanted)
+            self.calls.branches -= 1
+            self.state.join(after)
+        if before is not None:
+            self.state.restore(before)
+        self._background = background
+        return out
+
+    def _step(self, step: Step, stdin: Feed | None, wanted: bool) -> str:
+        stages = step.pipeline.stages
+        if len(stages) == 1:
+            return self.node(stages[0], stdin, wanted)
+        return self._pipeline(step.pipeline, stdin, wanted)
+
+    def _pipeline(self, pipeline: Pipeline, stdin: Feed | None, wanted: bool) -> str:
+        """Commands that feed each other, each in a subshell of its own; what the last one writes."""
+        out, feed = ANY, stdin
+        self.calls.enter_pipeline(pipeline, self.state.functions)
+        for at, stage in enumerate(pipeline.stages):
+            before, begun = self.state.copy(), len(self.commands)
+            out = self.node(stage, feed, wanted or at < len(pipeline.stages) - 1)
+            before_it = feed.names if feed else ()
+            feed = Feed(out, tuple(dict.fromkeys((*before_it, *self._names_since(begun)))))
+            self.state.restore(before)
+        self.calls.leave_pipeline()
+        return out
+
+    def capture(self, script: Script) -> Feed:
+        """Run a substitution in a subshell: what it writes."""
+        before, begun, via = self.state.copy(), len(self.commands), self._via
+        self._via = (*via, "$( )")
+        out = self.script(script, None, True)
+        self._via = via
+        self.state.restore(before)
+        return Feed(out, self._names_since(begun))
+
+    def _names_since(self, begun: int) -> tuple[str, ...]:
+        """The programs followed since then."""
+        return tuple(dict.fromkeys(command.name for command in self.commands[begun:] if command.argv))
+
+    # commands
+
+    def node(self, node: Node, stdin: Feed | None, wanted: bool) -> str:
+        """Follow one command; what it writes."""
+        if isinstance(node, Simple):
+            return self._simple(node, stdin, wanted)
+        if isinstance(node, Function):
+            self.state.functions[node.name] = node
+            return ""
+        if not node.redirects:
+            return self._block(node, stdin, wanted)
+        redirections, feed = self._redirections(node.redirects)
+        feed = feed or stdin
+        self._record((), node.text, redirections, (), feed, NOTHING)
+        begun = len(self.commands)
+        out = self._block(node, feed, wanted or _writes(redirections))
+        return self._kept(redirections, Feed(out, self._names_since(begun))) if _writes(redirections) else out
+
+    def _block(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+        match node.kind:
+            case "group":
+                return self.script(node.scripts[0], stdin, wanted)
+            case "subshell":
+                before = self.state.copy()
+                out = self.script(node.scripts[0], stdin, wanted)
+                self.state.restore(before)
+                return out
+            case "test" | "arithmetic":
+                for word in node.words:
+                    self.text(word)
+                if node.kind == "arithmetic":  # for other shells these may be two subshells
+                    for argv in loose(node.text):
+                        if argv[0] in FEARED:
+                            self.run(argv, node.text, stdin)
+                return ""
+        self.calls.branches += 1
+        match node.kind:
+            case "if":
+                out = self._if(node, stdin, wanted)
+            case "case":
+                out = self._case(node, stdin, wanted)
+            case "while" | "until":
+                out = self._while(node, stdin, wanted)
+            case _:
+                out = self._for(node, stdin, wanted)
+        self.calls.branches -= 1
+        return out
+
+    def _if(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+        out: list[str] = []
+        after: list[ShellState] = []
+        scripts = node.scripts
+        for at in range(0, len(scripts), 2):
+            out.append(self.script(scripts[at], stdin, wanted))
+            if at + 1 == len(scripts):  # else
+                break
+            tested = self.state.copy()
+            out.append(self.script(scripts[at + 1], stdin, wanted))
+            after.append(self.state)
+            self.state = tested
+        for state in after:
+            self.state.join(state)
+        return _one_of(out)
+
+    def _case(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+        for word in node.words:
+            self.text(word)
+        before = self.state.copy()
+        out: list[str] = [ANY]
+        for script in node.scripts:
+            after, self.state = self.state, before.copy()
+            out.append(self.script(script, stdin, wanted))
+            self.state.join(after)
+        return _one_of(out)
+
+    def _for(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+        if not node.name:  # for ((;;))
+            self.text(node.words[0])
+            return self._body(node, stdin, wanted, node.text.split("((")[1].replace(" ", "").startswith(";;"))
+        values = [value for word in node.words for value in self.fields(word)]
+        if len(values) > _MOST_ITEMS:  # of mere numbers, the last stands for those that are left out
+            values[_MOST_ITEMS:] = [values[-1] if all(map(str.isdecimal, values)) else ANY]
+        out: list[str] = []
+        for value in values:
+            self.state.assign(node.name, value)
+            out.append(self._body(node, stdin, wanted, False))
+        return "".join(out)
+
+    def _while(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+        begun = len(self.commands)
+        self.script(node.scripts[0], stdin, False)
+        return self._body(node, stdin, wanted, is_endless(node, self.commands[begun:]))
+
+    def _body(self, node: Block, stdin: Feed | None, wanted: bool, endless: bool) -> str:
+        before, begun = self.state.copy(), len(self.commands)
+        out = self.script(node.scripts[-1], stdin, wanted)
+        self.state.join(before)
+        if endless:
+            self.calls.look_at_loop(node.text, self.commands[begun:])
+        return out
+
+    def _simple(self, node: Simple, stdin: Feed | None, wanted: bool) -> str:
+        reads, self.reads = self.reads, {}
+        argv = tuple([field for word in node.words for field in self.fields(word)])
+        assigned = [(item.name, self.assigned(item)) for item in node.assignments]
+        redirections, feed = self._redirections(node.redirects) if node.redirects else ((), None)
+        feed = feed or stdin
+        if node.words and names_itself(node) and (self._background or self.calls.piped):
+            self.bombs[node.text] = None
+        lasting = not argv or node.words[0].literal in DECLARING
+        before = {name: self.state.variables.get(name) for name, _ in assigned}
+        for name, value in assigned:
+            self.state.assign(name, value)
+        flat = tuple((name, value if isinstance(value, str) else " ".join(value or ())) for name, value in assigned)
+        writes = _writes(redirections)
+        out = self._run(argv, node.text, feed, wanted or writes, redirections, flat)
+        if not lasting:
+            for name, old in before.items():
+                if old is None:
+                    self.state.variables.pop(name, None)
+                else:
+                    self.state.variables[name] = old
+        self.reads = reads
+        return self._kept(redirections, Feed(out, argv[:1])) if writes else out
+
+    def run(self, argv: tuple[str, ...], text: str, stdin: Feed | None, via: str = "", wanted: bool = False) -> str:
+        """Follow a command that another one runs; what it writes."""
+        before = self._via
+        if via:
+            self._via = (*before, via)
+        out = self._run(argv, text, stdin, wanted, (), ())
+        self._via = before
+        return out
+
+    def _run(
+        self,
+        argv: tuple[str, ...],
+        text: str,
+        stdin: Feed | None,
+        wanted: bool,
+        redirections: tuple[Redirection, ...],
+        assigned: tuple[tuple[str, str], ...],
+    ) -> str:
+        if not argv:
+            self._record(argv, text, redirections, assigned, stdin, NOTHING)
+            return ""
+        function = self.state.functions.get(argv[0])
+        if function is not None or self.calls.is_within(argv[0]):
+            if redirections or assigned:
+                self._record((), text, redirections, assigned, stdin, NOTHING)
+            return self._called(argv, function, stdin, wanted)
+        incoming = None if stdin is None else stdin.text
+        runs = runs_of(argv, incoming)
+        if "/" in argv[0] and argv[0].removeprefix("./") in self.files:
+            runs = replace(runs, scripts=(argv[0],))
+        if runs is not NOTHING:
+            runs = self._resolved(runs, stdin)
+        self._record(argv, text, redirections, assigned, stdin, runs)
+        done = perform(self, argv, stdin)
+        if done is not None:
+            return done
+        for path, content in files_of(argv, incoming).items():
+            self.files[path.removeprefix("./")] = Feed(content, (argv[0],))
+        if runs == NOTHING:
+            return written(argv, incoming) if wanted else ANY
+        return self._follow(runs, argv, stdin, wanted)
+
+    def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: Feed | None, wanted: bool) -> str:
+        """What the program runs; its output where it is one command's."""
+        if self._depth >= _DEEPEST:
+            raise TooMuch
+        self._depth += 1
+        name = argv[0].rpartition("/")[2]
+        out = [self.run(inner, " ".join(inner), stdin, name, wanted) for inner in runs.commands]
+        before, via = self.state.copy(), self._via
+        self._via = (*via, name)
+        for text, positional in runs.shell:
+            self.state.positional = positional[1:]
+            if positional:
+                self.state.assign("0", positional[0])
+            out.append(self.read(text, stdin, wanted))
+            self.state.restore(before)
+        self._via = via
+        self._depth -= 1
+        return out[0] if len(out) == 1 else ANY
+
+    def _resolved(self, runs: Runs, stdin: Feed | None) -> Runs:
+        """With the texts of scripts that this text itself has written, or that come in at the input."""
+        shell, code, scripts = list(runs.shell), list(runs.code), []
+        opaque, language = runs.opaque, runs.language
+        feeds: list[Feed] = []
+        for path in runs.scripts:
+            if path in _INPUTS:
+                feeds.append(stdin or Feed(ANY))
+            elif path in self.channels:
+                feeds.append(self.channels[path])
+            elif (found := self.files.get(path.removeprefix("./"))) is not None:
+                feeds.append(found)
+                scripts.append(path)
+            else:
+                scripts.append(path)
+        if runs.takes_input and stdin is not None:
+            feeds.append(stdin)
+        for feed in feeds:
+            if ANY in feed.text:
+                names = " and ".join(feed.names)
+                opaque = because("it runs what {name} writes", name=names or "another program")
+            elif language == "sh":
+                shell.append((feed.text, ()))
+            else:
+                code.append(Code(language, feed.text))
+        return replace(runs, shell=tuple(shell), code=tuple(code), scripts=tuple(scripts), opaque=opaque)
+
+    def _called(self, argv: tuple[str, ...], function: Function | None, stdin: Feed | None, wanted: bool) -> str:
+        name = argv[0]
+        self.calls.add(name, self._background)
+        if function is None or self.calls.is_within(name):
+            return ANY
+        positional, self.state.positional = self.state.positional, argv[1:]
+        out = self._call(name, function, stdin, wanted)
+        self.state.positional = positional
+        return out
+
+    def _call(self, name: str, function: Function, stdin: Feed | None, wanted: bool = False) -> str:
+        self.followed.add(name)
+        self.calls.enter(name, function.text)
+        out = self.node(function.body, stdin, wanted)
+        self.calls.leave()
+        return out
+
+    def _record(
+        self,
+        argv: tuple[str, ...],
+        text: str,
+        redirections: tuple[Redirection, ...],
+        assigned: tuple[tuple[str, str], ...],
+        stdin: Feed | None,
+        runs: Runs,
+    ) -> None:
+        if len(self.commands) >= _MOST_COMMANDS:
+            raise TooMuch
+        self.commands.append(
+            SimpleCommand(
+                argv[0].rpartition("/")[2] if argv else "",
+                argv,
+                text,
+                self.directory,
+                self._via,
+                redirections,
+                assigned,
+                tuple(self.reads),
+                stdin.names if stdin is not None else (),
+                stdin.text if stdin is not None else None,
+                runs,
+                self._background,
+            )
+        )
+
+    # redirections
+
+    def _redirections(self, redirects: tuple[Redirect, ...]) -> tuple[tuple[Redirection, ...], Feed | None]:
+        """Where descriptors lead, and what comes in at the input."""
+        found: list[Redirection] = []
+        feed: Feed | None = None
+        for redirect in redirects:
+            if redirect.operator in ("<<", "<<-", "<<<"):
+                target = self.body(redirect)
+                feed = Feed(target)
+            else:
+                target = self.text(redirect.target)
+                if redirect.operator == "<" and redirect.descriptor in ("", "0"):
+                    feed = self.channels.get(target) or self.files.get(target) or Feed(ANY, (target,))
+            found.append(Redirection(redirect.operator, target, redirect.descriptor))
+        return tuple(found), feed
+
+    def _kept(self, redirections: tuple[Redirection, ...], feed: Feed) -> str:
+        """Remember what is written into files, as they may be run later on; nothing is left for the output."""
+        for redirection in redirections:
+            if redirection.operator in (">", ">|", ">>") and redirection.descriptor in ("", "1"):
+                old = self.files.get(redirection.target) if redirection.operator == ">>" else None
+                text = capped((old.text if old else "") + feed.text)
+                self.files[redirection.target.removeprefix("./")] = Feed(text, feed.names)
+        return ""
+
+
+class TooMuch(Exception):
+    """More would run than is followed."""
+
+
+def _writes(redirections: tuple[Redirection, ...]) -> bool:
+    return any(
+        each.operator[0] == ">" and each.operator != ">&" and each.descriptor in ("", "1") for each in redirections
+    )
+
+
+def _one_of(out: list[str]) -> str:
+    """What one of several branches writes: known where only one writes at all."""
+    some = [each for each in out if each]
+    return some[0] if len(some) == 1 else ANY if some else ""

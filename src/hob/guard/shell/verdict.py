@@ -1,0 +1,111 @@
+"""What is to be said about a command: every rule looks at every simple command that may run."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hob.guard.shell.analysis import analyse
+from hob.guard.shell.command_context import Rule, Scene
+from hob.guard.shell.commands import Analysis
+from hob.guard.shell.findings import ShellFinding, ShellSeverity
+from hob.guard.shell.places import Map
+from hob.guard.shell.rules import (
+    code,
+    control,
+    deletion,
+    devices,
+    environment,
+    network,
+    packages,
+    permissions,
+    remote,
+    secrets,
+    versions,
+)
+from hob.guard.shell.rules import execution as running
+from hob.guard.shell.rules import trusted_files as obeying
+from hob.guard.shell.values import is_known
+from hob.guard.wording.reasons import because
+
+_PARTS = (deletion, devices, control, permissions, versions, secrets, network, packages, remote, environment, running)
+_RULES: dict[str, tuple[Rule, ...]] = {}
+for _part in _PARTS:
+    for _name, _rule in _part.RULES.items():
+        _RULES[_name] = (*_RULES.get(_name, ()), _rule)
+
+_DEEPEST = 2  # commands in texts of programs in commands
+
+
+def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "") -> tuple[ShellFinding, ...]:
+    """What was found, the worst first; nothing where the command only reads and builds in the workspace.
+
+    `cwd`, `workspace` and `home` are absolute paths; an empty `home` is guessed from the others. Never raises.
+    """
+    found: dict[ShellFinding, None] = {}
+    for problem in analysis.problems:
+        found[ShellFinding(ShellSeverity.ASK, problem.rule, problem.reason, problem.text[:200])] = None
+    for text in analysis.bombs:
+        found[ShellFinding(ShellSeverity.REFUSE, "fork-bomb", "it starts copies of itself without end", text[:200])] = (
+            None
+        )
+    for name in environment.shadowed(analysis.functions):
+        found[
+            ShellFinding(ShellSeverity.ASK, "shadowing", because("it gives {name} another meaning", name=name), name)
+        ] = None
+    places = Map(cwd, workspace, home)
+    for command in (*analysis.commands, *analysis.others):
+        for finding in judged(Scene(command, places, refusals)):
+            found[finding] = None
+    return tuple(sorted(found, key=lambda finding: -finding.severity))
+
+
+def judged(scene: Scene) -> Iterator[ShellFinding]:
+    """What the rules say about one command."""
+    command = scene.command
+    if command.redirections:
+        yield from deletion.redirected(scene)
+        yield from network.devices(scene)
+    if command.assignments or "=" in command.text:
+        yield from environment.assignments(scene)
+    if command.reads:
+        yield from secrets.variables(scene)
+    yield from secrets.read(scene)
+    yield from obeying.obeyed(scene)
+    if not command.argv:
+        return
+    for rule in _RULES.get(command.name, ()):
+        yield from rule(scene)
+    runs = command.runs
+    if runs.code:
+        yield from code.judge_code(scene)
+    if runs.opaque or runs.takes_input or runs.scripts:
+        yield from running.opaque(scene)
+    if runs.shell:
+        yield from running.hidden(scene)
+    yield from running.injected(scene)
+    if command.name in ("exec", "cat", "awk", "gawk"):
+        yield from network.devices(scene)
+    yield from running.unknown(scene)
+    if not is_known(command.argv[0]):
+        yield from _guessed(scene)
+
+
+def _guessed(scene: Scene) -> Iterator[ShellFinding]:
+    """What is refused of the programs that an unknown name may turn out to be."""
+    for name in running.guesses(scene):
+        command = replace(scene.command, name=name, argv=(name, *scene.args))
+        for rule in _RULES.get(name, ()):
+            yield from filter(running.is_refused, rule(scene._replace(command=command)))
+
+
+def refusals(text: str, scene: Scene) -> Iterator[ShellFinding]:
+    """What is refused of a text that a program in another language may run as a command."""
+    if len(scene.command.via) > _DEEPEST or len(text) > 2000:
+        return
+    inner = analyse(text)
+    for command in inner.commands:
+        nested = replace(
+            command, via=(*scene.command.via, *command.via, scene.command.name), directory=scene.command.directory
+        )
+        yield from filter(running.is_refused, judged(scene._replace(command=nested)))
+    for _ in inner.bombs:
+        yield scene.refuse("fork-bomb", "it starts copies of itself without end")

@@ -1,0 +1,1 @@
+"""Known providers, their models and prices."""

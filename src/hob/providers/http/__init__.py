@@ -1,0 +1,1 @@
+"""A model server over HTTP: requests, streams, faults."""

@@ -1,0 +1,128 @@
+"""What is asked of a provider besides answers: one request, one result, asked again as patiently as for an answer."""
+
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
+from hob.providers.http.connection import ServerConnection, bytes_of
+from hob.providers.http.forms import Form
+from hob.providers.http.server import Server
+
+_T = TypeVar("_T")
+_OTHER_KEY = frozenset({ModelFault.AUTH, ModelFault.BILLING, ModelFault.RATE_LIMIT})
+"""Faults of a key, not of its server."""
+
+
+class Patiently(Protocol):
+    """Asks again what may go better a second time: `Failover.patiently`."""
+
+    async def __call__(self, ask: Callable[[], Awaitable[_T]]) -> _T: ...
+
+
+class Client:
+    """One provider's server, with each of its keys. Nothing is opened before the first request.
+
+    `url` makes an address of the server's base URL. All raise ModelError.
+    """
+
+    def __init__(self, servers: Sequence[Server], clock: Clock, patiently: Patiently) -> None:
+        self._lanes = [(server, ServerConnection(server, clock)) for server in servers]
+        self._patiently = patiently
+
+    @property
+    def host(self) -> str:
+        """Who is asked, for people."""
+        return self._lanes[0][1].host
+
+    async def fetch_json(self, url: Callable[[str], str], body: Mapping[str, Any] | Form) -> Any:
+        """The answer's JSON."""
+
+        async def ask(server: Server, connection: ServerConnection) -> Any:
+            request = await _prepare(server, connection, url, body)
+            return await connection.fetch_json(**request)
+
+        return await self._ask(ask)
+
+    async def stream(self, url: Callable[[str], str], body: Mapping[str, Any]) -> AsyncGenerator[bytes]:
+        """The answer's bytes as they come, of a media type that is no text. Asked again only before the first."""
+        async with AsyncExitStack() as stack:
+            first, rest = await self._ask(partial(self._begin, stack, url, body))
+            yield first
+            async for piece in rest:
+                yield piece
+
+    def garbage(self, what: str) -> ModelError:
+        """The error of a server that sent what it should not."""
+        return self._lanes[0][1].garbage(what)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for _, connection in self._lanes:
+            await connection.aclose()
+
+    async def _ask(self, ask: Callable[[Server, ServerConnection], Awaitable[_T]]) -> _T:
+        """One request with each key while the keys are at fault; then, with one of them, as patiently as ever."""
+        *others, last = self._lanes
+        for route in others:
+            try:
+                return await _once(ask, *route)
+            except ModelError as error:
+                if error.fault not in _OTHER_KEY:
+                    last = route
+                    break
+        return await self._patiently(partial(_once, ask, *last))
+
+    async def _begin(
+        self,
+        stack: AsyncExitStack,
+        url: Callable[[str], str],
+        body: Mapping[str, Any],
+        server: Server,
+        connection: ServerConnection,
+    ) -> tuple[bytes, AsyncGenerator[bytes]]:
+        request = await _prepare(server, connection, url, body)
+        async with AsyncExitStack() as opened:
+            response = await opened.enter_async_context(connection.open(**request))
+            if response.headers.get("content-type", "").startswith(("text/", "application/json")):
+                raise connection.garbage("words")
+            pieces = await opened.enter_async_context(aclosing(bytes_of(response)))
+            first = await anext(pieces, b"")
+            if not first:
+                raise ModelError(ModelFault.EMPTY, f"{connection.host} gave an empty answer")
+            stack.push_async_exit(opened.pop_all())
+        return first, pieces
+
+
+async def _once(
+    ask: Callable[[Server, ServerConnection], Awaitable[_T]], server: Server, connection: ServerConnection
+) -> _T:
+    """One request; one more where its key turns out to have been rotated since it was read."""
+    key = await connection.key()
+    try:
+        return await ask(server, connection)
+    except ModelError as error:
+        if await connection.renewed(key, error) is None:
+            raise
+        return await ask(server, connection)
+
+
+async def _prepare(
+    server: Server, connection: ServerConnection, url: Callable[[str], str], body: Mapping[str, Any] | Form
+) -> dict[str, Any]:
+    """What `Connection.open` takes."""
+    key = await connection.key()
+    try:
+        address = url(server.base_url)
+    except ValueError as error:
+        raise ModelError(ModelFault.SETTINGS, f"the base URL is no address: {error}; check {server.advice}") from error
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    request = {"method": "POST", "url": address, "headers": headers, "secrets": connection.secrets(key)}
+    if isinstance(body, Form):
+        return {**request, "form": body}
+    headers["content-type"] = "application/json"
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return {**request, "content": text.encode("utf-8", "replace")}

@@ -1,0 +1,211 @@
+"""Requests to one model server over httpx2, and what it means when they fail.
+
+Importing this module costs 80 ms of CPU for httpx2; `hob.providers.opening` does so when the first request is made.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from hob import __version__
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault, NotConfigured
+from hob.providers.http.addresses import is_loopback, password_of, with_scheme
+from hob.providers.http.faults import describe, hide_keys, read_failure
+from hob.providers.http.forms import Form
+from hob.providers.http.headers import find_wrong_header, secrets_of
+from hob.providers.http.server import Server
+
+_MOST_ERROR_BODY = 64 * 1024
+_MOST_BODY = 64 * 1024 * 1024
+_DRAIN_SECONDS = 0.25
+_LIMITS = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
+
+
+class ServerConnection:
+    """One server and one key. Nothing is opened before the first request."""
+
+    def __init__(self, server: Server, clock: Clock) -> None:
+        self._server = server
+        self._clock = clock
+        self._client: httpx2.AsyncClient | None = None
+
+    @property
+    def host(self) -> str:
+        """Who is asked, for people."""
+        try:
+            return urlsplit(with_scheme(self._server.base_url)).netloc.rpartition("@")[2] or "the model server"
+        except ValueError:
+            return "the model server"
+
+    async def key(self) -> str:
+        """The key; empty where there is none. Raises ModelError."""
+        secret = self._server.api_key
+        if secret is None:
+            return ""
+        try:
+            if secret.reference.startswith(("command:", "keyring:")):  # these may ask a person and take seconds
+                key = (await asyncio.to_thread(secret.reveal)).strip()
+            else:
+                key = secret.reveal().strip()
+        except NotConfigured as error:
+            raise ModelError(ModelFault.SETTINGS, f"the API key cannot be read: {error}") from error
+        if not key.isascii() or not key.isprintable():
+            raise ModelError(
+                ModelFault.AUTH, f"the API key holds characters that no key has; check {self._server.advice}"
+            )
+        return key
+
+    async def renewed(self, key: str, error: ModelError) -> str | None:
+        """The key that stands in this one's place by now, if the server refused it and it was rotated meanwhile."""
+        if error.fault is not ModelFault.AUTH or self._server.api_key is None:
+            return None
+        try:
+            new = await self.key()
+        except ModelError:  # why it was refused says more
+            return None
+        return new if new and new != key else None
+
+    def secrets(self, key: str) -> tuple[str, ...]:
+        """What no error may show: the key, and what the owner's headers and the address hold."""
+        return (key, password_of(self._server.base_url), *secrets_of(self._server.headers))
+
+    @asynccontextmanager
+    async def open(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        content: bytes | None = None,
+        form: Form | None = None,
+        patience: float = 10.0,
+        read_seconds: float | None = None,
+        secrets: tuple[str, ...] = (),
+    ) -> AsyncIterator[httpx2.Response]:
+        """The server's answer, if it is a good one, while the block is open. Raises ModelError.
+
+        `patience` bounds the seconds to connect, `read_seconds` those of silence. `secrets` are cut out of errors.
+        """
+        wrong = find_wrong_header(self._server.headers)
+        if wrong is not None:
+            raise ModelError(ModelFault.SETTINGS, f"the header {wrong} cannot be sent; check {self._server.advice}")
+        read = self._server.read_seconds if read_seconds is None else read_seconds
+        try:
+            async with self._open_client(url).stream(
+                method,
+                url,
+                content=content,
+                data=None if form is None else form.fields,
+                files=None if form is None else {"file": form.file},
+                headers={"user-agent": f"hob/{__version__}", "accept-encoding": "identity", **headers}
+                | dict(self._server.headers),
+                timeout=self._timeout(patience, read),
+            ) as response:
+                if response.status_code != 200:
+                    raise await self._read_failure(response, secrets)
+                yield response
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise self._unreachable(error, secrets) from error
+
+    async def fetch(self, method: str, url: str, *, content: bytes | None = None, **options: Any) -> bytes:
+        """The whole body of a good answer, at most 64 MiB of it; options as `open` takes them. Raises ModelError."""
+        async with self.open(method, url, content=content, **options) as response:
+            pieces = []
+            size = 0
+            async for piece in response.aiter_bytes():
+                size += len(piece)
+                if size > _MOST_BODY:
+                    raise self.garbage("an answer without end")
+                pieces.append(piece)
+        return b"".join(pieces)
+
+    async def fetch_json(self, method: str, url: str, *, content: bytes | None = None, **options: Any) -> Any:
+        """As `fetch`, parsed. Raises ModelError."""
+        body = await self.fetch(method, url, content=content, **options)
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise self.garbage("something that is no JSON") from error
+
+    def garbage(self, what: str) -> ModelError:
+        """The error of a server that sent what it should not."""
+        said = describe(ModelFault.GARBAGE, self.host, f"it sent {what}", advice=self._server.advice)
+        return ModelError(ModelFault.GARBAGE, said)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    def _timeout(self, patience: float, read: float) -> httpx2.Timeout:
+        connect = min(self._server.connect_seconds, max(0.5, patience))
+        return httpx2.Timeout(read, connect=connect, write=60.0, pool=60.0)
+
+    def _open_client(self, url: str) -> httpx2.AsyncClient:
+        if self._client is None:
+            # reading whom to trust takes longer than a turn, and plain HTTP trusts nobody: nor would this context, ever
+            verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(url).scheme == "http" else True
+            # a model server on this machine is never behind the proxy that the environment may name
+            self._client = httpx2.AsyncClient(limits=_LIMITS, verify=verify, trust_env=not is_loopback(url))
+        return self._client
+
+    async def _read_failure(self, response: httpx2.Response, secrets: tuple[str, ...]) -> ModelError:
+        body = b""
+        async with aclosing(response.aiter_bytes()) as pieces:
+            async for data in pieces:
+                body += data
+                if len(body) > _MOST_ERROR_BODY:
+                    break
+        status = response.status_code
+        if status in (401, 403) and self._server.api_key is not None:
+            self._server.api_key.forget()  # it may have been rotated; the next request reads it anew
+        return read_failure(
+            status,
+            response.headers,
+            body,
+            host=self.host,
+            now=self._clock.now(),
+            secrets=secrets,
+            advice=self._server.advice,
+        )
+
+    def _unreachable(self, error: Exception, secrets: tuple[str, ...]) -> ModelError:
+        host, said = self.host, hide_keys(str(error), secrets)
+        match error:
+            case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
+                return ModelError(ModelFault.NETWORK, f"{host} cannot be reached in time; is it running?")
+            case httpx2.TimeoutException():
+                return ModelError(ModelFault.TIMEOUT, f"{host} said nothing for too long")
+            case httpx2.ConnectError() | httpx2.ProxyError():
+                return ModelError(ModelFault.NETWORK, f"{host} cannot be reached; is it running? ({said})")
+            case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
+                return ModelError(ModelFault.SETTINGS, f"{host} is no address ({said}); check {self._server.advice}")
+            case httpx2.LocalProtocolError():
+                return ModelError(ModelFault.BAD_REQUEST, f"the request to {host} cannot be sent")
+            case httpx2.DecodingError():
+                return ModelError(ModelFault.GARBAGE, f"{host} sent bytes that cannot be unpacked")
+            case _:
+                return ModelError(ModelFault.CUT, f"{host} closed the connection")
+
+
+def bytes_of(response: httpx2.Response) -> AsyncGenerator[bytes]:
+    """The answer as it comes. We ask for plain bytes; a server that packs them all the same is heard, more slowly."""
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+
+
+async def drain(pieces: AsyncIterator[bytes]) -> None:
+    """Read what is left after the answer, so that the connection can be used again; a server that dawdles loses it."""
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in pieces:
+                pass
+    except TimeoutError:
+        pass

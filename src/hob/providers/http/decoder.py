@@ -1,0 +1,306 @@
+"""Bytes of an answer in, events out: what the decoders of all wires share.
+
+Theory of operation. A server answers with server-sent events, or with lines of JSON, or with one JSON value although a
+stream was asked for, or with something else entirely (a web page, a proxy's words). The first byte that is no white
+space decides which. Bytes may be cut anywhere, so a line is looked at only when its end has come; only then can UTF-8
+be decoded. What is told does not depend on where the bytes were cut, save that neighbouring pieces of text that came
+together are told as one.
+
+An answer is complete when its wire's end was seen. Anything that ends earlier was cut, however politely the connection
+was closed: a half answer must never pass for an answer.
+
+Formats: https://html.spec.whatwg.org/multipage/server-sent-events.html, https://github.com/ndjson/ndjson-spec
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import Beat, ModelEvent, Stop, Usage
+from hob.providers.http.answer import GrowingAnswer
+from hob.providers.http.faults import describe, hide_keys, read_stream_error
+from hob.providers.http.nesting import is_deep
+
+MOST_LINE = 8 * 1024 * 1024
+"""Bytes that one line, or one whole JSON answer, may have."""
+MOST_TOKENS = 10**9
+"""Tokens that a server can have counted; the sums of many answers must still fit into 64 bits."""
+_BEAT = Beat()
+_AT_THE_END = frozenset({ModelFault.EMPTY, ModelFault.FILTERED})
+_load = json.JSONDecoder(strict=False).decode
+
+
+class Decoder(ABC):
+    """One answer's decoder: `feed` it, then `finish` it.
+
+    A wire implements `_take_object` (one JSON object of the stream), `_take_whole` (a whole JSON answer) and, once it
+    has seen the end, calls `_complete`. `_take_text` is its short way for what comes most. `_ended` says whether enough
+    was seen for the answer to count where the stream stops without saying so.
+    """
+
+    lines_of_json = False
+    """Each line is a JSON value (NDJSON), without server-sent events around it."""
+
+    def __init__(
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
+    ) -> None:
+        self.done = False
+        """The whole reply was given; nothing more is expected."""
+        self._answer = GrowingAnswer(host, salt, taken, secrets)
+        self._host = host
+        self._secrets = secrets
+        self._rest: list[bytes] = []
+        self._rest_size = 0
+        self._feed = self._feed_first
+        self._after_cr = False
+        self._data: list[str] = []
+        self._data_size = 0
+        self._strange = False
+        self._any = False
+        self._broken = False
+
+    def _take(self, chunk: Any) -> None:
+        """One JSON value of the stream. Raises ModelError."""
+        try:
+            if self._take_text(chunk):
+                return
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            pass  # whatever else it is
+        if not isinstance(chunk, dict):
+            self._raise_garbage("data that is no object")
+        self._take_object(chunk)
+
+    @abstractmethod
+    def _take_text(self, chunk: Any) -> bool:
+        """Whether this was one more piece of text and nothing else; then it is said.
+
+        May stumble over anything (KeyError, TypeError, ...) as long as nothing was said yet.
+        """
+
+    @abstractmethod
+    def _take_object(self, chunk: dict[str, Any]) -> None:
+        """One JSON object of the stream. Raises ModelError."""
+
+    @abstractmethod
+    def _take_whole(self, answer: Any) -> bool:
+        """A whole JSON answer in one piece; False if it is none. Raises ModelError."""
+
+    @abstractmethod
+    def _ended(self) -> Stop | None:
+        """How the answer ended, where enough was seen to know."""
+
+    def feed(self, data: bytes) -> list[ModelEvent]:
+        """What these bytes mean. Bytes that mean nothing by themselves give a `Beat`. Raises ModelError."""
+        if not data or self.done:
+            return []
+        try:
+            self._feed(data)
+        except ModelError as error:
+            self._count_in(error)
+            raise
+        return self._answer.take_events() or [_BEAT]
+
+    def finish(self, *, broken: bool = False) -> list[ModelEvent]:
+        """The answer's bytes have ended, by a broken connection or as HTTP would have it.
+
+        Gives the reply if all of it had come; raises ModelError otherwise.
+        """
+        if self.done:
+            return []
+        self._broken = broken
+        try:
+            self._finish_feed()
+        except ModelError as error:
+            self._count_in(error)
+            raise
+        return self._answer.take_events()
+
+    def _finish_feed(self) -> None:
+        if self._feed == self._feed_json:
+            self._read_whole()
+        elif self._feed == self._feed_lines:
+            self._last_line()
+        if not self.done:
+            stop = self._ended()
+            if stop is None:
+                self._raise_cut()
+            self._complete(stop)
+
+    def _complete(self, stop: Stop) -> None:
+        self._answer.complete(stop)
+        self.done = True
+
+    # -- which kind of answer
+
+    def _feed_first(self, data: bytes) -> None:
+        start = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if not start:
+            return
+        if start[:1] in b"{[" and not self.lines_of_json:
+            self._feed = self._feed_json
+        elif start[:1] == b"<":
+            self._raise_garbage("a web page")
+        else:
+            self._feed = self._feed_lines
+        self._feed(start)
+
+    def _feed_json(self, data: bytes) -> None:
+        self._keep(data)
+
+    def _feed_lines(self, data: bytes) -> None:
+        if self._after_cr or b"\r" in data:
+            data = self._only_newlines(data)
+        end = data.rfind(b"\n")
+        if end < 0:
+            self._keep(data)
+            return
+        block = data[:end]
+        if self._rest:
+            self._rest.append(block)
+            block = b"".join(self._rest)
+            self._rest.clear()
+            self._rest_size = 0
+        if end + 1 < len(data):
+            self._keep(data[end + 1 :])
+        take = self._take_json_line if self.lines_of_json else self._take_line
+        for line in block.split(b"\n"):
+            take(line)
+            if self.done:
+                return
+
+    def _keep(self, data: bytes) -> None:
+        self._rest.append(data)
+        self._rest_size += len(data)
+        if self._rest_size > MOST_LINE:
+            self._raise_garbage("a line without end")
+
+    def _only_newlines(self, data: bytes) -> bytes:
+        # CR LF, LF and CR all end a line; CR LF may be cut in two
+        if self._after_cr and data.startswith(b"\n"):
+            data = data[1:]
+        self._after_cr = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    # -- lines
+
+    def _take_line(self, line: bytes) -> None:
+        if line.startswith(b"data:"):
+            self._any = True
+            if self._data:
+                self._go_on(line)
+            self._data.append(line[6 if line[5:6] == b" " else 5 :].decode("utf-8", "replace"))
+        elif not line:
+            if self._data:
+                self._take_data()
+        elif not line.startswith((b":", b"event:", b"id:", b"retry:")) and line != b"data":
+            self._strange = True
+
+    def _take_json_line(self, line: bytes) -> None:
+        if line.strip():
+            self._any = True
+            self._data.append(line.decode("utf-8", "replace"))
+            self._take_data()
+
+    def _go_on(self, line: bytes) -> None:
+        # Some servers forget the empty line between two events; and no whole object is the first line of a longer one.
+        if len(self._data) == 1 and self._data[0].rstrip().endswith(("}", "]")):
+            try:
+                json.loads(self._data[0])
+            except (ValueError, RecursionError):
+                pass
+            else:
+                self._take_data()
+        self._data_size = len(line) + (self._data_size if self._data else 0)
+        if self._data_size > MOST_LINE:
+            self._raise_garbage("an event without end")
+
+    def _take_data(self) -> None:
+        data = self._data[0] if len(self._data) == 1 else "\n".join(self._data)
+        self._data.clear()
+        try:
+            chunk = _load(data)
+        except (ValueError, RecursionError):
+            self._take_words(data.strip())
+            return
+        if is_deep(chunk, data):
+            self._raise_garbage("data that is nested without end")
+        self._take(chunk)
+
+    def _take_words(self, words: str) -> None:
+        if words == "[DONE]":
+            self._complete(self._ended() or Stop.END)
+        elif words:
+            self._raise_garbage(f"a broken line: {hide_keys(words, self._secrets)[:80]}")
+
+    def _last_line(self) -> None:
+        line = b"".join(self._rest)
+        self._rest.clear()
+        try:
+            if line:
+                (self._take_json_line if self.lines_of_json else self._take_line)(line)
+            if self._data:
+                self._take_data()
+        except ModelError as error:
+            if error.fault is not ModelFault.GARBAGE:
+                raise
+            self._raise_cut()
+
+    def _read_whole(self) -> None:
+        text = b"".join(self._rest).decode("utf-8", "replace")
+        try:
+            answer = json.loads(text)
+        except (ValueError, RecursionError):
+            self._raise_cut()
+        if is_deep(answer, text):
+            self._raise_garbage("JSON that is nested without end")
+        self._any = True
+        if isinstance(answer, dict) and answer.get("error"):
+            self._raise_error(answer["error"])
+        if not self._take_whole(answer):
+            self._raise_garbage("JSON that is no answer")
+        if not self.done:
+            self._complete(self._ended() or Stop.END)
+
+    # -- failures
+
+    def _counted(self) -> Usage | None:
+        """What the server has counted so far."""
+        return self._answer.usage
+
+    def _count_in(self, error: ModelError) -> None:
+        """Let the error tell what the answer took, as far as that was heard.
+
+        Where it was not heard to its end nobody counted its output: two characters a token are rather too many.
+        """
+        usage, error.cost = self._counted(), self._answer.cost
+        if usage is not None and error.fault not in _AT_THE_END:
+            usage = replace(usage, output=max(usage.output, (self._answer.size + 1) // 2))
+        error.usage = usage
+        if error.fault is ModelFault.GARBAGE and not self._any:  # a web page, say: this was no model
+            error.cost = 0
+
+    def _raise_error(self, error: Any) -> NoReturn:
+        """An error that the server sent inside its answer."""
+        raise read_stream_error(error, host=self._host, secrets=self._secrets)
+
+    def _raise_cut(self) -> NoReturn:
+        if self._strange and not self._any and not self._broken:
+            self._raise_garbage("text")
+        if self._feed == self._feed_first and not self._broken:
+            raise ModelError(ModelFault.EMPTY, f"{self._host} gave an empty answer")
+        raise ModelError(ModelFault.CUT, f"{self._host} broke off before the answer was complete")
+
+    def _raise_garbage(self, what: str) -> NoReturn:
+        said = f"it sent {what}"
+        raise ModelError(ModelFault.GARBAGE, describe(ModelFault.GARBAGE, self._host, said, self._secrets))
+
+
+def count_of(usage: Mapping[str, Any], *path: str) -> int:
+    """A number of tokens in what a server counted; anything else there, or more than can be, is none."""
+    value: Any = usage
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0

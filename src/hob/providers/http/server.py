@@ -1,0 +1,36 @@
+"""How to reach one model server. Loads without any HTTP library."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.settings import Secret
+from hob.providers.routing.choice import ConnectedProvider
+from hob.providers.settings import ModelSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server and one key. `advice` names, for error messages, where address and key are set."""
+
+    base_url: str
+    api_key: Secret | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    connect_seconds: float = 5.0
+    read_seconds: float = 600.0
+    advice: str = "model.base_url and model.api_key"
+
+
+def server_of(connected: ConnectedProvider, key: Secret | None, settings: ModelSettings) -> Server:
+    """The provider's server with this key. Raises ModelError where it has no address."""
+    provider, own = connected.provider, connected.settings
+    if not connected.base_url:
+        raise ModelError(ModelFault.SETTINGS, f"{provider.id} has no address; set {connected.advice}")
+    return Server(
+        base_url=connected.base_url,
+        api_key=key,
+        headers={**provider.headers, **own.headers},
+        connect_seconds=settings.connect_seconds,
+        read_seconds=settings.read_seconds,
+        advice=connected.advice,
+    )

@@ -1,0 +1,162 @@
+"""A model behind HTTP: a `Wire` and a `ServerConnection` make a `Model`."""
+
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
+
+import httpx2
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault, NotFound
+from hob.core.ids import BlobId
+from hob.core.models import AssistantMessage, Beat, CallStarted, ModelEvent, ModelReply, ModelRequest, UserMessage
+from hob.core.ports.tools import Blobs
+from hob.providers.http.connection import ServerConnection, bytes_of, drain
+from hob.providers.http.prefixes import digest_of, sealed_by
+from hob.providers.http.server import Server
+from hob.providers.http.wire import Listed, Wire
+from hob.providers.schemas import ToolNames, safe_names
+
+_BEAT = Beat()
+
+
+class HttpModel:
+    """Implements `Model`. Makes one request per call of `stream`; who wants more wraps it.
+
+    `request.model` is the name that the server knows. `identity` tells this server and key from others: reasoning that
+    another one has sealed is not sent. Nothing is opened before the first request.
+    """
+
+    def __init__(
+        self, wire: Wire, server: Server, clock: Clock, blobs: Blobs | None = None, *, identity: str = ""
+    ) -> None:
+        self._wire = wire
+        self._server = server
+        self._blobs = blobs
+        self._identity = identity
+        self._connection = ServerConnection(server, clock)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """Answer, piece by piece. Raises ModelError; `request.patience` bounds the time to connect."""
+        connection, wire = self._connection, self._wire
+        request, names = safely_named(sealed_by(request, self._identity))
+        key = await connection.key()
+        url = self._url(wire.chat_url, request.model)
+        secrets = connection.secrets(key)
+        body = wire.encode(request, model=request.model, images=await self._images(request))
+        taken = {call.id for said in request.messages if isinstance(said, AssistantMessage) for call in said.calls}
+        decoder = wire.decoder(host=connection.host, salt=os.urandom(8).hex(), taken=taken, secrets=secrets)
+        broken = False
+        try:
+            async with AsyncExitStack() as opened:
+                response = await self._post(opened, url, body, key, request.patience)
+                yield _BEAT
+                async with aclosing(bytes_of(response)) as pieces:
+                    async for data in pieces:
+                        for event in decoder.feed(data):
+                            yield _told(event, request, names, self._identity)
+                        if decoder.done:
+                            await drain(pieces)
+                            return
+        except ModelError as error:
+            if error.fault is not ModelFault.CUT:
+                raise
+            broken = True
+        for event in decoder.finish(broken=broken):
+            yield _told(event, request, names, self._identity)
+
+    async def _post(self, opened: AsyncExitStack, url: str, body: bytes, key: str, patience: float) -> httpx2.Response:
+        """The good answer to this body; a key that was rotated since it was read is read anew, once."""
+        connection = self._connection
+
+        async def post(key: str) -> httpx2.Response:
+            answer = connection.open(
+                "POST",
+                url,
+                headers=self._headers(key),
+                content=body,
+                patience=patience,
+                secrets=connection.secrets(key),
+            )
+            return await opened.enter_async_context(answer)
+
+        try:
+            return await post(key)
+        except ModelError as error:
+            renewed = await connection.renewed(key, error)
+            if renewed is None:
+                raise
+            return await post(renewed)
+
+    async def list_models(self) -> tuple[Listed, ...]:
+        """The models the server has. Raises ModelError."""
+        connection = self._connection
+        key = await connection.key()
+        url = self._url(lambda base, _: self._wire.models_url(base), "")
+        listing = await connection.fetch_json(
+            "GET", url, headers=self._headers(key), read_seconds=10.0, secrets=connection.secrets(key)
+        )
+        models = self._wire.read_models(listing)
+        if models is None:
+            raise ModelError(
+                ModelFault.GARBAGE, f"{connection.host} does not list its models; check {self._server.advice}"
+            )
+        return models
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._connection.aclose()
+
+    def _headers(self, key: str) -> dict[str, str]:
+        return {
+            "accept": "text/event-stream, application/json",
+            "content-type": "application/json",
+            **self._wire.headers(key),
+        }
+
+    def _url(self, build: Callable[[str, str], str], model: str) -> str:
+        try:
+            return build(self._server.base_url, model)
+        except ValueError as error:
+            raise ModelError(
+                ModelFault.SETTINGS, f"the base URL is no address: {error}; check {self._server.advice}"
+            ) from error
+
+    async def _images(self, request: ModelRequest) -> dict[BlobId, bytes]:
+        wanted = {image.blob for said in request.messages if isinstance(said, UserMessage) for image in said.images}
+        if wanted and self._blobs is None:
+            raise ModelError(ModelFault.BAD_REQUEST, "images cannot be sent here")
+        try:
+            return {blob: await self._blobs.load(blob) for blob in sorted(wanted)} if self._blobs else {}
+        except NotFound as error:
+            raise ModelError(ModelFault.BAD_REQUEST, f"an image of the conversation is gone: {error}") from error
+
+
+def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]:
+    """The request with tool names that every server takes, and the way back; None where all are such names already."""
+    specs, said = request.tools, request.messages
+    spoken = {call.name for message in said if isinstance(message, AssistantMessage) for call in message.calls}
+    names = safe_names(specs)
+    if all(names.to_wire(name) == name for name in (*names.outgoing, *spoken)):
+        return request, None
+    messages = tuple(
+        replace(message, calls=tuple(replace(call, name=names.to_wire(call.name)) for call in message.calls))
+        if isinstance(message, AssistantMessage) and message.calls
+        else message
+        for message in said
+    )
+    tools = tuple(replace(spec, name=names.to_wire(spec.name)) for spec in specs)
+    return replace(request, tools=tools, messages=messages), names
+
+
+def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None, identity: str) -> ModelEvent:
+    """The event with our names of the tools, and a reply's sealed reasoning with what it follows on."""
+    if isinstance(event, CallStarted) and names is not None:
+        return CallStarted(names.to_tool(event.name))
+    if isinstance(event, ModelReply):
+        if names is not None:
+            event = replace(event, calls=tuple(replace(call, name=names.to_tool(call.name)) for call in event.calls))
+        if event.continuation is not None:
+            event = replace(event, continuation=replace(event.continuation, prefix=digest_of(request), by=identity))
+    return event

@@ -1,0 +1,1 @@
+"""Vectors, hearing, speaking and seeing."""

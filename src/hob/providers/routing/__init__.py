@@ -1,0 +1,1 @@
+"""Which model is asked, and which next when it fails."""

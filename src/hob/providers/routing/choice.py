@@ -1,0 +1,415 @@
+"""Which models there are to ask: references, aliases, keys, and what is taken where nothing is said.
+
+A reference is `provider/model`; the model's part may hold more slashes. A name without a provider belongs to the server
+of `model.base_url` where there is one, else to the provider of the usual model.
+"""
+
+import shutil
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from urllib.parse import urlsplit
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelRequest
+from hob.core.settings import Secret
+from hob.providers.catalog.catalog import (
+    CLI_WIRES,
+    KNOWN_NAMES,
+    PROVIDERS,
+    SERVER,
+    Provider,
+    find_provider,
+    generic,
+    provider_at,
+)
+from hob.providers.cli.program import COMMANDS
+from hob.providers.http.addresses import is_private, is_same_place, ollama_address, shown, with_scheme
+from hob.providers.plugins import is_plugin, plugin_names
+from hob.providers.settings import ModelSettings, ProviderSettings
+
+_MOST_ALIASES = 8
+_REACH_SECONDS = 0.2
+_FIRST = ("anthropic", "openai", "gemini", "openrouter")
+"""Whose key counts first where nothing is configured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """One model of one provider. An empty model is the provider's own choice."""
+
+    provider: str
+    model: str
+
+    def __str__(self) -> str:
+        if self.provider == SERVER:
+            return self.model
+        return f"{self.provider}/{self.model}" if self.model else self.provider
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedProvider:
+    """A provider that can be asked, with all that is known of it here. `how` says where that came from."""
+
+    provider: Provider
+    base_url: str
+    keys: tuple[Secret | None, ...]
+    settings: ProviderSettings
+    local: bool
+    how: str
+
+    @property
+    def advice(self) -> str:
+        """Where address and key are set, for error messages."""
+        if self.provider.id == SERVER:
+            return "model.base_url and model.api_key (or OPENAI_BASE_URL and OPENAI_API_KEY)"
+        place = f"model.providers.{self.provider.id}"
+        return f"{' or '.join(self.provider.keys) or f'{place}.base_url'} or {place}.api_key"
+
+
+class Choice:
+    """Resolves names to models. Reads settings and variables; asks nothing but whether an Ollama is running here."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        environ: Mapping[str, str],
+        *,
+        which: Callable[[str], str | None] | None = None,
+        is_reachable: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._which = which or (lambda name: shutil.which(name, path=environ.get("PATH", "")))
+        self._is_reachable = is_reachable or _is_reachable
+        self._connected: dict[str, ConnectedProvider | None] = {}
+        self._default: tuple[Ref | None, str] | None = None
+
+    def become(self, settings: ModelSettings) -> None:
+        """Go by other settings from now on."""
+        self._settings = settings
+        self._connected.clear()
+        self._default = None
+
+    def look_again(self) -> None:
+        """Where nothing was found to ask, something may be there by now."""
+        if self._default is not None and self._default[0] is None:
+            self.become(self._settings)
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The variables that count."""
+        return self._environ
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The owner's names for models."""
+        return self._settings.aliases
+
+    def default(self) -> Ref | None:
+        """The usual model; its name may be empty, then the provider chooses. None where there is nothing to ask.
+
+        Raises ModelError where `model.name` leads nowhere.
+        """
+        return self._found()[0]
+
+    def line(self) -> str:
+        """Which model is asked and why that one, for people."""
+        try:
+            ref, how = self._found()
+        except ModelError as error:
+            return f"none ({error})"
+        if ref is None:
+            return "none"
+        where = self.connect(ref.provider).base_url
+        name = str(ref) if ref.model or not where else f"the first of {shown(where)}"
+        return f"{name} ({how})"
+
+    def resolve(self, name: str) -> Ref:
+        """The model of this name, or alias. Raises ModelError with what would help.
+
+        A name whose first part is no provider is never sent to another one than the server whose models may be called
+        so: a slip of the pen must not tell a stranger what was meant for somebody else.
+        """
+        name = self._unalias(name)
+        ref = self._with_provider(name)
+        if ref is not None:
+            return ref
+        usual = None if self._has_server() else self.default()
+        return self._bare(name, usual)
+
+    def chain(self, request: ModelRequest) -> tuple[Ref, ...]:
+        """The models that may answer, best first.
+
+        What is configured for the task, or the usual model, is followed by the fallbacks. A model that somebody chose
+        by name stands alone: an answer by another one would not be what was asked for. Raises ModelError.
+        """
+        if request.model:
+            chosen = self.resolve(request.model)
+            return self._with_fallbacks(chosen) if chosen == self._usual() else (chosen,)
+        task = self._settings.tasks.get(request.task)
+        if task:
+            return self._with_fallbacks(self.resolve(task), self._usual())
+        usual = self.default()
+        if usual is None:
+            raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
+        return self._with_fallbacks(usual)
+
+    def is_local(self, ref: Ref) -> bool:
+        """Whether what this model is told stays on the owner's machines."""
+        return self.connect(ref.provider).local and not ref.model.endswith(("-cloud", ":cloud"))
+
+    def connect(self, id: str) -> ConnectedProvider:
+        """The provider, ready to be asked. Raises ModelError where its key is missing or nobody knows it."""
+        connected = self._try(id)
+        if connected is None:
+            raise self._unconnected(id)
+        return connected
+
+    def connected(self) -> tuple[ConnectedProvider, ...]:
+        """Every provider that can be asked: with a key, configured, running here or installed."""
+        known = (provider.id for provider in PROVIDERS)
+        ids = dict.fromkeys((SERVER, *self._settings.providers, *known, *plugin_names()))
+        found = []
+        for id in ids:
+            connected = self._try(self._provider_id(id) or id)
+            if connected is not None and (connected.how or self._is_here(connected)):
+                found.append(connected if connected.how else replace(connected, how=self._how_here(connected)))
+        return tuple(found)
+
+    # -- names
+
+    def _unalias(self, name: str) -> str:
+        name = name.strip()
+        seen = []
+        while name in self._settings.aliases:
+            seen.append(name)
+            name = self._settings.aliases[name].strip()
+            if len(seen) > _MOST_ALIASES or name in seen:
+                circle = " -> ".join([*seen, name])
+                raise ModelError(ModelFault.SETTINGS, f"model.aliases leads in a circle: {circle}")
+        if not name:
+            raise ModelError(ModelFault.SETTINGS, "an empty name is no model")
+        return name
+
+    def _with_provider(self, name: str) -> Ref | None:
+        """The model of a name that begins with its provider; None if it does not."""
+        head, _, rest = name.partition("/")
+        id = self._provider_id(head)
+        if id is None:
+            return None
+        if self._try(id) is None:
+            if self._has_server():  # whose models may be called so
+                return None
+            raise self._unconnected(id)
+        return Ref(id, self._model_of(id, rest))
+
+    def _bare(self, name: str, usual: Ref | None) -> Ref:
+        """The model of a name without a provider: the server's, else one of the usual model's provider."""
+        head, slash, _ = name.partition("/")
+        names = [*self._settings.providers, *KNOWN_NAMES]
+        near = get_close_matches(head, names, 1, 0.8) if slash and head.lower() not in names else []
+        if self._has_server() and not near:
+            return Ref(SERVER, name)
+        if slash:
+            raise self._unknown(head, name, near, usual)
+        if usual is None:
+            raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
+        return Ref(usual.provider, name)
+
+    def _unknown(self, head: str, name: str, near: list[str], usual: Ref | None) -> ModelError:
+        asks = SERVER if self._has_server() else usual.provider if usual is not None else ""
+        hints = [f"did you mean {near[0]}?"] if near else []
+        hints += [f"{asks}/{name} asks {asks}"] if asks else []
+        hints += [f"a provider of your own is [model.providers.{head}]"]
+        return ModelError(ModelFault.SETTINGS, f"nobody knows the provider {head}; {'; '.join(hints)}")
+
+    def _provider_id(self, name: str) -> str | None:
+        if name == SERVER:
+            return SERVER if self._has_server() else None
+        if name in self._settings.providers:
+            return name
+        known = find_provider(name)
+        if known is not None:
+            return known.id
+        return name if is_plugin(name) else None
+
+    def _model_of(self, id: str, model: str) -> str:
+        if id == "openrouter" and model and "/" not in model:
+            return f"openrouter/{model}"  # its own models carry its name
+        return model or self._own_choice(id)
+
+    def _own_choice(self, id: str) -> str:
+        connected = self.connect(id)
+        return connected.settings.model or connected.provider.model
+
+    def _with_fallbacks(self, *first: Ref | None) -> tuple[Ref, ...]:
+        refs = [ref for ref in first if ref is not None]
+        for name in self._settings.fallbacks:
+            try:
+                refs.append(self.resolve(name))
+            except ModelError:  # what stands in must not break what works; `hob models list` and `doctor` tell of it
+                continue
+        return tuple(dict.fromkeys(refs))
+
+    # -- what is taken where nothing is said
+
+    def _found(self) -> tuple[Ref | None, str]:
+        if self._default is None:
+            name = self._settings.name
+            self._default = (self._configured(self._unalias(name)), "configured") if name else self._find()
+        return self._default
+
+    def _configured(self, name: str) -> Ref:
+        ref = self._with_provider(name)
+        return self._bare(name, None if self._has_server() else self._find()[0]) if ref is None else ref
+
+    def _usual(self) -> Ref | None:
+        """The usual model, or None also where `model.name` leads nowhere."""
+        try:
+            return self.default()
+        except ModelError:
+            return None
+
+    def _find(self) -> tuple[Ref | None, str]:
+        settings, environ = self._settings, self._environ
+        if settings.base_url:
+            return Ref(SERVER, ""), "configured"
+        for id in settings.providers:
+            if self._try(id) is not None and (self._own_choice(id) or settings.providers[id].base_url):
+                return Ref(id, self._own_choice(id)), "configured"
+        rest = [provider.id for provider in PROVIDERS if provider.keys and provider.id not in _FIRST]
+        for id in (*_FIRST, *rest):
+            if id == "openai" and self._has_server():
+                return Ref(SERVER, environ.get("OPENAI_MODEL", "").strip()), "OPENAI_BASE_URL"
+            connected = self._try(id)
+            if connected is not None and connected.how.isupper():
+                chosen = environ.get("OPENAI_MODEL", "").strip() if id == "openai" else ""
+                return Ref(id, chosen or self._own_choice(id)), connected.how
+        for provider in PROVIDERS:
+            if provider.wire in ("ollama", *CLI_WIRES):
+                here = self._try(provider.id)
+                if here is not None and self._is_here(here):
+                    return Ref(provider.id, self._own_choice(provider.id)), self._how_here(here)
+        return None, ""
+
+    def _is_here(self, connected: ConnectedProvider) -> bool:
+        if connected.provider.wire == "ollama":
+            return self._is_reachable(connected.base_url)
+        if connected.provider.wire in CLI_WIRES:
+            return self._which(connected.settings.command or COMMANDS[connected.provider.wire]) is not None
+        return False
+
+    def _how_here(self, connected: ConnectedProvider) -> str:
+        return "running here" if connected.provider.wire == "ollama" else "installed"
+
+    # -- providers
+
+    def _has_server(self) -> bool:
+        return self._try(SERVER) is not None
+
+    def _try(self, id: str) -> ConnectedProvider | None:
+        if id not in self._connected:
+            self._connected[id] = self._make_server() if id == SERVER else self._make(id)
+        return self._connected[id]
+
+    def _make_server(self) -> ConnectedProvider | None:
+        """What `model.base_url` or OPENAI_BASE_URL names.
+
+        The key of the environment belongs to the environment's address: it is never sent to a server that only the
+        configuration names.
+        """
+        settings, environ = self._settings, self._environ
+        theirs = environ.get("OPENAI_BASE_URL", "").strip()
+        their_key = environ.get("OPENAI_API_KEY", "").strip()
+        base_url = settings.base_url or theirs
+        if not base_url or (not settings.base_url and theirs.rstrip("/") == _OFFICIAL):
+            return None
+        known = provider_at(base_url)
+        key = settings.api_key
+        if key is None and their_key and is_same_place(base_url, theirs or _OFFICIAL):
+            key = Secret.of(their_key)
+        if key is None and known is not None and known.id != "openai" and (found := self._variable(known.keys)):
+            key = Secret.of(found[1])
+        provider = generic(SERVER, "openai")
+        if known is not None:
+            provider = replace(provider, dialect=known.dialect)
+        own = ProviderSettings(headers=settings.headers)
+        return ConnectedProvider(provider, base_url, (key,), own, is_private(base_url), "configured")
+
+    def _make(self, id: str) -> ConnectedProvider | None:
+        own = self._settings.providers.get(id)
+        known = find_provider(id)
+        settings = own or ProviderSettings()
+        if known is None and not settings.base_url and not settings.wire:
+            if not is_plugin(id):
+                return None
+            return ConnectedProvider(generic(id, id), "", (None,), settings, bool(settings.local), "plug-in")
+        provider = known or generic(id, settings.wire or "openai")
+        if settings.wire:
+            provider = replace(provider, wire=settings.wire)
+        variable = self._variable(provider.urls)
+        base_url = settings.base_url or (variable[1] if variable else "") or provider.base_url
+        if provider.wire == "ollama":
+            base_url = ollama_address(base_url)
+        keys, how = self._keys(provider, settings, base_url)
+        if not keys:
+            if not (provider.keyless or settings.base_url or variable):
+                return None
+            keys = (None,)
+        if own is not None:
+            how = "configured"
+        elif not how and variable:
+            how = variable[0]
+        local = settings.local if settings.local is not None else provider.local
+        if local is None:
+            # what stands before somebody else's models on this machine only passes on what it is told
+            local = provider.keyless and bool(base_url) and is_private(base_url)
+        return ConnectedProvider(provider, base_url, keys, settings, local, how)
+
+    def _keys(
+        self, provider: Provider, settings: ProviderSettings, base_url: str
+    ) -> tuple[tuple[Secret | None, ...], str]:
+        keys = [key for key in (settings.api_key, *settings.api_keys) if key is not None]
+        if keys:
+            return tuple(keys), "configured"
+        variable = self._variable(provider.keys)
+        theirs = self._variable(provider.urls)
+        if provider.id == "openai" and self._has_server() and self._environ.get("OPENAI_BASE_URL", "").strip():
+            return (), ""  # the key belongs to that server
+        # a key of the environment goes to the address that the environment names, or else to the provider's own
+        if variable and is_same_place(base_url, theirs[1] if theirs else provider.base_url):
+            return (Secret.of(variable[1]),), variable[0]
+        return (), ""
+
+    def _variable(self, names: Sequence[str]) -> tuple[str, str] | None:
+        return next(((name, value) for name in names if (value := self._environ.get(name, "").strip())), None)
+
+    def _unconnected(self, id: str) -> ModelError:
+        provider = find_provider(id)
+        if provider is None:
+            return ModelError(
+                ModelFault.SETTINGS, f"the provider {id} has no address; set model.providers.{id}.base_url"
+            )
+        where = f"model.providers.{provider.id}.api_key"
+        return ModelError(
+            ModelFault.NOT_CONFIGURED, f"{provider.id} has no key; set {' or '.join((*provider.keys[:1], where))}"
+        )
+
+
+_OFFICIAL = "https://api.openai.com/v1"
+NOTHING = (
+    "no model is connected; run `hob onboard`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
+    " OPENROUTER_API_KEY, start Ollama, install a CLI such as claude, or set model.base_url"
+)
+
+
+def _is_reachable(base_url: str) -> bool:
+    try:
+        parts = urlsplit(with_scheme(base_url))
+        port = parts.port or (443 if parts.scheme == "https" else 11434)
+        with socket.create_connection((parts.hostname or "", port), timeout=_REACH_SECONDS):
+            return True
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,258 @@
+"""Who is asked, and who is asked next where no answer came. No I/O, no clock: times are seconds and passed in.
+
+A chain of models is a list of routes (`health.py`). A `FailoverPlan` leads one request along them: every
+model is asked, those that rest last, until one answers. After a fault its scope rests, and that alone decides who is
+next: the provider's next key after a refused key, another model after an overload, another provider after a dead line.
+A model's other keys are not tried where the fault was not the key's.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from hob.core.errors import ModelError, ModelFault
+from hob.providers.routing.health import LONGEST, RULES, ModelRoute, RestScope, RouteHealth
+
+MOST_ATTEMPTS = 4
+"""Requests that a chain of one route may take. A longer chain takes at most one more for each further route."""
+
+_FIRST_DELAY = 0.5
+_CONNECT_PATIENCE = 5.0  # a route is not to blame for the time that others took
+
+RAISED = frozenset({ModelFault.CONTEXT_OVERFLOW, ModelFault.FILTERED, ModelFault.BUDGET})
+"""Faults that no other route may mend: the agent shortens what is too long, and nobody walks around a filter."""
+
+_REPEATABLE = frozenset(
+    {
+        ModelFault.RATE_LIMIT,
+        ModelFault.OVERLOAD,
+        ModelFault.NETWORK,
+        ModelFault.GARBAGE,
+        ModelFault.CUT,
+        ModelFault.EMPTY,
+    }
+)
+_WHATEVER_THE_KEY = frozenset({RestScope.MODEL, RestScope.PROVIDER})
+_BUSY = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
+_STANDING = frozenset(
+    {
+        ModelFault.AUTH,
+        ModelFault.BILLING,
+        ModelFault.NOT_FOUND,
+        ModelFault.BAD_REQUEST,
+        ModelFault.SETTINGS,
+        ModelFault.NOT_CONFIGURED,
+    }
+)
+_WHY: Mapping[ModelFault, str] = {
+    ModelFault.AUTH: "key refused",
+    ModelFault.BILLING: "no credit left",
+    ModelFault.RATE_LIMIT: "rate limit",
+    ModelFault.OVERLOAD: "overloaded",
+    ModelFault.NETWORK: "cannot be reached",
+    ModelFault.TIMEOUT: "silent for too long",
+    ModelFault.CUT: "answer cut off",
+    ModelFault.GARBAGE: "no model's answer",
+    ModelFault.EMPTY: "empty answer",
+    ModelFault.NOT_FOUND: "no such model",
+    ModelFault.BAD_REQUEST: "request not accepted",
+    ModelFault.SETTINGS: "set up wrongly",
+    ModelFault.NOT_CONFIGURED: "not configured",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAttempt:
+    """Ask this route, after so many seconds."""
+
+    route: ModelRoute
+    wait: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: ModelError
+    at: float
+    times: int
+
+
+class FailoverPlan:
+    """The way of one request along its routes: `first`, then `failed` until `answered` or nobody is left.
+
+    At most `len(routes) + max_attempts - 1` requests: each route once at most, and `max_attempts - 1` repeats, none of
+    which begins after `patience` seconds. A route that was not asked yet is asked however long the others took.
+    `failed` are those of the chain that could not even be asked.
+    """
+
+    def __init__(
+        self,
+        chain: Iterable[ModelRoute],
+        health: RouteHealth,
+        now: float,
+        *,
+        patience: float,
+        max_attempts: int = MOST_ATTEMPTS,
+        failed: Mapping[ModelRoute, ModelError] | None = None,
+    ) -> None:
+        self.made = 0
+        self._asked = ""
+        self._chain = tuple(dict.fromkeys(chain))
+        self._health = health
+        self._patience = patience
+        self._end = now + patience
+        self._failures = {route: _Failure(error, now, 0) for route, error in (failed or {}).items()}
+        self._unasked = [route for route in self._chain if route not in self._failures]
+        self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MOST_ATTEMPTS)) - 1
+        self._repeated_empty = False
+        self._last: ModelError | None = None
+        # whoever is wanted most and does not rest is asked first, so this is why it was not, if it was not
+        self._rest = health.find_rest(self._chain[0], now) if self._chain else None
+
+    @property
+    def others_left(self) -> bool:
+        """Whether there is another model than the one being asked that was not asked yet."""
+        return any(route.ref != self._asked for route in self._unasked)
+
+    def patience_of(self, ask: ModelAttempt, now: float) -> float:
+        """Seconds of patience that the request is made with: what is left, or enough to connect where it is a first."""
+        left = max(0.0, self._end - now)
+        return left if ask.wait else max(left, min(self._patience, _CONNECT_PATIENCE))
+
+    def first(self, now: float) -> ModelAttempt | None:
+        """Who is asked first; None where there is nobody."""
+        return self._next_unasked(now) if self._unasked else None
+
+    def answered(self, route: ModelRoute) -> None:
+        """The route gave an answer."""
+        self._health.note_answer(route)
+
+    def failed(
+        self, route: ModelRoute, error: ModelError, now: float, *, draw: float, shown: bool = False
+    ) -> ModelAttempt | None:
+        """Who is asked next; None where it must end with `verdict`.
+
+        Nobody is, once anything of an answer was shown. `draw` (0 to 1) shortens a wait by up to half.
+        """
+        error = _as_counted(error)
+        self._health.note_failure(route, error, now)
+        before = self._failures.get(route)
+        self._failures[route] = _Failure(error, now, 1 if before is None else before.times + 1)
+        if shown or error.fault in RAISED:
+            self._last = _named(route.ref, error)
+            return None
+        rule = RULES.get(error.fault)
+        if rule is not None and rule.scope in _WHATEVER_THE_KEY:
+            self._unasked = [other for other in self._unasked if other.ref != route.ref]
+        if not self._unasked:
+            return self._repeat_any(now, draw)
+        return self._repeat_at_once(route, error, now, draw) or self._next_unasked(now)
+
+    def passed_over(self, route: ModelRoute) -> tuple[str, ModelFault] | None:
+        """The model that would rather have answered than this route's, and why it did not; None if the same."""
+        wanted = self._chain[0].ref
+        if wanted == route.ref:
+            return None
+        failure = self._failure_of(wanted)
+        if failure is not None:
+            return wanted, failure.error.fault
+        return (wanted, self._rest.fault) if self._rest is not None else None
+
+    def verdict(self, now: float) -> ModelError:
+        """The one error that tells how it ended, with the requests made.
+
+        Of several models' errors it is that of the first; where only the owner can mend that one and another is merely
+        busy, it is the other's, since waiting helps then. Its detail names each model and what was the matter.
+        `retry_after` is the soonest moment at which a busy server says it will answer, if all busy ones say so.
+        """
+        if self._last is not None:
+            self._last.attempts = self.made
+            return self._last
+        found = [(ref, self._failure_of(ref)) for ref in dict.fromkeys(route.ref for route in self._chain)]
+        failures = {ref: failure.error for ref, failure in found if failure is not None}
+        if not failures:
+            return ModelError(ModelFault.NOT_CONFIGURED, "no model is connected", attempts=0)
+        chosen = next(iter(failures))
+        if failures[chosen].fault in _STANDING:
+            chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY), chosen)
+        error = _named(chosen, failures[chosen])
+        if len(failures) > 1:
+            each = (
+                str(error) if ref == chosen else f"{ref}: {_WHY[failure.fault]}" for ref, failure in failures.items()
+            )
+            error = ModelError(error.fault, "; ".join(each))
+            error.__cause__ = failures[chosen]
+        error.attempts = self.made
+        error.retry_after = self._soonest(now)
+        return error
+
+    def _next_unasked(self, now: float) -> ModelAttempt:
+        route = min(self._unasked, key=lambda route: self._health.seconds_left(route, now))  # the first of equals
+        self._unasked.remove(route)
+        self._asked = route.ref
+        self.made += 1
+        return ModelAttempt(route)
+
+    def _repeat_at_once(self, route: ModelRoute, error: ModelError, now: float, draw: float) -> ModelAttempt | None:
+        # A hiccup of the one that was asked first must not cost its prompt cache; the others have none to lose.
+        if self.made > 1 or error.fault is ModelFault.RATE_LIMIT:
+            return None
+        delay = _FIRST_DELAY * (1 - draw / 2)
+        return self._repeat(route, now, delay) if (error.retry_after or 0.0) <= delay else None
+
+    def _repeat_any(self, now: float, draw: float) -> ModelAttempt | None:
+        delay: float = _FIRST_DELAY * 2**self._repeats * (1 - draw / 2)
+
+        def readiness(route: ModelRoute) -> tuple[float, int]:
+            failure = self._failures[route]
+            return max(now + delay, failure.at + (failure.error.retry_after or 0.0)), failure.times
+
+        route = min(filter(self._may_repeat, self._chain), key=readiness, default=None)
+        return self._repeat(route, now, readiness(route)[0] - now) if route is not None else None
+
+    def _repeat(self, route: ModelRoute, now: float, wait: float) -> ModelAttempt | None:
+        if now + wait >= self._end or not self._may_repeat(route):
+            return None
+        if self._failures[route].error.fault is ModelFault.EMPTY:
+            self._repeated_empty = True
+        self._repeats += 1
+        self._asked = route.ref
+        self.made += 1
+        return ModelAttempt(route, wait)
+
+    def _may_repeat(self, route: ModelRoute) -> bool:
+        failure = self._failures.get(route)
+        if failure is None:  # a key that was not tried
+            return False
+        fault = failure.error.fault
+        if fault is ModelFault.EMPTY and self._repeated_empty:  # each has cost all its tokens
+            return False
+        return fault in _REPEATABLE and self._repeats < self._most_repeats
+
+    def _failure_of(self, ref: str) -> _Failure | None:
+        """What stands for all keys of a model: that a key is merely busy, if one is, else what came of the first."""
+        failures = [self._failures[route] for route in self._chain if route.ref == ref and route in self._failures]
+        return next((failure for failure in failures if failure.error.fault in _BUSY), next(iter(failures), None))
+
+    def _soonest(self, now: float) -> float | None:
+        busy = [failure for failure in self._failures.values() if failure.error.fault in _BUSY]
+        told = [failure.at + failure.error.retry_after for failure in busy if failure.error.retry_after is not None]
+        return max(0.0, min(told) - now) if told and len(told) == len(busy) else None
+
+
+def _named(ref: str, error: ModelError) -> ModelError:
+    """The error with the model's reference before its detail."""
+    if not ref:
+        return error
+    named = ModelError(error.fault, f"{ref}: {error}", retry_after=error.retry_after, attempts=error.attempts)
+    named.__cause__ = error
+    return named
+
+
+def _as_counted(error: ModelError) -> ModelError:
+    """The error with a wait that can be believed. No credit until a named time ("weekly limit") is a rate limit."""
+    wait = error.retry_after
+    if wait is None:
+        return error
+    error.retry_after = wait = min(wait, LONGEST) if wait >= 0 else None  # not a number is not >= 0 either
+    if error.fault is ModelFault.BILLING and wait is not None:
+        return ModelError(ModelFault.RATE_LIMIT, str(error), retry_after=wait)
+    return error

@@ -1,0 +1,238 @@
+"""A chain of models as one model: the driver of `failover.py`."""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TypeVar, cast
+
+from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault, StoreError
+from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark
+from hob.core.ports.model import Model
+from hob.core.sentences import OF_STAND_IN
+from hob.providers.routing.failover import MOST_ATTEMPTS, FailoverPlan
+from hob.providers.routing.fallback_notices import FallbackNotices
+from hob.providers.routing.health import ModelRoute, RouteHealth
+
+log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_BEAT = Beat()
+_UNSHOWN = frozenset({Beat, Remark, ExtraCall})
+_NAMING_PATIENCE = 8.0  # seconds; what a person who waits has for an answer
+
+
+@dataclass(frozen=True, slots=True)
+class RouteHealthPort:
+    """How a route is, for people: `fault` is why it rests, None where nothing is known against it."""
+
+    route: ModelRoute
+    fault: ModelFault | None = None
+    until: datetime | None = None
+
+
+class Failover:
+    """Implements `Model` by asking, one after the other, the routes of the models that may answer a request.
+
+    It is the only place where anything is asked again, and nothing is once any of an answer was yielded. `lanes_of`
+    tells a reference's routes (one a key), `open_lane` gives the model behind a route; both may raise ModelError, which
+    counts as that model's failure. A route that says nothing for `silence` seconds is left while others were not asked.
+    """
+
+    def __init__(
+        self,
+        lanes_of: Callable[[str], tuple[ModelRoute, ...]],
+        open_lane: Callable[[ModelRoute], Model],
+        clock: Clock,
+        *,
+        max_attempts: int = MOST_ATTEMPTS,
+        draw: Callable[[], float] = random.random,
+        health: RouteHealth | None = None,
+        silence: float = 90.0,
+    ) -> None:
+        self._lanes_of = lanes_of
+        self._open_lane = open_lane
+        self._clock = clock
+        self._max_attempts = max_attempts
+        self._draw = draw
+        self._health = health if health is not None else RouteHealth()
+        self._silence = silence
+        self.told = FallbackNotices()
+        """What sessions know of stand-ins."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """Answer, piece by piece. Raises one ModelError that tells what became of each model.
+
+        The reply says who gave it and how many requests it took. Where it is not the first model of the chain that
+        answers, a `Remark` comes before the first piece, once for each session and outage; where it is, with another
+        key, nothing is said. Each request that failed and may have to be paid for is told by an `ExtraCall`: the error
+        leaves nothing to pay.
+        """
+        monotonic = self._clock.monotonic
+        walk = self._begin(request)
+        ask = walk.first(monotonic())
+        while ask is not None:
+            route, shown, done = ask.route, False, False
+            asked = replace(request, model=route.ref, models=(), patience=walk.patience_of(ask, monotonic()))
+            try:
+                events = cast("AsyncGenerator[ModelEvent]", self._open_lane(route).stream(asked))
+                async with aclosing(events):
+                    heard = _Heard(events, self._clock, self._silence if walk.others_left else None)
+                    async for event in heard:
+                        kind = type(event)
+                        if not shown and kind not in _UNSHOWN:
+                            shown, heard.silence = True, None
+                            if (remark := _remark(walk, route)) is not None and self.told.is_news(request, remark):
+                                yield remark
+                        if type(event) is ModelReply:
+                            done = True
+                            walk.answered(route)
+                            self.told.answered(route.ref)
+                            event = replace(event, ref=route.ref, attempts=walk.made)
+                        yield event
+                if done:
+                    return
+                failure = ModelError(ModelFault.CUT, "the stream ended without an answer")
+            except ModelError as error:
+                failure = error
+            except StoreError:  # no route is to blame, and no other would do better
+                raise
+            except Exception as error:
+                log.exception("what speaks to the model %s broke", route.ref)
+                if done:
+                    return
+                failure = _defect(error)
+            ask = walk.failed(route, failure, monotonic(), draw=self._draw(), shown=shown)
+            # in any case something: who watches over the silence sees that it goes on
+            yield _to_pay(route, failure, shown=shown, goes_on=ask is not None) or _BEAT
+            if ask is not None:
+                await self._clock.sleep(ask.wait)
+        verdict = walk.verdict(monotonic())
+        verdict.cost = 0
+        raise verdict
+
+    def forget_failures(self) -> None:
+        """Give no route a rest any more: keys or addresses were changed."""
+        self._health.forget()
+
+    def become(self, max_attempts: int) -> None:
+        """Ask so often at most from now on."""
+        self._max_attempts = max_attempts
+        self.forget_failures()
+
+    async def patiently(self, ask: Callable[[], Awaitable[_T]]) -> _T:
+        """What `ask` gives, asked again as patiently as for an answer, e.g. for the name of a server's model.
+
+        Raises the last ModelError.
+        """
+        route, now = ModelRoute("", ""), self._clock.monotonic()
+        walk = FailoverPlan((route,), RouteHealth(), now, patience=_NAMING_PATIENCE, max_attempts=self._max_attempts)
+        again = walk.first(now)
+        while again is not None:
+            await self._clock.sleep(again.wait)
+            try:
+                return await ask()
+            except ModelError as error:
+                again = walk.failed(route, error, self._clock.monotonic(), draw=self._draw())
+        raise walk.verdict(self._clock.monotonic())
+
+    def health_view(self, refs: Iterable[str]) -> tuple[RouteHealthPort, ...]:
+        """How the routes of these references are, in the order in which they are configured."""
+        monotonic, now = self._clock.monotonic(), self._clock.now()
+        rows = []
+        for route in dict.fromkeys(route for ref in refs for route in self._lanes(ref)[0]):
+            rest = self._health.find_rest(route, monotonic)
+            if rest is None:
+                rows.append(RouteHealthPort(route))
+            else:
+                rows.append(RouteHealthPort(route, rest.fault, now + timedelta(seconds=rest.until - monotonic)))
+        return tuple(rows)
+
+    def _begin(self, request: ModelRequest) -> FailoverPlan:
+        chain: list[ModelRoute] = []
+        failed: dict[ModelRoute, ModelError] = {}
+        for ref in request.models or (request.model,):
+            routes, error = self._lanes(ref)
+            if error is not None:
+                routes = (ModelRoute(ref, ""),)
+                failed[routes[0]] = error
+            chain.extend(routes)
+        return FailoverPlan(
+            chain,
+            self._health,
+            self._clock.monotonic(),
+            patience=request.patience,
+            max_attempts=self._max_attempts,
+            failed=failed,
+        )
+
+    def _lanes(self, ref: str) -> tuple[tuple[ModelRoute, ...], ModelError | None]:
+        try:
+            routes = self._lanes_of(ref)
+        except ModelError as error:
+            return (), error
+        return routes, None if routes else ModelError(ModelFault.NOT_CONFIGURED, "no provider is configured for it")
+
+
+def _defect(error: Exception) -> ModelError:
+    """An odd answer, or a plug-in, met a defect. It may hold anything at all, so that only its kind is told."""
+    kind = type(error).__name__
+    return ModelError(ModelFault.GARBAGE, f"its answer could not be understood ({kind}); Hob's log says where")
+
+
+def _to_pay(route: ModelRoute, error: ModelError, *, shown: bool, goes_on: bool) -> ExtraCall | None:
+    """The request that failed, unless it was turned away."""
+    if not error.may_owe and (error.cost == 0 or not shown):
+        return None
+    return ExtraCall(route.ref, error.fault, error.usage, error.cost, goes_on)
+
+
+def _remark(walk: FailoverPlan, route: ModelRoute) -> Remark | None:
+    passed = walk.passed_over(route)
+    return Remark(OF_STAND_IN[passed[1]], (("model", passed[0]), ("other", route.ref))) if passed is not None else None
+
+
+class _Heard:
+    """The events of one answer. While `silence` is a number of seconds, longer silence is a ModelError (TIMEOUT)."""
+
+    __slots__ = ("_clock", "_events", "silence")
+
+    def __init__(self, events: AsyncGenerator[ModelEvent], clock: Clock, silence: float | None) -> None:
+        self._events = events
+        self._clock = clock
+        self.silence = silence
+
+    def __aiter__(self) -> "_Heard":
+        return self
+
+    def __anext__(self) -> Awaitable[ModelEvent]:
+        return self._events.__anext__() if self.silence is None else self._next_within(self.silence)
+
+    async def _next_within(self, seconds: float) -> ModelEvent:
+        loop = asyncio.get_running_loop()
+        event: ModelEvent | None = None
+        failure: Exception | None = None
+        try:
+            async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+
+                async def watch() -> None:
+                    await self._clock.sleep(seconds)
+                    limit.reschedule(loop.time())
+
+                timer = group.create_task(watch())
+                try:
+                    event = await anext(self._events, None)
+                except Exception as error:  # noqa: BLE001 - the group would wrap it
+                    failure = error
+                finally:
+                    timer.cancel()
+        except TimeoutError:
+            failure = ModelError(ModelFault.TIMEOUT, f"nothing came for {seconds:g} seconds")
+        if failure is not None:
+            raise failure
+        if event is None:
+            raise StopAsyncIteration
+        return event

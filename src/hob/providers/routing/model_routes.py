@@ -1,0 +1,229 @@
+"""The ways to ask: each key of each provider, opened when it is first asked."""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+from hob.core.clock import Clock
+from hob.core.models import ModelEvent, ModelProfile, ModelRequest
+from hob.core.ports.model import Model, Profiles
+from hob.core.ports.tools import Blobs
+from hob.providers.catalog.catalog import CLI_WIRES
+from hob.providers.http.adapting import Adapting, Unthinking, lacks_sight, lacks_thinking, lacks_tools
+from hob.providers.http.server import server_of
+from hob.providers.http.wire import Listed, Wire
+from hob.providers.media.sight import Seeing, Sight
+from hob.providers.plugins import open_plugin
+from hob.providers.routing.choice import Choice, ConnectedProvider, Ref
+from hob.providers.routing.health import ModelRoute
+from hob.providers.settings import ModelSettings
+
+
+class ModelRoutes:
+    """Opens what failover walks. A route's model knows the name that the server knows."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        settings: ModelSettings,
+        clock: Clock,
+        blobs: Blobs | None,
+        profiles: Profiles | None = None,
+        folder: Path | None = None,
+        sight: Callable[[], Sight] | None = None,
+    ) -> None:
+        self._choice = choice
+        self._settings = settings
+        self._clock = clock
+        self._blobs = blobs
+        self._profiles = profiles
+        self._sight = sight
+        self._folder = folder or Path(tempfile.gettempdir()) / f"hob-{os.getuid()}"
+        self._refs: dict[str, Ref] = {}
+        self._models: dict[tuple[str, int], Model] = {}
+        self._named: dict[ModelRoute, Model] = {}
+        self._former: list[Model] = []
+
+    def become(self, settings: ModelSettings, sight: Callable[[], Sight] | None) -> None:
+        """Open by other settings from now on. What is being asked goes on, and is closed with all the others."""
+        self._settings, self._sight = settings, sight
+        self._former += self._models.values()
+        for former in (self._refs, self._models, self._named):
+            former.clear()
+
+    def name(self, ref: Ref) -> str:
+        """The reference as a text that `of` understands."""
+        self._refs[str(ref)] = ref
+        return str(ref)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every reference that was spoken of."""
+        return tuple(self._refs)
+
+    def of(self, name: str) -> tuple[ModelRoute, ...]:
+        """The routes of a reference, in the order of its provider's keys. Raises ModelError."""
+        ref = self.ref(name)
+        keys = self._choice.connect(ref.provider).keys
+        return tuple(ModelRoute(str(ref), ref.provider, place) for place in range(len(keys)))
+
+    def open(self, route: ModelRoute) -> Model:
+        """The route's model. Raises ModelError."""
+        model = self._named.get(route)
+        if model is None:
+            ref = self.ref(route.ref)
+            connected = self._choice.connect(ref.provider)
+            profile = self._profiles.find_profile(route.ref) if self._profiles is not None else ModelProfile()
+            served: Model = Adapting(self._provider(ref.provider, route.key), Unthinking, lacks_thinking)
+            served = self._with_tools(connected, profile, served)
+            model = self._named[route] = _Named(self._with_sight(connected, profile, served), ref.model)
+        return model
+
+    async def list_models(self, id: str) -> tuple[Listed, ...]:
+        """What the provider has. Raises ModelError; a provider that lists nothing has none."""
+        model = self._provider(id, 0)
+        lists = getattr(model, "list_models", None)
+        return await lists() if lists is not None else ()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for model in (*self._models.values(), *self._former):
+            close = getattr(model, "aclose", None)
+            if close is not None:
+                await close()
+
+    def ref(self, name: str) -> Ref:
+        """What the text stands for. Raises ModelError."""
+        ref = self._refs.get(name)
+        if ref is None:
+            ref = self._refs[name] = self._choice.resolve(name)
+        return ref
+
+    def _with_tools(self, connected: ConnectedProvider, profile: ModelProfile, model: Model) -> Model:
+        how = connected.settings.tools
+        if how == "auto":
+            if profile.tools is not False and connected.provider.wire not in CLI_WIRES:
+                return Adapting(model, in_text, lacks_tools)
+            how = "text"
+        if how == "text":
+            return in_text(model)
+        return _Without(model) if how == "none" else model
+
+    def _with_sight(self, connected: ConnectedProvider, profile: ModelProfile, model: Model) -> Model:
+        sight = self._sight
+        if sight is None or profile.images is True:
+            return model
+
+        def seeing(model: Model) -> Model:
+            return Seeing(model, sight())
+
+        if profile.images is False or connected.provider.wire in CLI_WIRES:
+            return seeing(model)
+        return Adapting(model, seeing, lacks_sight)
+
+    def _provider(self, id: str, key: int) -> Model:
+        model = self._models.get((id, key))
+        if model is None:
+            connected = self._choice.connect(id)
+            model = self._models[id, key] = self._open(connected, key)
+        return model
+
+    def _open(self, connected: ConnectedProvider, key: int) -> Model:
+        if connected.how == "plug-in":
+            return open_plugin(connected.provider.id, connected.settings, self._clock, self._blobs)
+        if connected.provider.wire in CLI_WIRES:
+            return self._open_cli(connected)
+        server = server_of(connected, connected.keys[key], self._settings)
+        from hob.providers.http.transport import HttpModel
+
+        return HttpModel(
+            open_wire(connected), server, self._clock, self._blobs, identity=f"{connected.provider.id}/{key}"
+        )
+
+    def _open_cli(self, connected: ConnectedProvider) -> Model:
+        from hob.providers.cli.backend import CliModel  # subprocesses and their settings, only where a CLI is asked
+        from hob.providers.cli.settings import CliSettings
+
+        own, id = connected.settings, connected.provider.id
+        settings = CliSettings(command=own.command, arguments=own.arguments, environment=own.environment)
+        folder = self._folder / id
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return CliModel(connected.provider.wire, settings, self._clock, environ=self._choice.environ, folder=folder)
+
+
+def open_wire(connected: ConnectedProvider) -> Wire:
+    """The wire that the provider speaks. Each is imported when the first of its models is asked."""
+    match connected.provider.wire:
+        case "anthropic":
+            from hob.providers.wires.anthropic.wire import AnthropicMessages
+
+            return AnthropicMessages()
+        case "gemini":
+            from hob.providers.wires.gemini.wire import GenerateContent
+
+            return GenerateContent()
+        case "ollama":
+            from hob.providers.wires.ollama.wire import OllamaChat
+
+            return OllamaChat()
+        case "responses":
+            from hob.providers.wires.openai_responses.wire import Responses
+
+            return Responses()
+        case _:
+            from hob.providers.wires.openai_chat.wire import ChatCompletions
+
+            return ChatCompletions(connected.provider.dialect)
+
+
+def most_output(connected: ConnectedProvider, model: str, request: ModelRequest) -> int:
+    """The most tokens of output that the provider's wire asks for; a test compares it with what is sent."""
+    match connected.provider.wire:
+        case "anthropic":
+            from hob.providers.wires.anthropic import thinking as anthropic
+
+            return anthropic.plan_thinking(model, request.thinking, request.max_tokens).max_tokens
+        case "gemini":
+            from hob.providers.wires.gemini import thinking as gemini
+
+            most: int = gemini.plan_thinking(model, request.thinking, request.max_tokens)["maxOutputTokens"]
+            return most
+        case "responses":
+            from hob.providers.wires.openai_responses import thinking as responses
+
+            thinks = responses.efforts_of(model) is not None
+        case "openai":
+            thinks = connected.provider.dialect.effort or connected.provider.dialect.reasoning_object
+        case _:
+            thinks = True
+    return request.most_output if thinks else request.max_tokens
+
+
+class _Named:
+    """A provider's model under the name its server knows."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._model = model
+        self._name = name
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        return self._model.stream(replace(request, model=self._name, models=()))
+
+
+def in_text(model: Model) -> Model:
+    """The model with tools in text form."""
+    from hob.providers.text_tools import TextTools  # only models without calls of their own need it
+
+    return TextTools(model)
+
+
+class _Without:
+    """A model that is shown no tools."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        return self._model.stream(replace(request, tools=()))

@@ -1,0 +1,216 @@
+"""All models as one: who is asked, and with what, is settled here before anything is reserved or sent.
+
+A request's way: the choice (what was named, what is configured), the classifier (a rule may choose another model), the
+prompt guard (what may not leave the house is taken out, or stays here); then failover walks the chain, and what comes
+back is cleaned and gets its withheld values again.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import cast
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
+from hob.core.sentences import OF_STAND_IN
+from hob.providers.catalog.catalog import CLI_WIRES
+from hob.providers.http.addresses import shown
+from hob.providers.media.sight import Sight
+from hob.providers.routing.choice import Choice, Ref
+from hob.providers.routing.failover_model import Failover, RouteHealthPort
+from hob.providers.routing.model_routes import ModelRoutes
+from hob.providers.screening.screening import Screening
+from hob.providers.settings import ModelSettings
+
+_LISTING_SECONDS = 5.0
+
+
+class ModelRouter:
+    """Implements `Model`, `Routes` and `CanName` over everything that is connected."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        routes: ModelRoutes,
+        failover: Failover,
+        settings: ModelSettings,
+        screening: Screening | None = None,
+        sight_by: Callable[[ModelSettings], Callable[[], Sight] | None] = lambda settings: None,
+        changed: Sequence[Callable[[ModelSettings], None]] = (),
+    ) -> None:
+        self.choice = choice
+        self.routes = routes
+        self.failover = failover
+        self._thinking = _thinking(settings)
+        self._sight_by = sight_by
+        self._changed = changed
+        self._screening = screening
+        self._own_choices: dict[str, str] = {}
+        self._asking = asyncio.Lock()
+
+    def become(self, settings: ModelSettings) -> None:
+        """Go by other settings from the next request on; what is being asked goes on."""
+        self.choice.become(settings)
+        self.routes.become(settings, self._sight_by(settings))
+        self.failover.become(settings.max_attempts)
+        self._thinking = _thinking(settings)
+        self._own_choices.clear()
+        for tell in self._changed:
+            tell(settings)
+
+    def look_again(self) -> None:
+        """Keys may be others, and what was not there may be there."""
+        self.choice.look_again()
+        self.failover.forget_failures()
+
+    async def route(self, request: ModelRequest) -> Route:
+        """Who may answer, best first, and what they may be told.
+
+        A server is asked for its models where nobody named one. Raises ModelError: nobody can be asked, or nothing may
+        be sent.
+        """
+        remarks: tuple[Remark, ...] = ()
+        if not request.models:
+            request = self._classified(request)
+            request, remarks = await self._chosen(request)
+        if request.thinking is None and self._thinking is not None:
+            request = replace(request, thinking=self._thinking)
+        request = replace(request, model=request.models[0])
+        if self._screening is not None and not all(map(self._is_local, request.models)):
+            return self._screened(self._screening, request, remarks)
+        return Route(request, remarks)
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The answer of the first model of the route that gives one, piece by piece. Raises ModelError."""
+        if not request.models:
+            return self._routed(request)
+        events: AsyncIterator[ModelEvent] = self.failover.stream(request)
+        return events if self._screening is None else self._screening.clean(request, events)
+
+    async def default_model(self) -> str:
+        """The usual model; empty where there is none. Raises ModelError."""
+        ref = self.choice.default()
+        return "" if ref is None else self.routes.name(await self._named(ref))
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The owner's names for models."""
+        return self.choice.aliases
+
+    async def check_ref(self, name: str) -> str | None:
+        """What is wrong with the name, for people; None if it leads to a model that can be asked.
+
+        A name without its provider that the server does not list is a slip of the pen more often than not. What lists
+        nothing, or not soon, is not asked twice.
+        """
+        try:
+            ref = self.choice.resolve(name)
+            if ref.model != name:
+                return None
+        except ModelError as error:
+            return str(error)
+        try:
+            async with asyncio.timeout(_LISTING_SECONDS):
+                listed = {model.name for model in await self.routes.list_models(ref.provider)}
+        except (ModelError, TimeoutError):
+            return None
+        other = re.compile(re.escape(name.removesuffix("-latest")) + r"(?:[-:@].*)?")
+        if not listed or any(other.fullmatch(each) for each in listed):  # with a date or a tag it is the same one
+            return None
+        near = get_close_matches(name, listed, 1, 0.7)
+        hint = f"did you mean {near[0]}? " if near else ""
+        return f"{ref.provider} lists no model {name}; {hint}`/model {ref.provider}/{name}` takes it all the same"
+
+    def has_no_tools(self, name: str) -> bool:
+        """Whether the owner has it that this model is shown no tools. Raises ModelError."""
+        return self.choice.connect(self.routes.ref(name).provider).settings.tools == "none"
+
+    def resting(self) -> tuple[RouteHealthPort, ...]:
+        """The models and keys that were asked and are given a rest, because they failed."""
+        return tuple(route for route in self.failover.health_view(self.routes.names) if route.fault is not None)
+
+    async def _routed(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        route = await self.route(request)
+        for remark in route.remarks:
+            yield remark
+        async with aclosing(cast("AsyncGenerator[ModelEvent]", self.stream(route.request))) as events:
+            async for event in events:
+                yield event
+
+    # choice
+
+    def _classified(self, request: ModelRequest) -> ModelRequest:
+        """The request with the model of the rule that holds for it; what somebody chose by name stays."""
+        if request.model or self._screening is None:
+            return request
+        chosen = self._screening.classify(request)
+        if chosen is None:
+            return request
+        thinking = request.thinking if chosen.thinking is None else chosen.thinking
+        return replace(request, model=chosen.model, thinking=thinking)
+
+    async def _chosen(self, request: ModelRequest) -> tuple[ModelRequest, tuple[Remark, ...]]:
+        """The request with its chain. A server that cannot name its model is passed over where others stand in."""
+        chain: list[str] = []
+        passed: list[tuple[Ref, ModelError]] = []
+        for ref in self.choice.chain(request):
+            try:
+                chain.append(self.routes.name(await self._named(ref)))
+                if not ref.model:
+                    self.failover.told.answered(ref.provider)
+            except ModelError as error:
+                passed.append((ref, error))
+        if not chain:
+            raise passed[0][1]
+        remarks = (
+            Remark(OF_STAND_IN[error.fault], (("model", str(ref) or ref.provider), ("other", chain[0])))
+            for ref, error in passed[:1]
+            if error.fault in OF_STAND_IN
+        )
+        news = tuple(remark for remark in remarks if self.failover.told.is_news(request, remark))
+        return replace(request, models=tuple(dict.fromkeys(chain))), news
+
+    async def _named(self, ref: Ref) -> Ref:
+        """The reference with a model: the server's first one where nobody named any (asked once)."""
+        connected = self.choice.connect(ref.provider)
+        if ref.model or connected.provider.wire in CLI_WIRES or connected.how == "plug-in":
+            return ref
+        async with self._asking:
+            if ref.provider not in self._own_choices:
+                listed = await self.failover.patiently(lambda: self.routes.list_models(ref.provider))
+                if not listed:
+                    where = shown(connected.base_url) or ref.provider
+                    raise ModelError(ModelFault.NOT_FOUND, f"{where} has no model; load one, or set model.name")
+                self._own_choices[ref.provider] = listed[0].name
+        return Ref(ref.provider, self._own_choices[ref.provider])
+
+    # screening
+
+    def _is_local(self, name: str) -> bool:
+        return self.choice.is_local(self.routes.ref(name))
+
+    def _screened(self, screening: Screening, request: ModelRequest, remarks: tuple[Remark, ...]) -> Route:
+        screened = screening.screen(request)
+        if screening.stays(screened):
+            local = [name for name in request.models if self._is_local(name)]
+            if screening.local_model:
+                ref = self.choice.resolve(screening.local_model)
+                if not self.choice.is_local(ref):
+                    raise ModelError(
+                        ModelFault.SETTINGS, f"prompt_guard.local_model {ref} does not run on your own machines"
+                    )
+                local.append(self.routes.name(ref))
+            if not local:
+                raise screening.refusal(screened)
+            chain = tuple(dict.fromkeys(local))
+            request = replace(request, model=chain[0], models=chain, stays=True)
+            return Route(request, (*remarks, *screened.remarks))
+        withheld = tuple(screened.restore.items())
+        return Route(replace(screened.request, withheld=withheld), (*remarks, *screened.remarks))
+
+
+def _thinking(settings: ModelSettings) -> Thinking | None:
+    return Thinking(settings.thinking) if settings.thinking else None

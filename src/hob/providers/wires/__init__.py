@@ -1,0 +1,1 @@
+"""The protocols of model servers, one folder each."""

@@ -1,0 +1,56 @@
+"""Ollama's own API, which tells more and hides less than its OpenAI-compatible one.
+
+Format: https://docs.ollama.com/api
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hob.core.ids import BlobId
+from hob.core.models import ModelRequest
+from hob.providers.http.addresses import with_scheme
+from hob.providers.http.wire import Listed
+from hob.providers.wires.ollama.decoding import Decoder
+from hob.providers.wires.ollama.encoding import encode_request
+
+
+class OllamaChat:
+    """Implements `Wire`. `context_tokens` is the context to load models with; None takes what a request needs."""
+
+    name = "ollama"
+
+    def __init__(self, context_tokens: int | None = None) -> None:
+        self._context_tokens = context_tokens
+
+    def chat_url(self, base_url: str, model: str) -> str:
+        """As `Wire.chat_url`."""
+        return f"{server_root(base_url)}/api/chat"
+
+    def models_url(self, base_url: str) -> str:
+        """As `Wire.models_url`."""
+        return f"{server_root(base_url)}/api/tags"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """As `Wire.headers`."""
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+    def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
+        """As `Wire.encode`."""
+        return encode_request(request, model=model, images=images, context_tokens=self._context_tokens)
+
+    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
+        """As `Wire.decoder`."""
+        return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
+
+    def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
+        """As `Wire.read_models`."""
+        rows = listing.get("models") if isinstance(listing, dict) else None
+        if not isinstance(rows, list):
+            return None
+        names = (row.get("model") or row.get("name") for row in rows if isinstance(row, dict))
+        return tuple(Listed(name) for name in names if isinstance(name, str) and name)
+
+
+def server_root(base_url: str) -> str:
+    """Where the server is, for a base URL written with or without scheme, `/v1`, `/api` and trailing slash."""
+    return with_scheme(base_url).rstrip("/").removesuffix("/v1").removesuffix("/api")

@@ -1,0 +1,60 @@
+"""Vectors from `POST /embeddings`.
+
+Format: https://developers.openai.com/api/reference/resources/embeddings/methods/create
+"""
+
+import base64
+import binascii
+import struct
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from hob.core.media import Embeddings
+from hob.core.models import Usage
+from hob.providers.http.addresses import endpoint
+from hob.providers.http.client import Client
+from hob.providers.http.decoder import count_of
+from hob.providers.media.vectors import Batch, embed_all, numbers_of
+
+
+class OpenAIEmbedder:
+    """Implements `Embedder`. `packed` asks for base64, a quarter of the bytes, where the server is known to do it."""
+
+    def __init__(self, client: Client, model: str, *, packed: bool = False) -> None:
+        self._client = client
+        self._model = model
+        self._format = "base64" if packed else "float"
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """As `Embedder.embed`."""
+        return await embed_all(texts, self._embed, self._client.host)
+
+    async def _embed(self, texts: list[str]) -> Batch:
+        body = {"model": self._model, "input": texts, "encoding_format": self._format}
+        answer = await self._client.fetch_json(partial(endpoint, path="/embeddings"), body)
+        rows = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self._client.garbage("JSON that holds no vectors")
+        named = answer.get("model")
+        tokens = count_of(answer.get("usage") or {}, "prompt_tokens")
+        vectors = [self._read(row.get("embedding")) for row in self._sorted(rows)]
+        return vectors, named if isinstance(named, str) and named else self._model, Usage(tokens) if tokens else None
+
+    def _sorted(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """In the order of the texts. Servers that do not count send them so."""
+        places = [row.get("index") for row in rows]
+        if all(place is None for place in places):
+            return rows
+        if sorted(place for place in places if type(place) is int) != list(range(len(rows))):
+            raise self._client.garbage("vectors of other texts")
+        return sorted(rows, key=lambda row: int(row["index"]))
+
+    def _read(self, value: Any) -> Sequence[float]:
+        if not isinstance(value, str):
+            return numbers_of(value, self._client.host)
+        try:
+            packed = base64.b64decode(value, validate=True)
+            return struct.unpack(f"<{len(packed) // 4}f", packed)
+        except (binascii.Error, struct.error, ValueError) as error:
+            raise self._client.garbage("a vector that cannot be unpacked") from error

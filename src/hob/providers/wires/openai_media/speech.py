@@ -1,0 +1,59 @@
+"""Text to speech from `POST /audio/speech`.
+
+Format: https://developers.openai.com/api/reference/resources/audio/subresources/speech/methods/create
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from functools import partial
+
+from hob.core.chunks import split_text
+from hob.providers.http.addresses import endpoint
+from hob.providers.http.client import Client
+
+MOST_BYTES = 4_096
+"""UTF-8 bytes of one request. OpenAI takes 4,096 characters, and of the newer models 2,000 tokens: where a letter has
+several bytes, a token has hardly more than one letter."""
+
+MOST_AUDIO = 64 * 1024 * 1024
+"""Bytes of sound that one request may bring: twenty minutes, where nothing is packed, for what is read in five."""
+
+MEDIA_TYPES: Mapping[str, str] = {
+    "mp3": "audio/mpeg",
+    "opus": "audio/ogg",
+    "aac": "audio/aac",
+    "pcm": "audio/pcm",
+}
+"""Formats whose pieces, one after the other, are a whole again."""
+
+
+class OpenAISpeaker:
+    """Implements `Speaker`. A long text is spoken in several requests, sentence by sentence."""
+
+    def __init__(self, client: Client, model: str, *, voice: str = "nova", packing: str = "mp3") -> None:
+        self.media_type = MEDIA_TYPES[packing]
+        self._client = client
+        self._body = {"model": model, "voice": voice, "response_format": packing}
+
+    async def speak(self, text: str, voice: str = "") -> AsyncGenerator[bytes]:
+        """As `Speaker.speak`. What has nothing to be spoken in it gives no audio."""
+        body = {**self._body, "voice": voice} if voice else self._body
+        for part in _parts(text):
+            async with aclosing(
+                self._client.stream(partial(endpoint, path="/audio/speech"), {**body, "input": part})
+            ) as pieces:
+                size = 0
+                async for piece in pieces:
+                    size += len(piece)
+                    if size > MOST_AUDIO:
+                        raise self._client.garbage("sound without end")
+                    yield piece
+
+
+def _parts(text: str) -> list[str]:
+    text = text.strip()
+    size = len(text.encode("utf-8", "replace"))
+    if not size:
+        return []
+    limit = max(1, MOST_BYTES * len(text) // max(size, MOST_BYTES))
+    return [part for part in split_text(text, min(limit, MOST_BYTES)) if part.strip()]

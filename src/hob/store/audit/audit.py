@@ -1,0 +1,273 @@
+"""The audit log: what was decided, allowed, refused and slowed down, so kept that a change of it shows."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotFound
+from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
+from hob.store.database.database import NAME, connect
+from hob.store.database.faults import close_quietly, translate
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.database.writer import Job, Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.settings import StoreSettings
+
+T = TypeVar("T")
+
+HEAD_FILE = "audit.head"
+_HEAD_BYTES = 96
+_FACTS = "at, kind, name, outcome, rule, sender, turn, trace_id"
+_OF_A = "a.at, kind, name, outcome, rule, sender, turn, trace_id"
+_INSERT = (
+    f"INSERT INTO audit (seq, {_FACTS}, detail, sealed, previous, hash)"  # noqa: S608 - constants
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_LAST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
+_HASH = "SELECT hash FROM audit WHERE seq = ?"
+_SHOW = f"SELECT seq, {_OF_A}, c.text, a.hash FROM audit a"  # noqa: S608
+_WHOLE = (
+    f"SELECT seq, {_OF_A}, sealed, previous, a.hash, c.text, c.salt, t.at IS NOT NULL FROM audit a"  # noqa: S608
+    " LEFT JOIN content c ON c.id = a.detail LEFT JOIN tombstones t ON t.content = a.detail AND t.hash = a.sealed"
+    " ORDER BY seq"
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One thing that happened. `detail` is all of it that may have to be forgotten; the rest stays for ever.
+
+    `sender` is a class (owner, member, stranger) or `hob`, never a name. A time of 0 means now.
+    """
+
+    kind: str
+    name: str
+    outcome: str
+    rule: str = ""
+    sender: str = ""
+    turn: str = ""
+    trace: str = ""
+    detail: str = ""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """An entry as it stands in the log, with its number and the beginning of its hash. An erased detail is None."""
+
+    seq: int
+    entry: AuditEntry
+    detail: str | None
+    hash: str
+
+
+class AuditLog:
+    """Appends and checks. The head lies in `audit.head` in the home and never runs ahead of the log."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, home: Path) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._file = home / HEAD_FILE
+        self._last: Head | None = None
+        """What this run wrote last; undone with its transaction, then it is not what the log ends with."""
+        self._noted = 0
+
+    async def add(self, *entries: AuditEntry) -> None:
+        """Append in this order; durable when it returns."""
+        await self.write(lambda _: None, lambda _: entries)
+
+    async def write(self, job: Job[T], entries: Callable[[T], Iterable[AuditEntry]]) -> T:
+        """Perform a job of the writer, and append what its result is told as, in the same transaction.
+
+        Where the log has lost what the head names (an older backup was restored, or somebody cut it), an entry that
+        says so comes first: the loss stays visible for ever.
+        """
+        now = self._clock.now().timestamp()
+
+        def both(connection: apsw.Connection) -> tuple[T, Head | None]:
+            result = job(connection)
+            told = tuple(entries(result))
+            return result, self._append(connection, told, now) if told else None
+
+        result, head = await self._writer.write(both)
+        if head is not None and head.count > self._noted:  # another writer's entries may be in it already
+            self._noted = head.count
+            write_head(self._file, head)
+        return result
+
+    def _append(self, connection: apsw.Connection, entries: Sequence[AuditEntry], now: float) -> Head:
+        keep = ContentWriter(connection)
+        last = _head(connection)
+        if last != self._last:
+            last = _mend(connection, keep, last, self._file, now)
+        for entry in entries:
+            last = _append(connection, keep, last, entry, now)
+        self._last = last
+        return last
+
+    async def latest(self, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
+        """The newest entries, of one kind if given; the newest last."""
+        return await self._readers.read(lambda connection: _latest(connection, limit, kind))
+
+    async def verify(self) -> Checked:
+        """Check every entry and the head. Takes about a second for 100,000 entries; others read and write meanwhile."""
+        kept = read_head(self._file)  # first: entries that come meanwhile are newer than it, which is no fault
+        return await self._readers.read(lambda connection: check_log(connection, kept))
+
+
+def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
+    """The newest entries of this home's log, whoever has it open. Raises NotFound, StoreError."""
+    with _opened(home) as connection:
+        return _latest(connection, limit, kind)
+
+
+def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
+    """Append to this home's log, whoever has it open; durable when it returns.
+
+    For commands that change what no database holds. False where there is no log yet. Raises StoreErrors.
+    """
+    try:
+        with _opened(home, writes=True) as connection:
+            keep, now = ContentWriter(connection), clock.now().timestamp()
+            last = _mend(connection, keep, _head(connection), home / HEAD_FILE, now)
+            for entry in entries:
+                last = _append(connection, keep, last, entry, now)
+            connection.execute("COMMIT")
+    except NotFound:
+        return False
+    write_head(home / HEAD_FILE, last)
+    return True
+
+
+def verify_audit(home: Path, noted: str | None = None) -> Checked:
+    """Check this home's log without asking the Hob that writes it. Raises NotFound, StoreError, InvalidRequest.
+
+    `noted` is a head that somebody kept elsewhere; it takes the place of the one beside the database.
+    """
+    if noted is None:
+        kept = read_head(home / HEAD_FILE)
+    else:
+        try:
+            kept = Head.parse(noted)
+        except ValueError:
+            raise InvalidRequest(
+                "a head is a number, a colon and hex digits, as `hob audit verify` prints it"
+            ) from None
+    with _opened(home) as connection:
+        return check_log(connection, kept)
+
+
+@contextmanager
+def _opened(home: Path, *, writes: bool = False) -> Iterator[apsw.Connection]:
+    path = home / NAME
+    if not path.exists():
+        raise NotFound(f"there is no Hob in {home} yet")
+    connection: apsw.Connection | None = None
+    try:
+        connection = connect(path, StoreSettings(), None, writes=writes)
+        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
+            raise NotFound("this database has no audit log yet; the next start of Hob makes one")
+        yield connection
+    except apsw.Error as error:
+        raise translate(error) from error
+    finally:
+        if connection is not None:
+            close_quietly(connection)
+
+
+def _latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRow, ...]:
+    where, values = ("WHERE kind = ?", (kind, limit)) if kind else ("", (limit,))
+    sql = f"{_SHOW} LEFT JOIN content c ON c.id = a.detail {where} ORDER BY seq DESC LIMIT ?"
+    return tuple(_row(row) for row in reversed(all_rows(connection, sql, values)))
+
+
+def check_log(connection: apsw.Connection, kept: Head | None) -> Checked:
+    """Every entry of the log, and the head that was kept."""
+    check = ChainCheck(kept)
+    for seq, *facts, detail, previous, sealed, text, salt, stone in connection.execute(_WHOLE):
+        problem = _detail_problem(detail, text, salt, bool(stone))
+        check.look(Sealed(seq, tuple(facts), detail, previous, sealed), problem=problem, erased=text is None)
+    return check.finish()
+
+
+def _append(connection: apsw.Connection, keep: ContentWriter, last: Head, entry: AuditEntry, now: float) -> Head:
+    detail = keep(entry.detail)
+    row = find_row(connection, "SELECT hash FROM content WHERE id = ?", (detail,))
+    assert row is not None  # noqa: S101 - it was written a moment ago
+    e = entry
+    facts = (e.at or now, e.kind, e.name, e.outcome, e.rule, e.sender, e.turn, e.trace)
+    sealed = seal(last, facts, row[0])
+    connection.execute(_INSERT, (sealed.seq, *facts, detail, sealed.detail, sealed.previous, sealed.hash))
+    return Head(sealed.seq, sealed.hash)
+
+
+def _head(connection: apsw.Connection) -> Head:
+    row = find_row(connection, _LAST)
+    return Head(*row) if row else EMPTY
+
+
+def _mend(connection: apsw.Connection, keep: ContentWriter, last: Head, file: Path, now: float) -> Head:
+    """Where the log has lost what the head names, the head of a log that says so."""
+    lost = _lost(connection, last, read_head(file))
+    return _append(connection, keep, last, AuditEntry(*BREAK, sender="hob", detail=lost), now) if lost else last
+
+
+def _lost(connection: apsw.Connection, last: Head, kept: Head | None) -> str:
+    """What the head names and the log has not; empty if all is there."""
+    if kept is None:
+        return f"the head was missing; {last.count} entries were there" if last.count else ""
+    if kept.count == 0:
+        return ""
+    row = find_row(connection, _HASH, (kept.count,))
+    if row is not None and row[0] == kept.hash:
+        return ""
+    return f"the head named {kept.count} entries up to {kept.hash.hex()}; {last.count} were there"
+
+
+def _detail_problem(sealed: bytes, text: str | None, salt: bytes | None, erased: bool) -> str:
+    if text is None or salt is None:
+        return "" if erased else "its detail is gone, and was not erased"
+    return "" if hashlib.sha256(salt + text.encode()).digest() == sealed else "its detail was changed"
+
+
+def _row(row: Row) -> AuditRow:
+    seq, at, kind, name, outcome, rule, sender, turn, trace, detail, sealed = row
+    entry = AuditEntry(kind, name, outcome, rule, sender, turn, trace, detail or "", at)
+    return AuditRow(seq, entry, detail, sealed.hex())
+
+
+def read_head(file: Path) -> Head | None:
+    """The head that was kept; None where there is none, or none that can be read."""
+    try:
+        return Head.parse(file.read_text("ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def write_head(file: Path, head: Head) -> None:
+    """Note the head, over the old one: 96 bytes in one sector are there as they were or as they shall be.
+
+    It is not forced to disk. After a power failure it may name an older entry, never one that is not there.
+    """
+    line = str(head).ljust(_HEAD_BYTES - 1) + "\n"
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.pwrite(handle, line.encode(), 0)
+        finally:
+            os.close(handle)
+    except OSError as error:  # the entries are safe; an older head only covers fewer of them
+        _log.warning("%s cannot be written: %s", file, error.strerror)

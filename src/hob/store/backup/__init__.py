@@ -1,0 +1,1 @@
+"""Backups, exports and other programs' databases."""

@@ -1,0 +1,215 @@
+"""Backups: one SQLite file that holds the database, the blobs and chosen files of the home.
+
+A backup is made by VACUUM INTO from a snapshot, so that Hob goes on meanwhile, and gets its name only when it is whole
+and on disk. Blobs travel in a table of their own that exists in backups alone.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from hob.core.clock import Clock, SystemClock
+from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
+from hob.core.ids import digest
+from hob.store.backup.backup_files import drop_files, put_files_in
+from hob.store.blobs import blob_path, write_blob
+from hob.store.database.database import NAME, check_note, connect
+from hob.store.database.disk import SIDES, free_bytes, free_name, move_database, stamp, sync_directory, sync_file
+from hob.store.database.faults import translate
+from hob.store.database.migration import APPLICATION_ID, migrations, version_of
+from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.erasure.erasure import add_tombstones, apply_tombstones, read_tombstones
+from hob.store.settings import StoreSettings
+
+_log = logging.getLogger(__name__)
+_RESERVE = 1_000_000  # bytes that are left for what is accepted meanwhile
+_BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
+
+
+def back_up(
+    connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, carried: Sequence[str], *, force: bool
+) -> None:
+    """Write a consistent copy to the file, with the home's files of these patterns.
+
+    Takes long and blocks; call it in a thread. Raises InvalidRequest if it exists (unless forced), StoreFull,
+    StoreError.
+    """
+    if file.exists() and not force:
+        raise InvalidRequest(f"{file} exists already; choose another name.")
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        _check_room(home, file)
+        connection = connect_reading()
+        try:
+            connection.execute("PRAGMA query_only = OFF")  # it forbids VACUUM INTO too; the handle is read-only anyway
+            connection.execute("VACUUM INTO ?", (str(part),))
+        finally:
+            connection.close()
+        part.chmod(0o600)
+        _put_blobs_in(part, home / "blobs")
+        put_files_in(part, home, carried)
+        sync_file(part)
+        part.replace(file)
+        sync_directory(file.parent)
+    except apsw.Error as error:
+        raise translate(error) from error
+    except OSError as error:
+        raise StoreFull(f"{file} cannot be written: {error.strerror}.") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _check_room(home: Path, file: Path) -> None:
+    """A copy that fills the disk would keep Hob from accepting anything until it is taken away again."""
+    files = (home / NAME, home / f"{NAME}-wal", *(home / "blobs").rglob("*"))
+    needed = sum(each.stat().st_size for each in files if each.is_file()) * 11 // 10 + _RESERVE
+    free = free_bytes(file.parent)
+    if free < needed:
+        raise StoreFull(
+            f"{file} was not begun: it may need {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free. Make room,"
+            " or keep fewer: `hob config set backups.keep N`."
+        )
+
+
+def _put_blobs_in(file: Path, folder: Path) -> None:
+    connection = apsw.Connection(str(file))
+    try:
+        ids = [row[0] for row in all_rows(connection, "SELECT id FROM blobs WHERE erased IS NULL ORDER BY id")]
+        if not ids:
+            return
+        connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN").fetchall()
+        connection.execute(_BLOBS)
+        for blob in ids:
+            path = blob_path(folder, blob)
+            if path.exists():
+                connection.execute("INSERT INTO backup_blobs VALUES (?, ?)", (blob, path.read_bytes()))
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
+    """Put a backup in the database's place; where the former database is kept now, if there was one.
+
+    The backup is checked first and stays as it is. Everything that was ever erased in this home is erased in it too.
+    The caller owns the home and nobody else uses it. Raises NotFound, StoreDamaged, StoreNewer, InvalidRequest, and
+    other StoreErrors: then the former database is in place, unchanged.
+    """
+    now = (clock or SystemClock()).now()
+    path = home / NAME
+    if not file.is_file():
+        raise NotFound(f"There is no file {file}.")
+    if path.exists() and file.samefile(path):
+        raise InvalidRequest(f"{file} is the database itself.")
+    fresh = home / f"{NAME}.restoring"
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _drop(fresh)
+        _copy_checked(file, fresh)
+        stones = read_tombstones(home) + _tombstones_of(path)
+        _prepare(fresh, home, stones, now.timestamp())
+        sync_file(fresh)
+        kept = _step_aside(path, free_name(home / f"{NAME}.before-restore-{stamp(now)}"))
+        fresh.replace(path)
+        check_note(path).unlink(missing_ok=True)
+        sync_directory(home)
+    except apsw.Error as error:
+        raise translate(error) from error
+    except OSError as error:
+        raise StoreFull(f"{file} cannot be put in place: {error.strerror}.") from error
+    finally:
+        _drop(fresh)
+    return kept
+
+
+def _drop(file: Path) -> None:
+    for side in ("", *SIDES, "-journal"):
+        file.with_name(file.name + side).unlink(missing_ok=True)
+
+
+def _copy_checked(file: Path, goal: Path) -> None:
+    try:
+        connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            problem = find_row(connection, "PRAGMA quick_check(1)")
+            if problem is None or problem[0] != "ok":
+                raise StoreDamaged(f"{file} is damaged ({problem[0] if problem else 'unreadable'}).")
+            if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
+                raise InvalidRequest(f"{file} is no database of Hob.")
+            if version_of(connection) > len(migrations()):
+                raise StoreNewer(f"{file} was written by a newer Hob; upgrade Hob first.")
+            connection.execute("VACUUM INTO ?", (str(goal),))
+        finally:
+            connection.close()
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreDamaged(f"{file} is damaged or no database ({error}).") from error
+    goal.chmod(0o600)
+
+
+def _tombstones_of(path: Path) -> list[Row]:
+    if not path.exists() or not path.stat().st_size:
+        return []
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            return all_rows(connection, "SELECT content, hash, at, reason FROM tombstones")
+        finally:
+            connection.close()
+    except apsw.Error as error:  # a damaged one is a usual reason to restore; the text file has them all the same
+        _log.warning("the former database could not be asked what was erased: %s", error)
+        return []
+
+
+def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
+    connection = connect(fresh, StoreSettings(), None, writes=True)
+    try:
+        connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+        connection.execute("BEGIN IMMEDIATE")
+        add_tombstones(connection, stones)
+        apply_tombstones(connection, at)
+        travelling = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'backup_blobs'") is not None
+        if travelling:
+            _take_blobs_out(connection, home / "blobs")
+        carrying = drop_files(connection)
+        connection.execute("COMMIT")
+        if travelling or carrying:
+            connection.execute("VACUUM")
+    finally:
+        connection.close()
+
+
+def _take_blobs_out(connection: apsw.Connection, folder: Path) -> None:
+    wanted = "SELECT b.id FROM backup_blobs b JOIN blobs USING (id) WHERE blobs.erased IS NULL"
+    for (blob,) in all_rows(connection, wanted):
+        if blob_path(folder, blob).exists():
+            continue
+        data = all_rows(connection, "SELECT data FROM backup_blobs WHERE id = ?", (blob,))[0][0]
+        if digest(data) != blob:
+            raise StoreDamaged(f"The backup's copy of the blob {blob} is damaged.")
+        write_blob(folder, blob, data)
+    connection.execute("DROP TABLE backup_blobs")
+
+
+def _step_aside(path: Path, goal: Path) -> Path | None:
+    """Keep the former database under another name. Its own name stays taken until the new one replaces it."""
+    if not path.exists():
+        return None
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+    except apsw.Error:
+        return move_database(path, goal)  # it cannot be opened: its parts only make sense together
+    if row is None or row[0] or any(path.with_name(path.name + side).exists() for side in SIDES):
+        raise StoreError(f"{path} is in use; stop Hob first.")
+    os.link(path, goal)
+    return goal

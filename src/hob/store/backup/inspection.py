@@ -1,0 +1,115 @@
+"""Looking at a home's database from outside, whoever has it open, without changing a byte.
+
+An ordinary reader of a database in WAL mode writes beside it: it makes `-wal` and `-shm`, and leaves them behind. So
+where nobody owns the home, the file is opened as one that cannot change, or read together with its log
+(https://sqlite.org/wal.html#read_only_databases).
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import apsw
+
+from hob.core.errors import NotFound, StoreDamaged
+from hob.store.audit.audit import HEAD_FILE, check_log, read_head
+from hob.store.audit.chain import Checked
+from hob.store.database.database import NAME
+from hob.store.database.faults import close_quietly, translate
+from hob.store.database.migration import migrations, version_of
+from hob.store.database.rows import find_row
+
+_RUNS = "SELECT (SELECT min(began) FROM runs), version FROM runs ORDER BY id DESC LIMIT 1"
+_STUCK = "SELECT count(*) FROM outbox WHERE state IN ('dead', 'parked')"
+_BUSY_MILLISECONDS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a quick look tells. `version` counts migrations, `known` are those of this Hob; sizes in bytes.
+
+    `began` is when Hob first ran here (seconds since 1970, 0 if never), `last` which Hob ran here last.
+    """
+
+    version: int
+    known: int
+    size: int
+    began: float
+    last: str
+    stuck: int
+
+
+def examine(home: Path, *, owned: bool) -> Examined:
+    """A quick look at the database. Raises NotFound where there is none, StoreDamaged and other StoreErrors."""
+    with opened(home / NAME, owned=owned) as connection:
+        version = version_of(connection)
+        run = find_row(connection, _RUNS) if version else None
+        stuck = find_row(connection, _STUCK) if version else None
+    files = (home / NAME, home / f"{NAME}-wal")
+    size = sum(file.stat().st_size for file in files if file.exists())
+    began, last = (run[0] or 0.0, str(run[1])) if run else (0.0, "")
+    return Examined(version, len(migrations()), size, began, last, stuck[0] if stuck else 0)
+
+
+def find_damage(file: Path, *, owned: bool) -> str:
+    """What SQLite's whole check of structure and indexes finds first; nothing where all is well. Takes long."""
+    try:
+        with opened(file, owned=owned) as connection:
+            row = find_row(connection, "PRAGMA integrity_check(1)")
+    except StoreDamaged as damaged:
+        return str(damaged)
+    return "" if row is None or row[0] == "ok" else str(row[0])
+
+
+def examine_audit(home: Path, *, owned: bool) -> Checked | None:
+    """Every entry of the audit log and its head; None where there is no log yet. Takes long."""
+    with opened(home / NAME, owned=owned) as connection:
+        if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
+            return None
+        return check_log(connection, read_head(home / HEAD_FILE))
+
+
+@contextmanager
+def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
+    """A connection that changes nothing; `owned` says whether somebody else may have it open.
+
+    Raises NotFound, StoreDamaged and other StoreErrors.
+    """
+    if not file.exists():
+        raise NotFound(f"there is no {file}")
+    connection: apsw.Connection | None = None
+    with _readable(file, owned=owned) as uri:
+        try:
+            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+            connection.set_busy_timeout(_BUSY_MILLISECONDS)
+            connection.execute("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0").fetchall()
+            yield connection
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            if connection is not None:
+                close_quietly(connection)
+
+
+@contextmanager
+def _readable(file: Path, *, owned: bool) -> Iterator[str]:
+    """How the file is named to SQLite, so that nothing is written beside it."""
+    log = file.with_name(f"{file.name}-wal")
+    if owned:
+        yield _uri(file, "mode=ro")
+    elif not log.exists() or log.stat().st_size == 0:
+        yield _uri(file, "immutable=1")
+    else:  # after a crash the newest commits are in the log, which is read into an index beside it
+        with tempfile.TemporaryDirectory(prefix="hob") as folder:
+            copy = Path(folder) / file.name
+            shutil.copyfile(file, copy)
+            shutil.copyfile(log, copy.with_name(log.name))
+            yield _uri(copy, "mode=ro")
+
+
+def _uri(file: Path, how: str) -> str:
+    return f"file:{quote(str(file.absolute()))}?{how}"

@@ -1,0 +1,191 @@
+"""The one SQLite file: opening it, and refusing it when it is damaged."""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import apsw
+
+from hob import __version__
+from hob.core.errors import StoreDamaged, StoreFull
+from hob.store.database.disk import SIDES, make_private, move_database, stamp
+from hob.store.database.faults import DAMAGE, close_quietly, translate
+from hob.store.database.migration import backup_hint, migrate
+from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.erasure.content import WriteConnection
+from hob.store.settings import StoreSettings
+
+NAME = "hob.db"
+_MAGIC = b"SQLite format 3\0"
+_ROOTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0"
+_STATEMENTS = 256  # prepared statements kept per connection: more than we have
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDatabase:
+    """The writing connection of a file that is up to date. `unclean`: the last run did not end by closing it."""
+
+    connection: WriteConnection
+    path: Path
+    run: int
+    unclean: bool
+
+
+def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: bool) -> WriteConnection:
+    """A connection with all its settings."""
+    flags = apsw.SQLITE_OPEN_READWRITE if writes else apsw.SQLITE_OPEN_READONLY
+    connection = WriteConnection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS)
+    connection.set_busy_timeout(int(settings.busy_seconds * 1000))
+    connection.execute("PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
+    if writes:
+        # FULL: in WAL mode a commit returns only after an fsync. secure_delete: what is erased leaves no bytes behind.
+        connection.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+            " PRAGMA secure_delete = ON;"
+            " PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216"
+        ).fetchall()
+    else:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def check_note(path: Path) -> Path:
+    """The file that says that a check is owed; it holds the problem when one was found."""
+    return path.with_name(path.name + ".check")
+
+
+def quick_check(connection: apsw.Connection) -> str | None:
+    """The first problem that SQLite finds in the file's structure."""
+    return _problem(find_row(connection, "PRAGMA quick_check(1)"))
+
+
+def _problem(row: Row | None) -> str | None:
+    return None if row is None or row[0] == "ok" else str(row[0])
+
+
+def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str | None = None) -> OpenedDatabase:
+    """Open `hob.db`, make it or bring it up to date, and note the new run.
+
+    Raises StoreDamaged (the file was moved aside), StoreNewer, StoreFull and other StoreErrors.
+    """
+    path = home / NAME
+    _need_decision(home, path)
+    empty = path.exists() and path.stat().st_size == 0
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path)
+    except OSError as error:
+        raise StoreFull(f"{path} cannot be written: {error.strerror}.") from error
+    if not _looks_right(path):
+        raise _set_aside(home, path, now, "it is no SQLite database")
+    if empty and was_used(home):
+        raise _set_aside(home, path, now, "it is empty, although this home has been used")
+    connection: WriteConnection | None = None
+    try:
+        connection = connect(path, settings, vfs, writes=True)
+        problem = _owed_check(connection, path)
+        if problem is None:
+            _look_at_roots(connection)
+            migrate(connection, home, now, settings.upgrade_backups)
+            run, unclean = _begin_run(connection, now)
+            if unclean:
+                check_note(path).touch(mode=0o600)
+            return OpenedDatabase(connection, path, run, unclean)
+    except DAMAGE as error:
+        problem = str(error)
+    except apsw.Error as error:
+        _close(connection)
+        raise translate(error) from error
+    except BaseException:
+        _close(connection)
+        raise
+    _close(connection)
+    raise _set_aside(home, path, now, problem)
+
+
+def _begin_run(connection: apsw.Connection, now: datetime) -> tuple[int, bool]:
+    connection.execute("BEGIN IMMEDIATE")
+    last = find_row(connection, "SELECT ended FROM runs ORDER BY id DESC LIMIT 1")
+    sql = "INSERT INTO runs (pid, version, began) VALUES (?, ?, ?)"
+    connection.execute(sql, (os.getpid(), __version__, now.timestamp()))
+    run = connection.last_insert_rowid()
+    connection.execute("COMMIT")
+    return run, last is not None and last[0] is None
+
+
+def _need_decision(home: Path, path: Path) -> None:
+    # A supervisor starts Hob again after it has refused a damaged file: beginning with nothing would look like loss.
+    if path.exists():
+        return
+    damaged, used = damaged_files(home), traces(home)
+    if damaged:
+        problem = f"The database was damaged and is now {damaged[-1]}."
+    elif used:
+        problem = f"There is no {path}, although this home has been used."
+    else:
+        return
+    kept = " and ".join(str(file) for file in (*damaged, *used))
+    raise StoreDamaged(f"{problem} {backup_hint(home)} To begin with an empty one instead, move {kept} elsewhere.")
+
+
+def damaged_files(home: Path) -> list[Path]:
+    """The damaged databases that were moved aside, oldest first."""
+    return sorted(file for file in home.glob(f"{NAME}.damaged-*") if not file.name.endswith(SIDES))
+
+
+def traces(home: Path) -> tuple[Path, ...]:
+    """What tells that Hob had a database here, although it is gone."""
+    folders = (home / "backups", home / "blobs")
+    found = [folder for folder in folders if folder.is_dir() and any(folder.iterdir())]
+    token = home / "secrets" / "gateway-token"
+    if token.exists() and (home / "hob.lock").exists():  # the token alone may be made before the first start
+        found.append(token)
+    return tuple(found)
+
+
+def _looks_right(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(len(_MAGIC))
+    return head in (b"", _MAGIC)
+
+
+def was_used(home: Path) -> bool:
+    """Whether there was a database once: an empty file alone is what a crash leaves of the very first start."""
+    token = home / "secrets" / "gateway-token"  # other secrets may lie there before the first start
+    return token.exists() or any(
+        (home / folder).is_dir() and any((home / folder).iterdir()) for folder in ("backups", "blobs")
+    )
+
+
+def _owed_check(connection: apsw.Connection, path: Path) -> str | None:
+    # A check that found something in an earlier run is repeated before anything is begun.
+    note = check_note(path)
+    if not note.exists() or not note.read_text("utf-8"):
+        return None
+    problem = _problem(find_row(connection, "PRAGMA integrity_check(1)"))  # a quick one does not compare indexes
+    if problem is None:
+        note.unlink()
+    return problem
+
+
+def _look_at_roots(connection: apsw.Connection) -> None:
+    """Read the first page of every table and index. Raises CorruptError where it holds something else."""
+    for kind, name, table, sql in all_rows(connection, _ROOTS):
+        if kind == "table":
+            connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchall()  # noqa: S608 - names of the schema
+        else:
+            _, partial, where = (sql or "").partition(" WHERE ")
+            among = f"{partial}{where}"
+            connection.execute(f'SELECT 1 FROM "{table}" INDEXED BY "{name}"{among} LIMIT 1').fetchall()  # noqa: S608
+
+
+def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:
+    aside = move_database(path, path.with_name(f"{path.name}.damaged-{stamp(now)}"))
+    check_note(path).unlink(missing_ok=True)
+    return StoreDamaged(f"The database is damaged ({problem}) and was moved to {aside}. {backup_hint(home)}")
+
+
+def _close(connection: apsw.Connection | None) -> None:
+    if connection is not None:
+        close_quietly(connection)

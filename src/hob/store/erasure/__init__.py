@@ -1,0 +1,1 @@
+"""Forgetting: erasure, retention, what there is of a person."""

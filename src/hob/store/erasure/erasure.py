@@ -1,0 +1,359 @@
+"""Forgetting: the content goes, the facts and a tombstone stay, and no copy is left in this file or its log.
+
+A tombstone also goes into a text file beside the database, so that a restore obeys it even when the database that held
+it is lost. Backups made earlier still hold the content until they are deleted; restoring one erases it again.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, StoreError
+from hob.core.ids import BlobId, SessionKey, TraceId, TurnId
+from hob.store.blobs import blob_path
+from hob.store.codec import load_inbound, title_of
+from hob.store.database.disk import sync_directory
+from hob.store.database.faults import translate
+from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.database.writer import Writer
+
+TOMBSTONES = "tombstones.jsonl"
+OLD_FILES = "tools/imported"
+"""The files of earlier releases whose lines are rows now: nobody needs them, and they would still tell."""
+_DOOMED = "IN doomed"
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+_SCOPE = """
+    CREATE TEMP TABLE IF NOT EXISTS doomed_turns (id TEXT PRIMARY KEY) STRICT;
+    CREATE TEMP TABLE IF NOT EXISTS doomed_traces (id TEXT PRIMARY KEY) STRICT;
+    CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY) STRICT;
+    DELETE FROM doomed_turns; DELETE FROM doomed_traces; DELETE FROM doomed;
+"""
+# A message that was merged into a turn cannot be told apart from it any more: the whole turn goes.
+_TURNS_OF_TRACE = """
+    INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE trace_id = :key
+        UNION SELECT turn FROM inbox WHERE trace_id = :key AND turn IS NOT NULL
+"""
+# The messages of a retried turn belong to its successor; it said things of its own.
+_RETRIED = """
+    INSERT OR IGNORE INTO doomed_turns WITH RECURSIVE found(id) AS (SELECT id FROM doomed_turns UNION
+        SELECT old.id FROM found JOIN turns new USING (id)
+        JOIN turns old ON old.session = new.session AND old.retried_by = new.id) SELECT id FROM found
+"""
+_TURNS_OF_SESSION = "INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE session = :key"
+# An undoing is noted as the change of a turn of its own, and can itself be undone.
+_UNDOING = "INSERT OR IGNORE INTO doomed_turns SELECT 'undo:' || id FROM doomed_turns"
+_TRACES = """
+    INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM turns WHERE id IN doomed_turns
+        UNION SELECT trace_id FROM inbox WHERE turn IN doomed_turns
+"""
+_TRACES_OF_SESSION = "INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM inbox WHERE session = :key"
+_CONTENT = (
+    "SELECT text FROM inbox WHERE trace_id IN doomed_traces",
+    "SELECT body FROM inbox WHERE trace_id IN doomed_traces",
+    "SELECT content FROM timeline WHERE trace_id IN doomed_traces",
+    "SELECT body FROM steps WHERE turn IN doomed_turns",
+    "SELECT reply FROM turns WHERE id IN doomed_turns",
+    "SELECT line FROM turns WHERE id IN doomed_turns",
+    "SELECT question FROM turns WHERE id IN doomed_turns",
+    "SELECT text FROM outbox WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
+    "SELECT text FROM transcript WHERE turn IN doomed_turns",
+    "SELECT extra FROM transcript WHERE turn IN doomed_turns",
+    "SELECT shown FROM approvals WHERE turn IN doomed_turns",
+    "SELECT bound FROM approvals WHERE turn IN doomed_turns",
+    "SELECT g.bound FROM grants g JOIN approvals a USING (id) WHERE a.turn IN doomed_turns",
+    "SELECT detail FROM audit WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
+    "SELECT planned FROM undo_log WHERE turn IN doomed_turns",
+    "SELECT outcome FROM undo_log WHERE turn IN doomed_turns",
+)
+_CONTENT_OF_SESSION = (
+    "SELECT content FROM timeline WHERE session = :key",
+    "SELECT text FROM transcript WHERE session = :key",
+    "SELECT extra FROM transcript WHERE session = :key",
+    "SELECT text FROM summaries WHERE session = :key",
+    "SELECT title FROM sessions WHERE key = :key",
+)
+# A summary that stands for an erased entry may repeat it.
+_SUMMARIES_OF_TURNS = (
+    "SELECT m.text FROM summaries m WHERE EXISTS (SELECT 1 FROM transcript t WHERE t.session = m.session"
+    " AND t.n <= m.upto AND t.turn IN doomed_turns)"
+)
+_OPEN = (
+    "SELECT 1 FROM inbox WHERE trace_id IN doomed_traces AND state = 'waiting' UNION ALL SELECT 1 FROM turns"
+    " WHERE id IN doomed_turns AND state IN ('ready', 'running', 'parked') UNION ALL SELECT 1 FROM outbox"
+    " WHERE (turn IN doomed_turns OR trace_id IN doomed_traces) AND state IN ('ready', 'sending')"
+)
+_INBOUNDS = (
+    "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
+    " WHERE i.trace_id IN doomed_traces AND b.text IS NOT NULL"
+)
+# The blobs that content names, `among` all or the doomed content.
+_ATTACHED = (
+    "SELECT i.version, c.text FROM inbox i JOIN content c ON c.id = i.body"
+    " WHERE instr(c.text, '\"attachments\"') AND c.id {among}"
+)
+_RESTS = (
+    "SELECT c.text ->> '$.result.rest' FROM steps s JOIN content c ON c.id = s.body"
+    " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
+)
+_IMAGES = (
+    "SELECT image.value ->> 0 FROM transcript t JOIN content c ON c.id = t.extra, json_each(c.text, '$.images') image"
+    " WHERE c.text IS NOT NULL AND c.id {among}"
+)
+_SHOWN = (
+    "SELECT image.value ->> '$.blob' FROM steps s JOIN content c ON c.id = s.body,"
+    " json_each(c.text, '$.result.images') image"
+    " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
+)
+_MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
+# Of a person: `:key` is JSON of `senders` (as the inbox spells them) and of `addresses`, `target` their id.
+_SENDERS = "(SELECT value FROM json_each(:key, '$.senders'))"
+_ADDRESSES = "(SELECT value FROM json_each(:key, '$.addresses'))"
+_TRACES_OF_PERSON = f"INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM inbox WHERE sender IN {_SENDERS}"  # noqa: S608
+_TURNS_OF_PERSON = (
+    f"INSERT OR IGNORE INTO doomed_turns SELECT turn FROM inbox WHERE sender IN {_SENDERS} AND turn IS NOT NULL"  # noqa: S608
+    " UNION SELECT id FROM turns WHERE trace_id IN doomed_traces"
+)
+_CONTENT_OF_PERSON = (
+    f"SELECT content FROM timeline WHERE kind = 'system' AND sender_id IN {_ADDRESSES}",  # noqa: S608
+    f"SELECT text FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
+    " AND state NOT IN ('ready', 'sending')",
+    "SELECT a.detail FROM audit a JOIN content c ON c.id = a.detail WHERE c.text IS NOT NULL AND ("  # noqa: S608
+    "CASE WHEN json_valid(c.text) THEN c.text ->> '$.target' = :key ->> '$.target' ELSE 0 END"
+    f" OR EXISTS (SELECT 1 FROM {_ADDRESSES} w WHERE instr(c.text, w.value)))",
+)
+_STONED = (
+    "SELECT b.id, t.at FROM tombstones t JOIN blobs b ON b.id = lower(hex(t.hash))"
+    " WHERE t.content = 0 AND b.erased IS NULL AND b.at <= t.at"
+)
+_TITLES = (
+    "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
+    " WHERE i.trace_id IN doomed_traces"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """A person to the store: `senders` as the inbox spells them, `addresses` as people write them, `id` or nothing."""
+
+    senders: tuple[str, ...]
+    addresses: tuple[str, ...]
+    id: str = ""
+
+    def key(self) -> str:
+        """The same for a statement."""
+        return json.dumps({"senders": self.senders, "addresses": self.addresses, "target": self.id or None})
+
+
+class ErasureParticipant(Protocol):
+    """Keeps content of turns outside of the database."""
+
+    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
+        """The blobs that it needs for these turns alone."""
+        ...
+
+    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
+        """Forget all content of these turns, and of a whole session where one is given; again does no harm."""
+        ...
+
+
+class Erasure:
+    """Erases what was said. What is still being worked on or sent cannot be erased yet."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        clock: Clock,
+        home: Path,
+        connect_writing: Callable[[], apsw.Connection],
+        keepers: Sequence[ErasureParticipant] = (),
+    ) -> None:
+        """`keepers` forget too what is erased here."""
+        self._writer = writer
+        self._clock = clock
+        self._home = home
+        self._connect = connect_writing
+        self._keepers = keepers
+
+    def with_keepers(self, keepers: Sequence[ErasureParticipant]) -> "Erasure":
+        """The same with others who forget too what is erased."""
+        return Erasure(self._writer, self._clock, self._home, self._connect, keepers)
+
+    async def erase_trace(self, trace: TraceId, reason: str) -> int:
+        """Forget one message with all that came of it; how many pieces those were.
+
+        A turn that also worked on other messages goes with them, and so does every summary of it. Raises
+        InvalidRequest while any of it is in progress, StoreError when a copy may be left in the log (do it again).
+        """
+        scope = (_TURNS_OF_TRACE, _RETRIED, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
+        return await self._erase(trace, scope, _CONTENT, reason, None)
+
+    async def erase_session(self, session: SessionKey, reason: str) -> int:
+        """Forget all that was said in a session, its title too; how many pieces those were. Raises as above."""
+        scope = (_TURNS_OF_SESSION, _TRACES, _TRACES_OF_SESSION)
+        return await self._erase(session, scope, (*_CONTENT, *_CONTENT_OF_SESSION), reason, session)
+
+    async def erase_person(self, whose: Whose, reason: str) -> int:
+        """Forget all that these senders said and that came of it, and what names them; how many pieces those were.
+
+        A turn that also worked on messages of others goes with theirs. Raises as above.
+        """
+        scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
+        return await self._erase(whose.key(), scope, (*_CONTENT, *_CONTENT_OF_PERSON), reason, None)
+
+    async def _erase(
+        self, key: str, scope: Sequence[str], content: Iterable[str], reason: str, session: SessionKey | None
+    ) -> int:
+        at = self._clock.now().timestamp()
+
+        def look(connection: apsw.Connection) -> frozenset[TurnId]:
+            connection.execute(_SCOPE)
+            for statement in (*scope, _UNDOING, _UNDOING):
+                connection.execute(statement, {"key": key})
+            if find_row(connection, _OPEN) is not None:
+                raise InvalidRequest("Some of this is still being worked on or sent; stop it first.")
+            return frozenset(TurnId(row[0]) for row in all_rows(connection, "SELECT id FROM doomed_turns"))
+
+        turns = await self._writer.write(look)
+        kept = {blob for service_manager in self._keepers for blob in await service_manager.blobs_of(turns)}
+
+        def job(connection: apsw.Connection) -> int:
+            look(connection)
+            for select in (*content, _SUMMARIES_OF_TURNS):
+                connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
+            self._doom_titles(connection)
+            blobs = (
+                kept
+                | named_blobs(connection, _DOOMED, _DOOMED, _DOOMED)
+                | {row[0] for row in all_rows(connection, _MEDIA)}
+            )
+            texts = all_rows(
+                connection, "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
+            )
+            stones = texts + [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
+            when = max(at, _newest(connection, blobs))
+            write_tombstones(self._home, stones, when, reason)
+            add_tombstones(connection, ((*stone, when, reason) for stone in stones))
+            erased = apply_tombstones(connection, when)
+            for blob in erased:
+                blob_path(self._home / "blobs", blob).unlink(missing_ok=True)
+            return len(texts) + len(erased)
+
+        pieces = await self._writer.write(job)
+        for service_manager in self._keepers:
+            await service_manager.forget(turns, session)
+        await asyncio.to_thread(shutil.rmtree, self._home / OLD_FILES, ignore_errors=True)
+        await asyncio.to_thread(self._fold_log)
+        return pieces
+
+    def _doom_titles(self, connection: apsw.Connection) -> None:
+        said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
+        for title, text in all_rows(connection, _TITLES):
+            if text in said:
+                connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
+
+    def _fold_log(self) -> None:
+        try:
+            connection = self._connect()
+            try:
+                row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.close()
+        except apsw.Error as error:
+            raise translate(error) from error
+        if row is None or row[0]:
+            raise StoreError("The content is erased, but the log is in use and may still hold a copy; do it again.")
+
+
+def _present(select: str) -> str:
+    return f"WITH found(id) AS ({select}) SELECT id FROM found WHERE id IS NOT NULL"  # noqa: S608
+
+
+def named_blobs(
+    connection: apsw.Connection,
+    inbounds: str = "NOT NULL",
+    steps: str = "NOT NULL",
+    entries: str = "NOT NULL",
+    values: Mapping[str, object] = _NOTHING,
+) -> set[str]:
+    """The blobs that content names which is not erased; of each kind only that whose id is so (SQL after `id`)."""
+    of_steps = all_rows(connection, _RESTS.format(among=steps), dict(values))
+    of_entries = all_rows(connection, _IMAGES.format(among=entries), dict(values))
+    shown = all_rows(connection, _SHOWN.format(among=steps), dict(values))
+    found = {row[0] for row in (*of_steps, *of_entries, *shown)}
+    for version, body in all_rows(connection, _ATTACHED.format(among=inbounds), dict(values)):
+        found.update(file.blob for file in load_inbound(version, "", body).attachments)
+    return found - {None, ""}
+
+
+def _newest(connection: apsw.Connection, blobs: set[str]) -> float:
+    """When the last of them was put. The wall clock may have been set back, and a stone erases nothing newer."""
+    sql = "SELECT at FROM blobs WHERE id = ?"
+    return max((row[0] for blob in blobs for row in all_rows(connection, sql, (blob,))), default=0.0)
+
+
+def add_tombstones(connection: apsw.Connection, stones: Iterable[Row]) -> None:
+    """Record what is erased: (content id or 0, hash, time, reason). Of two stones for the same the newer counts."""
+    sql = (
+        "INSERT INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET at = excluded.at, reason = excluded.reason WHERE excluded.at > at"
+    )
+    connection.executemany(sql, list(stones))
+
+
+def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
+    """Erase everything that a tombstone stands for, wherever it came back from; the blobs of it.
+
+    A blob stays if it was put again after its tombstone, or as long as something that is not erased names it.
+    """
+    connection.execute(
+        "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t"
+        " WHERE t.content = content.id AND t.hash = content.hash AND content.text IS NOT NULL"
+    )
+    erased = "IN (SELECT c.id FROM tombstones t JOIN content c ON c.id = t.content WHERE c.text IS NULL)"
+    connection.execute(f"UPDATE transcript SET hidden = 1 WHERE hidden = 0 AND text {erased}")  # noqa: S608
+    connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
+    connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
+    connection.execute(f"DELETE FROM undo_log WHERE planned {erased}")  # noqa: S608
+    doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
+    blobs = sorted(doomed.keys() - named_blobs(connection)) if doomed else []
+    for blob in blobs:
+        connection.execute("UPDATE blobs SET erased = ? WHERE id = ?", (doomed[blob], blob))
+    return blobs
+
+
+def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) -> None:
+    """Append to the text file; durable when it returns. A stone without its erasure does no harm: it was wanted."""
+    handle = os.open(home / TOMBSTONES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(handle, "ab+") as file:
+        size = file.tell()
+        if size and os.pread(handle, 1, size - 1) != b"\n":  # a crash cut the last line
+            file.write(b"\n")
+        for content, sealed in stones:
+            file.write(json.dumps([content, sealed.hex(), at, reason]).encode() + b"\n")
+        file.flush()
+        os.fsync(handle)
+    if not size:
+        sync_directory(home)
+
+
+def read_tombstones(home: Path) -> list[Row]:
+    """The rows of the text file; a line cut short by a crash is left out."""
+    path = home / TOMBSTONES
+    rows: list[Row] = []
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        try:
+            content, sealed, at, reason = json.loads(line)
+            rows.append((content, bytes.fromhex(sealed), at, reason))
+        except ValueError:
+            continue
+    return rows

@@ -1,0 +1,69 @@
+"""What there is of a person: who has ever written, how much of it is theirs, and who else speaks of them."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import apsw
+
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows
+from hob.store.erasure.erasure import Whose
+
+_MINE = "(SELECT value FROM json_each(:key, '$.senders'))"
+_COUNTS = (
+    "SELECT count(*), count(DISTINCT turn), count(DISTINCT session) FROM inbox JOIN content c ON c.id = inbox.text"  # noqa: S608
+    f" WHERE sender IN {_MINE} AND c.text IS NOT NULL"
+)
+_FACTS = f"SELECT count(*) FROM timeline WHERE trace_id IN (SELECT trace_id FROM inbox WHERE sender IN {_MINE})"  # noqa: S608
+_OTHERS = (
+    "SELECT t.session, c.text FROM transcript t JOIN content c ON c.id = t.text WHERE c.text IS NOT NULL"  # noqa: S608
+    f" AND t.turn NOT IN (SELECT turn FROM inbox WHERE sender IN {_MINE} AND turn IS NOT NULL)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonData:
+    """How much is a person's: messages that are not erased, turns that worked on them, sessions they stand in.
+
+    `events` are facts that stay; `mentions` tells how often others name them, by session.
+    """
+
+    messages: int
+    turns: int
+    sessions: int
+    events: int
+    mentions: Mapping[str, int]
+    named: tuple[str, ...] = ()
+    """The sessions whose keys name them."""
+
+
+class StoredPersonData:
+    """Reads it: each call walks through the whole database."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    async def senders(self) -> tuple[str, ...]:
+        """Everybody who has ever written, as `channel:account:id`."""
+        sql = "SELECT DISTINCT sender FROM inbox"
+        return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql)))
+
+    async def of(self, whose: Whose, names: re.Pattern[str] | None) -> PersonData:
+        """What there is of these senders, and where `names` stand in what others said."""
+        return await self._readers.read(partial(_of, whose.key(), names))
+
+
+def _of(key: str, names: re.Pattern[str] | None, connection: apsw.Connection) -> PersonData:
+    values = {"key": key}
+    messages, turns, sessions = all_rows(connection, _COUNTS, values)[0]
+    (events,) = all_rows(connection, _FACTS, values)[0]
+    mentions: Counter[str] = Counter()
+    if names is not None:
+        for session, text in connection.execute(_OTHERS, values):
+            mentions[session] += bool(names.search(text))
+    keys = [row[0] for row in all_rows(connection, "SELECT key FROM sessions ORDER BY key")]
+    named = tuple(session for session in keys if names is not None and names.search(session))
+    return PersonData(messages, turns, sessions, events, dict(+mentions), named)

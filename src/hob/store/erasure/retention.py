@@ -1,0 +1,199 @@
+"""Keeping for a while only what is only looked back at.
+
+Unlike erasing this leaves no tombstone: nobody wants it forgotten, it only takes room. Promises hold without it: an
+answer is still given again for the same key, what failed can be retried, what is open goes on, facts and hashes stay.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from hob.core.ids import ONE_TURN, BlobId, TurnId
+from hob.core.undo import with_undoing
+from hob.store.blobs import blob_path
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows, marks
+from hob.store.database.writer import Writer
+from hob.store.erasure.erasure import named_blobs
+
+T = TypeVar("T")
+
+_TURNS_AT_ONCE = 2_000
+_ROWS_AT_ONCE = 500
+
+# A turn that failed or was set aside may be retried from its steps; one that is done or was cancelled is over.
+_OVER = (
+    "SELECT t.seq, t.id, t.trace_id FROM turns t WHERE t.state IN ('done', 'cancelled') AND t.ended < ? AND t.seq > ?"
+    " AND EXISTS (SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND c.text IS NOT NULL)"
+    " ORDER BY t.seq LIMIT ?"
+)
+_STEPS = "SELECT body FROM steps WHERE turn IN ({turns})"
+_TOLD = "SELECT content FROM timeline WHERE trace_id IN ({traces}) AND turn IN ({turns}) AND kind IN ('model', 'tool')"
+# A text that is written twice in one transaction is one row: what a conversation or a receipt needs stays.
+_NEEDED = (
+    "SELECT text FROM transcript WHERE turn IN ({turns}) UNION SELECT extra FROM transcript WHERE turn IN ({turns})"
+    " UNION SELECT reply FROM turns WHERE id IN ({turns}) UNION SELECT text FROM outbox WHERE turn IN ({turns})"
+    " UNION SELECT shown FROM approvals WHERE turn IN ({turns}) UNION SELECT detail FROM audit WHERE turn IN ({turns})"
+    " UNION SELECT content FROM timeline WHERE trace_id IN ({traces}) AND kind NOT IN ('model', 'tool')"
+)
+# A session that was made for one turn, when nothing in it is open any more and none of it is gone yet.
+_PASSED = (
+    f"SELECT s.key FROM sessions s WHERE s.key GLOB '{ONE_TURN}*' AND s.updated < ? AND s.key > ?"  # noqa: S608
+    " AND EXISTS (SELECT 1 FROM inbox i JOIN content c ON c.id = i.body WHERE i.session = s.key AND c.text IS NOT NULL)"
+    " AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.key AND i.state != 'settled')"
+    " AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = s.key AND t.state IN ('ready', 'running', 'parked'))"
+    " ORDER BY s.key LIMIT ?"
+)
+_TURNS_OF = "SELECT id FROM turns WHERE session = :key"
+_SAID = (
+    "SELECT text FROM inbox WHERE session = :key UNION SELECT body FROM inbox WHERE session = :key"  # noqa: S608
+    " UNION SELECT title FROM sessions WHERE key = :key UNION SELECT content FROM timeline WHERE session = :key"
+    " UNION SELECT text FROM transcript WHERE session = :key UNION SELECT extra FROM transcript WHERE session = :key"
+    f" UNION SELECT body FROM steps WHERE turn IN ({_TURNS_OF}) UNION SELECT reply FROM turns WHERE session = :key"
+    " UNION SELECT line FROM turns WHERE session = :key UNION SELECT question FROM turns WHERE session = :key"
+    f" UNION SELECT text FROM outbox WHERE turn IN ({_TURNS_OF})"
+    f" UNION SELECT shown FROM approvals WHERE turn IN ({_TURNS_OF})"
+    f" UNION SELECT bound FROM approvals WHERE turn IN ({_TURNS_OF})"
+)
+_UNDO_TEXTS = (
+    "SELECT planned FROM undo_log WHERE turn IN ({turns}) UNION SELECT outcome FROM undo_log WHERE turn IN ({turns})"
+)
+_DROP = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE text IS NOT NULL AND id IN ({ids})"
+
+_OLD_BLOBS = "SELECT id FROM blobs WHERE erased IS NULL AND at < ? ORDER BY at"
+# What is open, may be retried, or came lately.
+_UNFINISHED = "t.state NOT IN ('done', 'cancelled') AND t.retried_by IS NULL"
+_LIVE_INBOUNDS = (
+    "IN (SELECT i.body FROM inbox i WHERE i.state = 'waiting' OR i.at >= :since"  # noqa: S608
+    f" OR EXISTS (SELECT 1 FROM turns t WHERE t.id = i.turn AND {_UNFINISHED}))"
+)
+_LIVE_STEPS = (
+    "IN (SELECT s.body FROM steps s JOIN turns t ON t.id = s.turn WHERE s.kind = 'tool_received'"  # noqa: S608
+    f" AND (s.at >= :since OR ({_UNFINISHED})))"
+)
+_LIVE_ENTRIES = "IN (SELECT extra FROM transcript WHERE at >= :since)"
+_WITHDRAW = "UPDATE blobs SET erased = ? WHERE erased IS NULL AND id = ?"
+_ENDED = "SELECT id FROM turns WHERE ended < ? AND id IN ({turns})"
+
+
+class Retention:
+    """Lets go of what is older than a time (Unix seconds). A few at a time, so that no message waits for it."""
+
+    def __init__(self, writer: Writer, readers: Readers, home: Path) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._blobs = home / "blobs"
+
+    async def drop_details(self, before: float) -> int:
+        """Forget what models and tools were asked and gave in turns that ended well before; how many texts.
+
+        Raises StoreErrors.
+        """
+        dropped, last = 0, 0
+        while turns := await self._readers.read(partial(_over, before, last)):
+            details = await self._readers.read(partial(_details_of, turns))
+            for some in _pieces(details):
+                dropped += await self._writer.write(partial(_drop, some, before))
+            last = turns[-1][0]
+        return dropped
+
+    async def drop_one_turn_sessions(self, before: float) -> int:
+        """Forget all that was said in sessions that were made for one turn and are over since then; how many texts.
+
+        Raises StoreErrors.
+        """
+        dropped, last = 0, ""
+        while sessions := await self._readers.read(partial(_passed, before, last)):
+            for session in sessions:
+                dropped += await self._writer.write(partial(_drop_session, session, before))
+            last = sessions[-1]
+        return dropped
+
+    async def drop_blobs(self, before: float, keep: Collection[BlobId] = ()) -> int:
+        """Forget files that were put before, unless they are in use or were named again since; how many.
+
+        `keep` are needed elsewhere. Raises StoreErrors.
+        """
+        found = await self._readers.read(partial(_old_blobs, before))
+        return await self._withdraw([blob for blob in found if blob not in keep], before)
+
+    async def drop_unnamed(self, blobs: Collection[BlobId], at: float) -> int:
+        """Forget those of these files that no message and no result names any more; how many. Raises StoreErrors."""
+        named = await self._readers.read(named_blobs) if blobs else set[str]()
+        return await self._withdraw(sorted(set(blobs) - named), at)
+
+    async def ended_before(self, turns: Collection[TurnId], before: float) -> frozenset[TurnId]:
+        """Which of these turns ended before. Raises StoreErrors."""
+        return await self._readers.read(partial(_ended_before, sorted(turns), before))
+
+    async def drop_undo(self, turns: Collection[TurnId], at: float) -> None:
+        """Forget what was noted of undoing these turns, which cannot be undone any more. Raises StoreErrors."""
+        for some in _pieces(sorted(with_undoing(turns))):
+            await self._writer.write(partial(_drop_undo, some, at))
+
+    async def _withdraw(self, blobs: Sequence[str], at: float) -> int:
+        for some in _pieces(blobs):
+            await self._writer.write(partial(_withdraw, some, at, self._blobs))
+        return len(blobs)
+
+
+def _over(before: float, after: int, connection: apsw.Connection) -> list[Row]:
+    return all_rows(connection, _OVER, (before, after, _TURNS_AT_ONCE))
+
+
+def _passed(before: float, after: str, connection: apsw.Connection) -> list[str]:
+    return [row[0] for row in all_rows(connection, _PASSED, (before, after, _ROWS_AT_ONCE))]
+
+
+def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
+    connection.execute("DELETE FROM open_groups WHERE session = ?", (session,))
+    found = {row[0] for row in all_rows(connection, _SAID, {"key": session})} - {None}
+    return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
+
+
+def _details_of(turns: Sequence[Row], connection: apsw.Connection) -> list[int]:
+    ids, traces = [row[1] for row in turns], [row[2] for row in turns]
+    places = [f"?{n}" for n in range(1, 2 * len(turns) + 1)]
+    among = {"turns": ",".join(places[: len(turns)]), "traces": ",".join(places[len(turns) :])}
+    found = {row[0] for row in all_rows(connection, _STEPS.format(**among), ids)}
+    found |= {row[0] for row in all_rows(connection, _TOLD.format(**among), (*ids, *traces))}
+    return sorted(found - {row[0] for row in all_rows(connection, _NEEDED.format(**among), (*ids, *traces))} - {None})
+
+
+def _drop(ids: Sequence[int], at: float, connection: apsw.Connection) -> int:
+    connection.execute(_DROP.format(ids=marks(ids)), (at, *ids))
+    return int(connection.changes())
+
+
+def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> None:
+    texts = all_rows(connection, _UNDO_TEXTS.format(turns=marks(turns)), (*turns, *turns))
+    connection.execute(f"DELETE FROM undo_log WHERE turn IN ({marks(turns)})", turns)  # noqa: S608
+    for some in _pieces([row[0] for row in texts if row[0]]):
+        _drop(some, at, connection)
+
+
+def _old_blobs(before: float, connection: apsw.Connection) -> list[BlobId]:
+    old = [BlobId(row[0]) for row in all_rows(connection, _OLD_BLOBS, (before,))]
+    live = named_blobs(connection, _LIVE_INBOUNDS, _LIVE_STEPS, _LIVE_ENTRIES, {"since": before}) if old else set()
+    return [blob for blob in old if blob not in live]
+
+
+def _withdraw(blobs: Sequence[str], at: float, folder: Path, connection: apsw.Connection) -> None:
+    for blob in blobs:
+        connection.execute(_WITHDRAW, (at, blob))
+        blob_path(folder, blob).unlink(missing_ok=True)
+
+
+def _ended_before(turns: Sequence[str], before: float, connection: apsw.Connection) -> frozenset[TurnId]:
+    return frozenset(
+        TurnId(row[0])
+        for some in _pieces(turns)
+        for row in all_rows(connection, _ENDED.format(turns=marks(some)), (before, *some))
+    )
+
+
+def _pieces(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (things[start : start + _ROWS_AT_ONCE] for start in range(0, len(things), _ROWS_AT_ONCE))

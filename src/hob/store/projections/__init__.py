@@ -1,0 +1,1 @@
+"""Tasks, spending and sessions as folds over the timeline."""

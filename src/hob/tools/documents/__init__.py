@@ -1,0 +1,1 @@
+"""Bytes as text: encodings, media types, documents, tables."""

@@ -1,0 +1,68 @@
+"""What changes, as a unified diff that people can trust their eyes with."""
+
+import unicodedata
+from difflib import unified_diff
+
+from hob.tools.documents.text import decode, lines_of
+
+_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+_MOST_LINES = 20_000  # the comparison grows with the square where little is alike
+
+
+def unified(before: str | None, after: str | None, name: str, goal: str = "") -> str:
+    """The change from one text to the other as a patch; None is no file. Empty if there is no change."""
+    old, new = lines_of(before or ""), lines_of(after or "")
+    sides = (
+        "/dev/null" if before is None else _side("a", name),
+        "/dev/null" if after is None else _side("b", goal or name),
+    )
+    head = f"--- {sides[0]}\n+++ {sides[1]}\n"
+    if len(old) + len(new) > _MOST_LINES and before is not None and after is not None:
+        return f"{head}(too long to compare: {len(old):,} lines before, {len(new):,} lines after)\n"
+    lines = list(unified_diff(old, new))[2:]
+    if not lines:
+        return head if (before is None) != (after is None) or goal else ""
+    return head + "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _side(letter: str, name: str) -> str:
+    return name if name.startswith("/") else f"{letter}/{name}"
+
+
+def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -> str:
+    """The same of files' bytes, for people: what they could not see is spelled out, what is no text is counted."""
+    old, new = decode(before or b""), decode(after or b"")
+    if old is None or new is None:
+        sizes = [f"{len(each):,} bytes" if each is not None else "no file" for each in (before, after)]
+        return f"{name}: not a text; {sizes[0]} before, {sizes[1]} after\n"
+    told = ""
+    if before is not None and after is not None and old.words() != new.words():
+        ways = [each.words() or "plain UTF-8" for each in (old, new)]
+        told = f"({name} is stored otherwise: {ways[0]} before, {ways[1]} after)\n"
+    same_ends = old.newline == new.newline
+    made = unified(
+        None if before is None else (old.plain if same_ends else old.text),
+        None if after is None else (new.plain if same_ends else new.text),
+        name,
+        goal,
+    )
+    return visible(told + made)
+
+
+def is_whole(before: bytes | None, after: bytes | None) -> bool:
+    """Whether `diff` of these shows every line that changes: not where they are no texts, or too long."""
+    texts = [decode(each or b"") for each in (before, after)]
+    return (
+        all(each is not None for each in texts)
+        and sum(len(lines_of(each.plain)) for each in texts if each is not None) <= _MOST_LINES
+    )
+
+
+def visible(text: str) -> str:
+    """The text with everything that hides or turns round what people see written as an escape."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(
+        char if char in "\n\t" or unicodedata.category(char) not in _UNSEEN else f"\\u{{{ord(char):x}}}"
+        for char in text
+    )

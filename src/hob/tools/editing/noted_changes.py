@@ -1,0 +1,103 @@
+"""Changes to files, each noted before it is made, all of a call or none."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.core.clock import Clock
+from hob.core.errors import ToolFailed, ToolRefused
+from hob.core.ids import CallId, TurnId, digest
+from hob.core.ports.tools import Blobs
+from hob.tools.editing.atomic_write import NOTHING, ExistingFile, missing_folders, remove, remove_folders, replace
+from hob.tools.editing.diffs import diff
+from hob.tools.filesystem.paths import Roots
+from hob.tools.undo.changes import FileChange, FileChangesPort, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One file to be changed: what is there and what shall be; None is no file. Without a mode it keeps its own."""
+
+    found: ExistingFile
+    after: bytes | None
+    mode: int | None = None
+
+    @property
+    def path(self) -> str:
+        """The real path."""
+        return self.found.place.path
+
+    @property
+    def new_hash(self) -> str:
+        """Of the bytes that shall be there."""
+        return NOTHING if self.after is None else digest(self.after)
+
+    def diff(self) -> str:
+        """The change, for people to read."""
+        return diff(self.found.data, self.after, self.path)
+
+
+class NotedChanges:
+    """The only way files are changed: old bytes to a blob, a note of each change, then the changes, all or none."""
+
+    def __init__(self, roots: Roots, blobs: Blobs, changes: FileChangesPort, clock: Clock) -> None:
+        self._roots = roots
+        self._blobs = blobs
+        self._changes = changes
+        self._clock = clock
+        self.lock = asyncio.Lock()
+        """Held while files are changed."""
+
+    async def make(self, planned: Sequence[Planned], turn: TurnId, call: CallId) -> None:
+        """Make these changes. Raises Changed, ToolFailed, StoreFull; then those made already are taken back."""
+        async with self.lock:
+            notes = [await self._note(each, turn, call) for each in planned]
+            for note in notes:
+                await self._changes.add(note)
+            await asyncio.to_thread(self._make, planned, notes)
+
+    async def _note(self, planned: Planned, turn: TurnId, call: CallId) -> FileChange:
+        found = planned.found
+        before = after = None
+        if found.data is not None:
+            blob = await self._blobs.put(found.data, "application/octet-stream")
+            before = Version(found.hash, found.mode, blob)
+        if planned.after is not None:
+            after = Version(planned.new_hash, found.mode if planned.mode is None else planned.mode)
+        made = () if after is None else await asyncio.to_thread(missing_folders, self._roots, found.place)
+        at = int(self._clock.now().timestamp() * 1e9)
+        return FileChange(os.urandom(8).hex(), turn, call, planned.path, before, after, made, at)
+
+    def _make(self, planned: Sequence[Planned], notes: Sequence[FileChange]) -> None:
+        done: list[tuple[Planned, FileChange]] = []
+        try:
+            for each, note in zip(planned, notes, strict=True):
+                _put(self._roots, note, each.found.hash, each.after, each.mode)
+                done.append((each, note))
+        except (ToolFailed, ToolRefused) as error:
+            kept = [each.path for each, note in reversed(done) if not _taken_back(self._roots, each, note)]
+            remove_folders(self._roots, [path for note in notes for path in note.made])
+            if kept:
+                raise ToolFailed(f"{error} Changed all the same, for want of a way back: {', '.join(kept)}.") from error
+            raise
+
+
+def _put(roots: Roots, note: FileChange, was: str, data: bytes | None, mode: int | None) -> None:
+    if data is None:
+        remove(roots, note.path, was=was)
+    else:
+        replace(roots, note.path, data, was=was, mode=mode, part=part_name(note))
+
+
+def _taken_back(roots: Roots, planned: Planned, note: FileChange) -> bool:
+    try:
+        _put(roots, note, planned.new_hash, planned.found.data, planned.found.mode)
+    except (ToolFailed, ToolRefused):
+        return False
+    return True
+
+
+def part_name(note: FileChange) -> str:
+    """What the new file is called until it is whole; it lies beside its goal."""
+    return f".hob-{note.id}.part"

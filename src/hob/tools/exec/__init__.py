@@ -1,0 +1,1 @@
+"""The tools `exec` and `process`: commands in the sandbox."""

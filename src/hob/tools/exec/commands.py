@@ -1,0 +1,353 @@
+"""The tools `exec` and `process`: commands in the sandbox, in the foreground or beside it, noted so they can be undone.
+
+Whether a command may run at all is the guard's to say, by its text; nothing here judges it.
+"""
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from hob.core.clock import Clock
+from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
+from hob.core.ids import BlobId
+from hob.core.labels import SenderClass, Trust
+from hob.core.ports.tools import Blobs, CallContext
+from hob.core.remarks import Remark
+from hob.core.tools import Effect, ToolCall
+from hob.tools.exec.command_log import LOST, Begun, CommandLog, Doings
+from hob.tools.exec.command_text import Live, Sieve, readable
+from hob.tools.exec.typed_input import check_typed
+from hob.tools.filesystem.paths import Roots
+from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.registry.schemas import Bounds
+from hob.tools.sandbox.job import EndReason, Job, JobFinished, JobRoot, Window
+from hob.tools.sandbox.network.hosts import Decision
+from hob.tools.sandbox.output import Heard
+from hob.tools.sandbox.processes import Polled, Processes
+from hob.tools.sandbox.roots import effective_roots
+from hob.tools.sandbox.running_command import Hearing, RunningCommand
+from hob.tools.undo.snapshots.entries import What
+
+log = logging.getLogger(__name__)
+
+EXECUTING = frozenset(
+    {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.WRITES, Effect.COMMUNICATES, Effect.EXECUTES}
+)
+Shown = Callable[[CallContext, ToolCall, str], None]
+"""Is given what a command writes while it runs."""
+
+_LONGEST = 1800
+_LONGEST_WAIT = 50  # seconds of one poll: a call of its own has 60
+_GRACE = 30.0  # seconds for ending a command and taking note of what it changed
+_EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
+_MOST_NAMES = 10
+_MOST_OBEYED = 4
+_MEMORY = 1 << 20  # bytes of output held in memory, before a file is used
+_BASH, _SH = "/bin/bash", "/bin/sh"
+_WORDS: Mapping[EndReason, str] = {
+    EndReason.STOPPED: "stopped",
+    EndReason.TOO_MUCH_OUTPUT: "stopped, for it wrote too much",
+    EndReason.NOT_STARTED: "not started: the sandbox failed",
+}
+
+
+Obeyed = Callable[[Mapping[str, What]], Sequence[str]]
+"""Of the files that a command changed, by path, those that others obey outside of the sandbox."""
+Warn = Callable[[Remark], Awaitable[None]]
+"""Tells the owner at once."""
+Reached = Callable[[CallContext, Decision], Coroutine[Any, Any, None]]
+"""Hears which hosts a command was let reach, and which not."""
+
+
+def nothing_obeyed(_changed: Mapping[str, What]) -> Sequence[str]:
+    """Where nothing knows what others obey."""
+    return ()
+
+
+async def nobody_warned(_remark: Remark) -> None:
+    """Where nobody can be told."""
+
+
+async def unnoted(_context: CallContext, _decision: Decision) -> None:
+    """Where nobody notes which hosts commands reach."""
+
+
+def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
+    """Show nobody what commands write while they run."""
+
+
+class CommandTools:
+    """Runs commands for a model, by the tools `exec` and `process`.
+
+    `hosts` are the rules of the owner's settings. Tasks of `watching` take note when what runs in the background ends.
+    The owner is told of changed files that are `obeyed`: beside the answer, or by `warn` where no answer follows.
+    """
+
+    def __init__(
+        self,
+        roots: Roots,
+        processes: Processes,
+        blobs: Blobs,
+        log: CommandLog,
+        clock: Clock,
+        watching: asyncio.TaskGroup,
+        hosts: tuple[str, ...] = (),
+        shown: Shown = unseen,
+        sieve: Callable[[], Sieve | None] = lambda: None,
+        obeyed: Obeyed = nothing_obeyed,
+        warn: Warn = nobody_warned,
+        reached: Reached = unnoted,
+        early: float = _EARLY,
+    ) -> None:
+        self._roots = roots
+        self._processes = processes
+        self._blobs = blobs
+        self._log = log
+        self._clock = clock
+        self._watching = watching
+        self._hosts = hosts
+        self._shown = shown
+        self._sieve = sieve
+        self._sieves: dict[str, Sieve | None] = {}  # by what runs in the background
+        self._obeyed = obeyed
+        self._warn = warn
+        self._reached = reached
+        self._early = early
+        self.toolset = Tools(self.exec, self.process)
+
+    @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
+    async def exec(
+        self,
+        command: str,
+        call: ToolCall,
+        context: CallContext,
+        cwd: str = ".",
+        stdin: str = "",
+        timeout: Annotated[int, "Seconds", Bounds(at_least=1, at_most=_LONGEST)] = 60,
+        background: Annotated[bool, "Let it run on, see process"] = False,
+        pty: bool = False,
+        network: Annotated[bool, "Reach the hosts the owner allows"] = False,
+    ) -> ToolOutput:
+        """Run a bash command in a sandbox that sees the workspace and the system's programs."""
+        if background:
+            check_typed(stdin, end=False)
+        trusted = context.trust is Trust.TRUSTED
+        job = await self._job(command, cwd, pty=pty, network=network, keeps=trusted)
+        process = self._processes.new_id() if background else ""
+        trees = [root.path for root in effective_roots(job) if root.writable]
+        begun = Begun(context.turn.id, call.id, context.turn.session, command, process)
+        try:
+            await self._log.begin(begun, trees, walled=self._processes.backend.protects)
+        except (OSError, StoreError) as error:
+            raise ToolFailed(f"not run, since it could not be undone: {error}") from error
+        try:
+            if background:
+                return await self._begin(begun, job, stdin, call, context)
+            return await self._run(begun, job, stdin, timeout, call, context)
+        except NotConfigured as error:
+            raise ToolFailed(f"commands cannot be run so: {error}") from error
+
+    @tool(effects=EXECUTING)
+    async def process(
+        self,
+        action: Literal["list", "poll", "write", "kill"],
+        context: CallContext,
+        id: str = "",
+        data: Annotated[str, "Whole lines"] = "",
+        eof: bool = False,
+        timeout: Annotated[int, "Seconds"] = 0,
+    ) -> ToolOutput:
+        """Background commands: list, poll for output, write, kill."""
+        owner = context.turn.session
+        if action == "list":
+            return ToolOutput(self._listed(owner))
+        try:
+            if action == "write":
+                check_typed(data, end=eof)
+                self._processes.write(id, owner, data.encode("utf-8", "replace"), end=eof)
+            if action == "kill":
+                await self._processes.stop(id, owner)
+            polled = await self._processes.poll(
+                id, owner, min(max(timeout, 0), _LONGEST_WAIT) if action == "poll" else self._early
+            )
+        except NotFound:
+            return await self._gone(id, context)
+        return ToolOutput(self._polled(id, polled))
+
+    async def unkept(self) -> frozenset[str]:
+        """What commands could destroy for good, by path. Where more comes to light, the next one does not start."""
+        return await self._log.unkept([root.path.resolve() for root in self._roots.roots if root.writable])
+
+    async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, keeps: bool) -> Job:
+        if network and not self._hosts:
+            raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
+        if network and not self._processes.backend.networks:
+            raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
+        if not command.strip():
+            raise ToolFailed("command is empty")
+        place = await asyncio.to_thread(self._roots.find, cwd)
+        if not await asyncio.to_thread(Path(place.path).is_dir):
+            raise ToolFailed(f"there is no folder {place.path}")
+        roots = tuple(JobRoot(root.path.resolve(), root.writable) for root in self._roots.roots)
+        contained = self._processes.backend.name in ("docker", "podman")
+        shell = _BASH if not contained and Path(_BASH).exists() else _SH
+        hosts = self._hosts if network else ()
+        window = Window() if pty else None
+        return Job((shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps)
+
+    async def _run(
+        self, begun: Begun, job: Job, stdin: str, seconds: float, call: ToolCall, context: CallContext
+    ) -> ToolOutput:
+        live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
+        how = "not started"
+        with tempfile.SpooledTemporaryFile(_MEMORY) as whole:
+
+            def hear(piece: bytes) -> None:
+                whole.write(piece)
+                live.hear(piece)
+
+            try:
+                given = stdin.encode("utf-8", "replace")
+                hearing = self._hearing(hear, context)
+                finished = await self._processes.run(job, seconds=seconds, stdin=given, hearing=hearing)
+                how = _how(finished, seconds)
+            except asyncio.CancelledError:
+                how = "interrupted"
+                raise
+            finally:
+                doings = await self._ended(begun, how)
+                remarks = self._remarks(doings)
+                if how == "interrupted" or not _is_owners(context):
+                    await self._tell(remarks)
+                live.end()
+            text, rest = await self._text(finished, whole)
+        failed = finished.reason is not EndReason.EXITED or finished.status != 0
+        said = f"({how}, {finished.seconds:.1f} s{_names(doings)})\n{text}"
+        return ToolOutput(said, is_error=failed, rest=rest, remarks=remarks)
+
+    def _hearing(self, output: Heard, context: CallContext) -> Hearing:
+        return Hearing(output, lambda decision: self._note(context, decision))
+
+    def _note(self, context: CallContext, decision: Decision) -> None:
+        self._watching.create_task(self._reached(context, decision))
+
+    async def _text(
+        self, finished: JobFinished, whole: "tempfile.SpooledTemporaryFile[bytes]"
+    ) -> tuple[str, BlobId | None]:
+        """What it wrote, and where it was long, all of it as a blob to read on in."""
+        if not finished.left_out:
+            return readable(finished.output) or "(no output)", None
+        whole.seek(0)
+        try:
+            rest: BlobId | None = await self._blobs.put(readable(whole.read()).encode(), "text/plain; charset=utf-8")
+        except StoreError as error:
+            log.warning("the whole output of a command is not kept: %s", error)
+            rest = None
+        where = f"; all of it: read blob:{rest}" if rest else ""
+        head, tail = finished.output[: finished.gap], finished.output[finished.gap :]
+        return f"{readable(head)}\n[… {finished.left_out:,} bytes left out{where} …]\n{readable(tail)}", rest
+
+    async def _begin(self, begun: Begun, job: Job, stdin: str, call: ToolCall, context: CallContext) -> ToolOutput:
+        live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
+        try:
+            hearing = self._hearing(live.hear, context)
+            _, running = await self._processes.start(job, begun.session, name=begun.process, hearing=hearing)
+        except BaseException:
+            await self._ended(begun, "not started")
+            raise
+        self._watching.create_task(self._watch(begun, running, live))
+        if stdin:
+            running.write(stdin.encode("utf-8", "replace"))
+        polled = await self._processes.poll(begun.process, begun.session, self._early)
+        return ToolOutput(self._polled(begun.process, polled))
+
+    async def _watch(self, begun: Begun, running: RunningCommand, live: Live) -> None:
+        await running.wait()
+        live.end()
+        await self._tell(self._remarks(await self._ended(begun, _how(running.finished))))
+
+    def _remarks(self, doings: Doings) -> tuple[Remark, ...]:
+        found = (("OBEYED_CHANGED", self._obeyed(doings.changed)), ("TAKEN_BACK", doings.taken_back))
+        return tuple(Remark(kind, (("paths", _first(paths, _MOST_OBEYED)),)) for kind, paths in found if paths)
+
+    async def _tell(self, remarks: tuple[Remark, ...]) -> None:
+        try:
+            for remark in remarks:
+                await self._warn(remark)
+        except StoreError as error:  # the command has run; it is in the log at least
+            log.warning("the owner is not told: %s: %s", remarks, error)
+
+    async def _ended(self, begun: Begun, how: str) -> Doings:
+        try:
+            return await self._log.end(begun.turn, begun.call, how)
+        except (OSError, StoreError) as error:  # the command has run: that its changes are not noted comes second
+            log.warning("what the command of %s changed is not noted: %s", begun.call, error)
+            return Doings()
+
+    def _polled(self, process: str, polled: Polled) -> str:
+        state = "running" if polled.finished is None else _how(polled.finished)
+        missed = f"[… {polled.missed:,} bytes before this are not kept …]\n" if polled.missed else ""
+        news = readable(polled.news)
+        if polled.missed:  # from a whole line on, so that no half of a secret is shown
+            news = news.partition("\n")[2]
+        if process not in self._sieves:
+            self._sieves[process] = self._sieve()
+        if (sieve := self._sieves[process]) is not None:
+            news = sieve.feed(news) + (sieve.finish() if polled.finished else "")
+        if polled.finished:
+            del self._sieves[process]
+        return f"({process}: {state})\n{missed}{news or '(no new output)'}"
+
+    def _listed(self, owner: str) -> str:
+        lines = [
+            f"{each.id}: {'running' if each.running else 'ended'}, {each.seconds:.0f} s: {each.argv[-1][:200]}"
+            for each in self._processes.list(owner)
+        ]
+        return "\n".join(lines) or "No commands run in the background."
+
+    async def _gone(self, process: str, context: CallContext) -> ToolOutput:
+        begun = await self._log.find(process, context.turn.session)
+        if begun is None:
+            known = ", ".join(each.id for each in self._processes.list(context.turn.session)) or "none"
+            raise ToolFailed(f"there is no command {process!r} in the background of this session; there are: {known}")
+        if begun.end == LOST:
+            text = "it ended when Hob was stopped, and what it wrote is lost. Start it again where it is needed"
+        else:
+            text = f"it has ended ({begun.end}), and what it wrote is not kept any more"
+        return ToolOutput(f"({process}: {text}: {begun.command[:200]})", is_error=True)
+
+
+def _is_owners(context: CallContext) -> bool:
+    """Whether the owner speaks in the turn, and so is told what is beside its answer."""
+    turn = context.turn
+    return any(
+        each.sender.cls is SenderClass.OWNER and not each.group and not each.background
+        for each in (*turn.inbounds, *turn.joined)
+    )
+
+
+def _how(finished: JobFinished, seconds: float = 0.0) -> str:
+    match finished.reason:
+        case EndReason.EXITED if finished.signal:
+            return f"ended by signal {finished.signal}"
+        case EndReason.EXITED:
+            return f"exit status {finished.status}"
+        case EndReason.TIMED_OUT:
+            return f"stopped at its timeout of {seconds:g} s; give it a longer one, or let it run in the background"
+    return _WORDS[finished.reason]
+
+
+def _names(doings: Doings) -> str:
+    """The first of the files that it changed; folders that were made hold some of them."""
+    changed = [f"{path} ({what})" if what is not What.CHANGED else path for path, what in doings.changed.items()]
+    said = f"; changed: {_first(changed, _MOST_NAMES)}" if changed else ""
+    taken = _first(doings.taken_back, _MOST_NAMES)
+    return f"{said}; taken back, since git would run something by it: {taken}" if taken else said
+
+
+def _first(paths: Sequence[str], most: int) -> str:
+    more = f" + {len(paths) - most}" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more

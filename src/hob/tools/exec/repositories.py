@@ -1,0 +1,138 @@
+"""What a command put into repositories so that git or Mercurial would run something, later and outside of the sandbox.
+
+Nobody needs to start a hook for that: `git status`, which editors and prompts call by themselves, runs `core.fsmonitor`
+of the settings, looks for them where `.git/commondir` says, and goes into repositories within repositories. Only
+settings that are known to run nothing may come from a command.
+
+https://git-scm.com/docs/git-config, https://git-scm.com/docs/gitrepository-layout
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from os.path import lexists
+from pathlib import Path
+
+from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry
+
+_SETTINGS = ("config", "config.worktree")
+_LARGEST = 200_000  # bytes; git's own settings have hundreds
+_HEADER = re.compile(r'\s*\[([A-Za-z0-9-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]\s*')
+_PAIR = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*")
+_HARMLESS = re.compile(
+    r"core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol"
+    r"|safecrlf|quotepath|abbrev|untrackedcache|preloadindex|sparsecheckout|sparsecheckoutcone|worktree)"
+    r"|extensions\.(?:objectformat|worktreeconfig|partialclone|refstorage)"
+    r"|remote\..+\.(?:url|pushurl|fetch|push|tagopt|prune|promisor|partialclonefilter|mirror)"
+    r"|branch\..+\.(?:remote|merge|rebase|pushremote|description)"
+    r"|submodule\..+\.(?:url|active|branch|ignore)|user\.(?:name|email)|init\.defaultbranch|pull\.(?:rebase|ff)"
+    r"|push\.(?:default|autosetupremote)|fetch\.prune|rebase\.autostash|merge\.conflictstyle"
+    r"|(?:color|column|status|advice)\.[a-z]+|lfs\.repositoryformatversion"
+)
+_PLAIN_ADDRESS = re.compile(r"(?!-)(?!.*::).*", re.DOTALL)
+
+Content = Callable[[SnapshotEntry], bytes | None]
+"""What a file held; None where it is not known."""
+
+
+def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool:
+    """Whether this change below the folder `tree` makes git or Mercurial run something that did not run before."""
+    if change.after is None:
+        return False
+    place = tree / change.path
+    name, folder = place.name.casefold(), place.parent  # some file systems do not tell cases apart
+    if name in _SETTINGS and is_repository(folder):
+        return _gains(change, content, _git_settings)
+    if name == "hgrc" and folder.name == ".hg":
+        return _gains(change, content, _hg_settings)
+    if name == "commondir" and is_repository(folder):
+        return _leads_away(folder, content(change.after))
+    if is_mark(change):
+        return _waits(folder)
+    if name == "hooks" and is_repository(folder):
+        return change.after.kind is not EntryKind.FOLDER
+    return folder.name.casefold() == "hooks" and not name.endswith(".sample") and is_repository(folder.parent)
+
+
+def is_mark(change: SnapshotChange) -> bool:
+    """Whether this file, where it was not before, makes what lies beside it a repository."""
+    return Path(change.path).name.casefold() == "head" and change.before is None
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether git would look for a repository's settings here, or would with one file more."""
+    return folder.name.casefold() == ".git" or any(lexists(folder / name) for name in ("HEAD", "commondir"))
+
+
+def _leads_away(folder: Path, text: bytes | None) -> bool:
+    """Whether settings and hooks are taken from elsewhere than a worktree's own repository."""
+    own = [folder.parent.name, folder.parent.parent.name] == ["worktrees", ".git"]
+    return not own or text not in (b"../..\n", b"../..")
+
+
+def _waits(folder: Path) -> bool:
+    """Whether settings or hooks that run something lie here already: the file that was added makes them count."""
+    for name in _SETTINGS:
+        settings = folder / name
+        if settings.is_symlink() or (settings.is_file() and any(_harmful(_git_settings(_start_of(settings))))):
+            return True
+    hooks = folder / "hooks"
+    found = hooks.iterdir() if hooks.is_dir() and not hooks.is_symlink() else ()
+    return hooks.is_symlink() or any(not each.name.endswith(".sample") for each in found)
+
+
+def _gains(change: SnapshotChange, content: Content, read: Callable[[str], Iterator[tuple[str, str]]]) -> bool:
+    """Whether settings came that may run something. Those that were there before stay the owner's own business."""
+    assert change.after is not None  # noqa: S101 - what was removed was asked about before
+    if change.after.kind is not EntryKind.FILE or change.after.stamp.size > _LARGEST:
+        return True
+    after = content(change.after)
+    if after is None:
+        return True
+    old = content(change.before) if change.before is not None and change.before.kind is EntryKind.FILE else None
+    had = set(read((old or b"").decode("utf-8", "replace")))
+    return any(each not in had for each in _harmful(read(after.decode("utf-8", "replace"))))
+
+
+def _harmful(settings: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for key, value in settings:
+        if _HARMLESS.fullmatch(key) is None or (key.endswith("url") and _PLAIN_ADDRESS.fullmatch(value) is None):
+            yield key, value
+
+
+def _git_settings(text: str) -> Iterator[tuple[str, str]]:
+    """Each setting as git understands it; what is written in an unusual way comes as a line that nobody knows."""
+    section = ""
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
+            continue
+        header, pair = _HEADER.fullmatch(line), _PAIR.fullmatch(line)
+        if header is not None:
+            section = ".".join(part for part in (header[1].lower(), header[2]) if part)
+        elif pair is not None and not line.endswith("\\"):
+            yield f"{section}.{pair[1].lower()}", pair[2] or ""
+        else:
+            yield "?", line
+
+
+def _hg_settings(text: str) -> Iterator[tuple[str, str]]:
+    """As of a clone of git, if there are only addresses. https://www.mercurial-scm.org/doc/hgrc.5.html"""
+    section = ""
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
+            continue
+        name, equals, value = stripped.partition("=")
+        if stripped == "[paths]":
+            section = "remote.hg"
+        elif section and equals and line[0] not in " \t":
+            yield f"{section}.url", value.strip()
+        else:
+            section = ""
+            yield f"? {name}", stripped
+
+
+def _start_of(path: Path) -> str:
+    with path.open("rb") as file:
+        text = file.read(_LARGEST + 1)
+    return text.decode("utf-8", "replace") if len(text) <= _LARGEST else "?"

@@ -1,0 +1,1 @@
+"""Files and folders below the roots: found, listed, searched, read."""

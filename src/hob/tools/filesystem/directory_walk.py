@@ -1,0 +1,130 @@
+"""A folder's tree, walked from descriptor to descriptor: no link is followed, so nobody can bend the way.
+
+This module and what it imports are loaded by the program that searches, too, and stay light.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hob.tools.filesystem.ignore_rules import ALWAYS, LARGEST, NAME, IgnoreRule, is_ignored, read_rules
+
+NEVER = ("/proc", "/sys", "/dev")
+"""Folders whose files are no files."""
+
+_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_DEEPEST = 100
+
+
+def files_of(closed: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Device and number of each of these files, and of every file beneath those that are folders."""
+    for path in closed:
+        if path in NEVER:
+            continue
+        for folder, _, names in os.walk(path):
+            for name in names:
+                with suppress(OSError):
+                    found = os.lstat(f"{folder}/{name}")
+                    yield found.st_dev, found.st_ino
+        with suppress(OSError):
+            found = os.lstat(path)
+            yield found.st_dev, found.st_ino
+
+
+def is_beneath(closed: Sequence[str], path: str) -> bool:
+    """Whether a real path is one of these or lies beneath one."""
+    return any(path.startswith(each) and path[len(each) : len(each) + 1] in ("", "/") for each in closed)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEntry:
+    """Something in the tree. `parts` lead to it from where the walk began; `folder` is a descriptor of what holds it.
+
+    The descriptor is good until the next entry is asked for.
+    """
+
+    parts: tuple[str, ...]
+    folder: int
+    is_folder: bool
+    is_link: bool
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return self.parts[-1]
+
+    def look(self) -> os.stat_result | None:
+        """What it is by now; None if it is gone."""
+        try:
+            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except OSError:
+            return None
+
+    def read(self, most: int, check: Callable[[os.stat_result], bool] = lambda found: True) -> bytes | None:
+        """The bytes of a plain file that is no larger and passes the check; None otherwise."""
+        seen = self.look()
+        if seen is None or not stat.S_ISREG(seen.st_mode) or seen.st_size > most or not check(seen):
+            return None
+        try:
+            handle = os.open(self.name, _READ, dir_fd=self.folder)
+        except OSError:
+            return None
+        with os.fdopen(handle, "rb") as file:
+            found = os.fstat(handle)
+            same = (found.st_dev, found.st_ino) == (seen.st_dev, seen.st_ino)
+            return file.read(most + 1) if same else None
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryWalk:
+    """How a tree is walked. `path` is the real path of where it begins; `closed` tells real paths that are left out.
+
+    What `.gitignore` excludes is left out too (`rules` are those from above) unless `everything` is wanted; git's own
+    folders always are.
+    """
+
+    path: str
+    closed: Callable[[str], bool]
+    everything: bool = False
+    rules: tuple[IgnoreRule, ...] = ()
+    depth: int = _DEEPEST
+    above: tuple[str, ...] = field(default=())
+    """The parts that the rules begin above."""
+
+    def entries(self, descriptor: int) -> Iterator[DirectoryEntry]:
+        """Everything beneath the folder, sorted by name, folders before what is in them."""
+        yield from self._in(descriptor, (), self.rules)
+
+    def _in(self, folder: int, parts: tuple[str, ...], rules: tuple[IgnoreRule, ...]) -> Iterator[DirectoryEntry]:
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(
+                    ((e.name, e.is_dir(follow_symlinks=False), e.is_symlink()) for e in found), key=lambda e: e[0]
+                )
+        except OSError:
+            return
+        if not self.everything and any(name == NAME for name, _, _ in entries):
+            rules = (*rules, *self._rules(folder, parts))
+        for name, is_folder, is_link in entries:
+            entry = DirectoryEntry((*parts, name), folder, is_folder, is_link)
+            if name in ALWAYS or (rules and is_ignored(rules, (*self.above, *entry.parts), folder=is_folder)):
+                continue
+            if self.closed("/".join((self.path, *entry.parts))):
+                continue
+            yield entry
+            if is_folder and len(entry.parts) < self.depth:
+                try:
+                    below = os.open(name, _LIST, dir_fd=folder)
+                except OSError:
+                    continue
+                try:
+                    yield from self._in(below, entry.parts, rules)
+                finally:
+                    os.close(below)
+
+    def _rules(self, folder: int, parts: Sequence[str]) -> tuple[IgnoreRule, ...]:
+        data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST)
+        return () if data is None else read_rules(data.decode("utf-8", "replace"), len(self.above) + len(parts))

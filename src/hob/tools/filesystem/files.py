@@ -1,0 +1,156 @@
+"""The file tools together: what a program opens to give them to a model."""
+
+import asyncio
+import stat
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from hob.core.clock import Clock
+from hob.core.ports.tools import Blobs
+from hob.core.tools import Restart, Tier, ToolCall
+from hob.tools.editing.editing import Editing, EditPlan
+from hob.tools.editing.noted_changes import NotedChanges
+from hob.tools.filesystem.grep import SECONDS, Mode, Wanted, grep
+from hob.tools.filesystem.listing import find_files, list_folder, start_of
+from hob.tools.filesystem.paths import Place, Roots
+from hob.tools.filesystem.read import BLOB, FILE_LABEL, READING, LabelOf, ReadTool, SeenFile, untrusted
+from hob.tools.registry.declaration import ToolOutput, Tools, arguments_of, tool
+from hob.tools.undo.changes import FileChangesPort
+from hob.tools.undo.undo import Undo
+
+_MOST_FOUND = 1_000
+_MOST_AROUND = 20
+_KINDS: Mapping[int, str] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder"}
+
+
+class Looking:
+    """Finds files and text in them."""
+
+    def __init__(self, roots: Roots, ripgrep: Path | None = None) -> None:
+        self._roots = roots
+        self._ripgrep = ripgrep
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    async def list_dir(
+        self,
+        path: str = ".",
+        depth: Annotated[int, "Levels, 1 to 8"] = 1,
+        all: Annotated[bool, "With what .gitignore leaves out"] = False,  # noqa: A002
+    ) -> str:
+        """List a folder: names, sizes in bytes, where links lead."""
+        return await asyncio.to_thread(list_folder, self._roots, path, min(max(depth, 1), 8), everything=all)
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    async def glob(
+        self,
+        pattern: Annotated[str, "*.py (any depth), src/**/*.{js,ts}"],
+        path: str = ".",
+        limit: int = 100,
+        all: Annotated[bool, "With what .gitignore leaves out"] = False,  # noqa: A002
+    ) -> str:
+        """Find files by name, the newest first."""
+        return await asyncio.to_thread(find_files, self._roots, pattern, path, _within(limit), everything=all)
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    async def grep(
+        self,
+        pattern: str,
+        path: str = ".",
+        glob: str = "",
+        mode: Mode = "lines",
+        context: int = 0,
+        limit: int = 100,
+        all: bool = False,  # noqa: A002
+    ) -> str:
+        """Search the lines of files by a regular expression; (?i) ignores case."""
+        wanted = Wanted(pattern, path, glob, mode, _within(limit), min(max(context, 0), _MOST_AROUND), everything=all)
+        return await grep(self._roots, wanted, self._ripgrep, SECONDS)
+
+    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, label=FILE_LABEL)
+    async def resolve_path(self, path: str) -> str:
+        """Tell where a name leads: the real path, what is there, and whether it may be read or written."""
+        return await asyncio.to_thread(self._resolved, path)
+
+    def _resolved(self, path: str) -> str:
+        seen, place = self._roots.look(path)
+        lines = [place.path, f"in {place.root.name} ({'read and write' if place.root.writable else 'read only'})"]
+        if seen is None:
+            lines.append(str(self._roots.missing(place)))
+        else:
+            kind = _KINDS.get(stat.S_IFMT(seen.st_mode), "neither a file nor a folder")
+            changed = datetime.fromtimestamp(int(seen.st_mtime), UTC).isoformat()
+            lines.append(f"{kind}, {seen.st_size:,} bytes, mode {stat.S_IMODE(seen.st_mode):o}, changed {changed}")
+        return "\n".join(lines)
+
+
+def _within(limit: int) -> int:
+    return min(max(limit, 1), _MOST_FOUND)
+
+
+class FileTools:
+    """Files within these roots: a toolset, what its calls would do, and the way back.
+
+    `label_of` tells what may be trusted; without it nothing is. `ripgrep` searches where it is given.
+    """
+
+    def __init__(
+        self,
+        roots: Roots,
+        blobs: Blobs,
+        changes: FileChangesPort,
+        clock: Clock,
+        *,
+        label_of: LabelOf = untrusted,
+        ripgrep: Path | None = None,
+    ) -> None:
+        self.roots = roots
+        noted = NotedChanges(roots, blobs, changes, clock)
+        self.undo = Undo(roots, blobs, changes, noted)
+        seen = SeenFile()
+        self._reading = ReadTool(roots, blobs, seen, label_of)
+        self._editing = Editing(roots, noted, seen)
+        self._looking = looking = Looking(roots, ripgrep)
+        self._readers: Mapping[str, Callable[..., Awaitable[str | ToolOutput]]] = {
+            "read": self._reading.read,
+            "list_dir": looking.list_dir,
+            "glob": looking.glob,
+            "grep": looking.grep,
+            "resolve_path": looking.resolve_path,
+        }
+        editing = self._editing
+        self.toolset = Tools(
+            *(self._reading.read, editing.write, editing.edit, editing.apply_patch),
+            *(looking.list_dir, looking.glob, looking.grep, looking.resolve_path),
+        )
+
+    async def diff_of(self, call: ToolCall) -> str:
+        """What a call would change, as a unified diff for people; empty where it changes nothing.
+
+        Raises ToolFailed, ToolRefused where the call would.
+        """
+        plan = await self.plan_of(call)
+        return "" if plan is None else plan.diff()
+
+    async def plan_of(self, call: ToolCall) -> EditPlan | None:
+        """What a call would change; None where it is none that changes files. Raises as the call would."""
+        return await self._editing.plan(call)
+
+    async def check(self, call: ToolCall) -> None:
+        """Raises ToolRefused where the call would be refused, ToolFailed where it would fail. Does nothing."""
+        for place in self.places(call):
+            if call.name == "read":
+                self.roots.check_shown(place)
+        await self.plan_of(call)
+
+    def places(self, call: ToolCall) -> tuple[Place, ...]:
+        """Where a call would read or write, links followed, for whoever judges it. Raises ToolFailed, ToolRefused."""
+        reader = self._readers.get(call.name)
+        if reader is None:
+            return self._editing.places(call)
+        arguments = arguments_of(reader, call)
+        path = arguments.get("path", ".")
+        if call.name == "glob":
+            path = start_of(arguments["pattern"], path)[0]
+        return () if path.startswith(BLOB) else (self.roots.find(path),)

@@ -1,0 +1,69 @@
+"""Which files a project does not count as its own: `.gitignore`, as git reads it (https://git-scm.com/docs/gitignore)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.core.errors import ToolFailed
+from hob.tools.filesystem.globs import Glob
+
+NAME = ".gitignore"
+LARGEST = 500_000
+"""Bytes of such a file that are read."""
+
+ALWAYS = frozenset({".git"})
+"""Never looked into."""
+
+_MOST_RULES = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRule:
+    """One line. `depth` is how many folders above it lie: its pattern is over the parts below these."""
+
+    glob: Glob
+    depth: int
+    negated: bool
+    folders_only: bool
+    anchored: bool
+
+
+def read_rules(text: str, depth: int) -> tuple[IgnoreRule, ...]:
+    """The rules of one file that lies this many folders below where the paths begin."""
+    rules = []
+    for line in text.splitlines()[:_MOST_RULES]:
+        rule = _rule(line, depth)
+        if rule is not None:
+            rules.append(rule)
+    return tuple(rules)
+
+
+def is_ignored(rules: Sequence[IgnoreRule], parts: Sequence[str], *, folder: bool) -> bool:
+    """Whether the last rule that fits excludes this path. A folder above it that is excluded is not asked about."""
+    for rule in reversed(rules):
+        if rule.folders_only and not folder:
+            continue
+        below = parts[rule.depth :]
+        if rule.glob.matches(below if rule.anchored else below[-1:]):
+            return not rule.negated
+    return False
+
+
+def _rule(line: str, depth: int) -> IgnoreRule | None:
+    line = line.removeprefix("\ufeff")
+    while line.endswith(" ") and not line.endswith("\\ "):
+        line = line[:-1]
+    if not line or line.startswith("#"):
+        return None
+    negated = line.startswith("!")
+    line = line[negated:]
+    folders_only = line.endswith("/")
+    line = line.rstrip("/") if folders_only else line
+    anchored = "/" in line
+    # git knows no braces: they stand for themselves
+    pattern = line.lstrip("/").replace("{", "[{]") if "\\{" not in line else line.lstrip("/")
+    if not pattern:
+        return None
+    try:
+        return IgnoreRule(Glob(pattern), depth, negated, folders_only, anchored)
+    except ToolFailed:
+        return None

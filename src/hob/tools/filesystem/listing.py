@@ -1,0 +1,108 @@
+"""Trees shown to the model: what lies in a folder, which files fit a pattern. Blocking; called in threads."""
+
+import os
+from contextlib import suppress
+from heapq import nlargest
+from itertools import islice
+
+from hob.core.errors import ToolFailed
+from hob.tools.filesystem.directory_walk import DirectoryEntry, DirectoryWalk
+from hob.tools.filesystem.globs import Glob, fixed_beginning
+from hob.tools.filesystem.ignore_rules import LARGEST, NAME, read_rules
+from hob.tools.filesystem.names import shown
+from hob.tools.filesystem.paths import Moved, Place, Roots
+
+MOST_VISITED = 100_000
+"""Entries of a tree that are looked at."""
+
+MOST_LISTED = 1_000
+"""Entries of a folder that are shown."""
+
+
+def list_folder(roots: Roots, spelled: str, depth: int, *, everything: bool) -> str:
+    """The folder's entries, a line each. Raises ToolFailed, ToolRefused."""
+    descriptor, place = roots.open_listing(spelled)
+    try:
+        walk = _walk_of(roots, place, everything=everything or depth == 1, depth=depth)
+        lines = [_line(entry) for entry in islice(walk.entries(descriptor), MOST_LISTED + 1)]
+    finally:
+        os.close(descriptor)
+    if not lines:
+        return "(empty)"
+    more = f"\n[more than {MOST_LISTED:,} entries; list a folder in it]" if len(lines) > MOST_LISTED else ""
+    return "\n".join(lines[:MOST_LISTED]) + more
+
+
+def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everything: bool) -> str:
+    """The files beneath a folder that fit, newest first; what a link leads to is found under its own name.
+
+    Raises ToolFailed, ToolRefused.
+    """
+    start, rest = start_of(pattern, spelled)
+    folders = rest.endswith("/")
+    rest = rest.rstrip("/")
+    if not rest:
+        raise ToolFailed("the pattern is empty; `*` fits every file.")
+    glob = Glob(rest if "/" in pattern.rstrip("/") else f"**/{rest}")
+    descriptor, place = roots.open_listing(start)
+    found: list[tuple[float, str]] = []
+    visited = 0
+    try:
+        for entry in islice(_walk_of(roots, place, everything=everything).entries(descriptor), MOST_VISITED):
+            visited += 1
+            if entry.is_link or entry.is_folder != folders or not glob.matches(entry.parts):
+                continue
+            if (seen := entry.look()) is not None:
+                found.append((seen.st_mtime, _joined(start, "/".join(shown(part) for part in entry.parts))))
+    finally:
+        os.close(descriptor)
+    remarks = []
+    if len(found) > limit:
+        remarks.append(f"the newest {limit:,} of {len(found):,}")
+    if visited == MOST_VISITED:
+        remarks.append(f"only the first {MOST_VISITED:,} entries were looked at; name a folder")
+    lines = [path for _, path in nlargest(limit, found)]
+    return ("\n".join(lines) or "(none)") + (f"\n[{'; '.join(remarks)}]" if remarks else "")
+
+
+def start_of(pattern: str, spelled: str) -> tuple[str, str]:
+    """The folder where files that fit may lie, and the pattern beneath it."""
+    fixed, rest = fixed_beginning(pattern.removeprefix("./"))
+    return (fixed if fixed.startswith(("/", "~")) else _joined(spelled, fixed)), rest
+
+
+def rules_above(roots: Roots, place: Place) -> tuple[tuple[str, int], ...]:
+    """The texts of the `.gitignore` files above a place in its root, and how many parts lie above each."""
+    found = []
+    for n in range(len(place.parts)):
+        with suppress(OSError, Moved), roots.folder(place, place.parts[:n]) as folder:
+            data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST)
+            if data is not None:
+                found.append((data.decode("utf-8", "replace"), n))
+    return tuple(found)
+
+
+def _walk_of(roots: Roots, place: Place, *, everything: bool, depth: int = 100) -> DirectoryWalk:
+    texts = () if everything else rules_above(roots, place)
+    rules = tuple(rule for text, n in texts for rule in read_rules(text, n))
+    return DirectoryWalk(place.path, roots.is_forbidden, everything, rules, depth, place.parts)
+
+
+def _line(entry: DirectoryEntry) -> str:
+    indent = "  " * (len(entry.parts) - 1)
+    name = shown(entry.name)
+    if entry.is_folder:
+        return f"{indent}{name}/"
+    if entry.is_link:
+        try:
+            return f"{indent}{name} -> {shown(os.readlink(entry.name, dir_fd=entry.folder))}"
+        except OSError:
+            return f"{indent}{name} -> ?"
+    seen = entry.look()
+    return f"{indent}{name}  {seen.st_size:,}" if seen is not None else f"{indent}{name}"
+
+
+def _joined(start: str, rest: str) -> str:
+    if start in ("", "."):
+        return rest or "."
+    return f"{start.rstrip('/')}/{rest}" if rest else start

@@ -1,0 +1,326 @@
+"""Where tools may go: names are led to real places beneath the roots, and opened so that nothing can come between.
+
+A name is resolved twice. First by hand, link by link, to learn the real path and to judge it; nothing outside of the
+roots is looked at on the way, so that not even the existence of a file can be learned. Then the kernel opens that real
+path and refuses links altogether: if somebody has put one there meanwhile, opening fails and all begins anew.
+"""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from hob.core.errors import ToolFailed, ToolRefused
+from hob.tools.filesystem.directories import open_folder, open_root, real_path
+from hob.tools.filesystem.directory_walk import NEVER, files_of, is_beneath
+from hob.tools.filesystem.names import nearest_names, plain_name, same_name
+
+T = TypeVar("T")
+
+_MOST_LINKS = 40
+_TRIES = 20  # how often a tree that is being changed is resolved anew
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
+_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CHANGED = {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ESTALE, errno.ENXIO}
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder that tools may see, with everything beneath it. `name` is what people and models call it."""
+
+    name: str
+    path: Path
+    writable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a name leads, links followed: the parts beneath `top`, a root's real path. Nothing need be there."""
+
+    spelled: str
+    root: Root
+    top: str
+    parts: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The real path."""
+        return "/".join((self.top, *self.parts)) or "/"
+
+    @property
+    def name(self) -> str:
+        """The last part; empty for a root itself."""
+        return self.parts[-1] if self.parts else ""
+
+
+class Moved(Exception):
+    """The tree changed between looking and opening."""
+
+
+class Roots:
+    """Containment: the roots, what in them is never touched, and the only ways to open what lies beneath them.
+
+    Relative names start at `base`, which lies in a root; `~` is `home`. `forbidden` are files and folders that no tool
+    ever sees, even within a root: the state directory, files with secrets. Where roots lie in one another, the
+    innermost decides. What stands in files of `secret` names is never shown, wherever they lie.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[Root],
+        *,
+        base: Path,
+        home: Path | None = None,
+        forbidden: Sequence[Path] = (),
+        secret: re.Pattern[str] | None = None,
+    ) -> None:
+        self.secret = secret
+        self.roots = tuple(roots)
+        self._tops = sorted(((_real(root.path), root) for root in roots), key=lambda each: -len(each[0]))
+        self._base = _spelled(base)
+        self._home = home
+        closed = (place for path in forbidden for place in (_spelled(path), _real(path)))
+        self.forbidden = tuple(dict.fromkeys((*NEVER, *closed)))
+        self._plain = {above for top, _ in self._tops for above in _upwards(top)}
+        named = (self._base, *(_spelled(root.path) for root in roots))
+        self._passage = self._plain | {above for path in named for above in _upwards(path)}
+
+    def find(self, spelled: str) -> Place:
+        """Where this name leads. Raises ToolRefused for what lies outside or is never touched, ToolFailed for nonsense.
+
+        A name that leads to nothing is found too if its place is within a root.
+        """
+        name = plain_name(spelled, self._home)
+        path = self._resolve(spelled, name if name.startswith("/") else f"{self._base}/{name}")
+        found = self._top_of(path)
+        if found is None:
+            raise self._outside(spelled)
+        top, root = found
+        place = Place(spelled, root, top, tuple(path[len(top) + 1 :].split("/")) if len(path) > len(top) + 1 else ())
+        if name.endswith("/") and Path(path).exists() and not Path(path).is_dir():
+            raise ToolFailed(f"{spelled} ends with a slash, but it is no folder.")
+        return place
+
+    def is_forbidden(self, path: str) -> bool:
+        """Whether this real path is never touched."""
+        return is_beneath(self.forbidden, path)
+
+    def holds_secrets(self, path: str) -> bool:
+        """Whether a file of this name usually holds keys or passwords."""
+        return self.secret is not None and self.secret.fullmatch(path.rpartition("/")[2]) is not None
+
+    def check_shown(self, place: Place) -> None:
+        """Raises ToolRefused where what stands in this file is never shown."""
+        if self.holds_secrets(place.path):
+            why = "usually holds keys or passwords, so it is closed to the file tools"
+            raise ToolRefused(f"{place.spelled} {why}. A command can use it, if the owner gives leave.")
+
+    def is_forbidden_file(self, found: os.stat_result) -> bool:
+        """Whether this file is another name, a hard link, of one that is never touched."""
+        return found.st_nlink > 1 and (found.st_dev, found.st_ino) in files_of(self.forbidden)
+
+    @contextmanager
+    def folder(self, place: Place, parts: Sequence[str] | None = None) -> Iterator[int]:
+        """A descriptor of the folder that the place lies in: what is done by name in it is done to the place.
+
+        `parts` lead to another folder beneath the same root. Raises Moved if the tree has changed, and OSErrors.
+        """
+        top = open_root(place.top)
+        try:
+            descriptor = open_folder(top, place.parts[:-1] if parts is None else parts)
+        finally:
+            os.close(top)
+        try:
+            now = real_path(descriptor)
+            if now is not None and (not _within(now, place.top) or self.is_forbidden(now)):
+                raise Moved
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def open_file(self, spelled: str, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
+        """A descriptor to read a plain file by. Raises ToolFailed, ToolRefused; devices and pipes are not opened.
+
+        With `secrets` the name does not matter: nobody is shown what stands there.
+        """
+        return self.patiently(spelled, partial(self._open_file, secrets=secrets))
+
+    def open_listing(self, spelled: str) -> tuple[int, Place]:
+        """A descriptor to list a folder by. Raises ToolFailed, ToolRefused."""
+        return self.patiently(spelled, self._open_listing)
+
+    def look(self, spelled: str) -> tuple[os.stat_result | None, Place]:
+        """What is there, unopened; None if nothing is. Raises ToolFailed, ToolRefused."""
+        return self.patiently(spelled, self._look)
+
+    def patiently(self, spelled: str, act: Callable[[Place], T]) -> T:
+        """Do this with the place of a name; anew if the tree changed meanwhile. System errors become ToolFailed."""
+        for _ in range(_TRIES):
+            place = self.find(spelled)
+            try:
+                return act(place)
+            except Moved:
+                continue
+            except FileNotFoundError as error:
+                raise self.missing(place) from error
+            except OSError as error:
+                if error.errno not in _CHANGED:
+                    raise ToolFailed(f"{spelled}: {error.strerror or error}.") from error
+        raise ToolFailed(f"{spelled} is being changed by somebody right now; try again.")
+
+    def line(self) -> str:
+        """One line that tells which roots there are."""
+        parts = []
+        for top, root in sorted(self._tops, key=lambda each: self.roots.index(each[1])):
+            start = "; relative names start here" if top == _real(Path(self._base)) else ""
+            parts.append(f"{root.name} {root.path} ({'read and write' if root.writable else 'read only'}{start})")
+        return f"Tools may see: {', '.join(parts) or 'nothing'}."
+
+    def missing(self, place: Place) -> ToolFailed:
+        """The error for a name that leads to nothing, with the nearest names that are there."""
+        said = f"There is no {place.spelled}."
+        if not place.spelled.startswith(("/", "~", "file:")) and ".." not in place.spelled:
+            elsewhere = (f"{top}/{place.spelled}" for top, _ in self._tops)
+            there = [path for path in elsewhere if not self.is_forbidden(path) and Path(path).exists()]
+            said += f" There is {' and '.join(there)}." if there else ""
+        for n in range(len(place.parts) - 1, -1, -1):
+            with suppress(OSError, Moved), self.folder(place, place.parts[:n]) as folder:
+                listing = os.open(".", _LIST, dir_fd=folder)
+                try:
+                    above = "/".join((place.top, *place.parts[:n])) or "/"
+                    return ToolFailed(f"{said} {nearest_names(above, place.parts[n], os.listdir(listing))}")  # noqa: PTH208
+                finally:
+                    os.close(listing)
+        return ToolFailed(f"{said} {self.line()}")
+
+    def _open_file(self, place: Place, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
+        if not secrets:
+            self.check_shown(place)
+        if not place.parts:
+            raise ToolFailed(f"{place.spelled} is a folder, not a file.")
+        with self.folder(place) as folder:
+            seen = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
+            _check_plain(seen, place)
+            descriptor = os.open(place.name, _READ, dir_fd=folder)
+        try:
+            found = os.fstat(descriptor)
+            if (found.st_dev, found.st_ino) != (seen.st_dev, seen.st_ino):
+                raise Moved
+            if self.is_forbidden_file(seen):  # as it was before opening: who takes the second name away hides it
+                raise ToolRefused(f"{place.spelled} is another name of a file that is closed to tools.")
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor, found, place
+
+    def _open_listing(self, place: Place) -> tuple[int, Place]:
+        if place.parts:
+            with self.folder(place) as folder:
+                found = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(found.st_mode):
+                raise ToolFailed(f"{place.spelled} is a file, not a folder.")
+        with self.folder(place, place.parts) as folder:
+            return os.open(".", _LIST, dir_fd=folder), place
+
+    def _look(self, place: Place) -> tuple[os.stat_result | None, Place]:
+        try:
+            if not place.parts:
+                with self.folder(place, ()) as top:
+                    return os.fstat(top), place
+            with self.folder(place) as folder:
+                found = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None, place
+        if stat.S_ISLNK(found.st_mode):
+            raise Moved
+        return found, place
+
+    def _resolve(self, spelled: str, path: str) -> str:
+        """The real path: links are followed by hand, within the roots and on the way to them only."""
+        todo = path.split("/")[::-1]
+        here: list[str] = []
+        links, missing = 0, False
+        while todo:
+            part = todo.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if missing:
+                    raise ToolFailed(f"{spelled} goes up from a folder that is not there.")
+                del here[-1:]
+                continue
+            way = "/".join(("", *here, part))
+            if way not in self._passage and self._top_of(way) is None:
+                raise self._outside(spelled)
+            if self.is_forbidden(way):
+                raise ToolRefused(f"{spelled} is closed to tools, whoever asks.")
+            try:
+                target = None if missing or way in self._plain else _target(way)
+            except FileNotFoundError:
+                same = same_name("/".join(("", *here)), part)
+                if same is not None:
+                    todo.append(same)
+                    continue
+                target, missing = None, True
+            except OSError as error:
+                through = " goes through a file as if it were a folder" if error.errno == errno.ENOTDIR else ""
+                raise ToolFailed(f"{spelled}{through or f': {error.strerror}'}.") from error
+            if target is None:
+                here.append(part)
+                continue
+            links += 1
+            if links > _MOST_LINKS:
+                raise ToolFailed(f"{spelled} goes in circles: its links lead to one another.")
+            todo += target.split("/")[::-1]
+            here = [] if target.startswith("/") else here
+        return "/".join(("", *here)) if here else "/"
+
+    def _top_of(self, path: str) -> tuple[str, Root] | None:
+        return next((each for each in self._tops if _within(path, each[0])), None)
+
+    def _outside(self, spelled: str) -> ToolRefused:
+        return ToolRefused(f"{spelled} lies outside of what tools may see. {self.line()}")
+
+
+def _check_plain(found: os.stat_result, place: Place) -> None:
+    if stat.S_ISREG(found.st_mode):
+        return
+    if stat.S_ISLNK(found.st_mode):
+        raise Moved
+    if stat.S_ISDIR(found.st_mode):
+        raise ToolFailed(f"{place.spelled} is a folder, not a file.")
+    raise ToolRefused(f"{place.spelled} is no plain file but a device, a pipe or a socket.")
+
+
+def _target(path: str) -> str | None:
+    """Where a link leads; None for what is no link."""
+    try:
+        return os.readlink(path)  # noqa: PTH115  # hot: a Path costs more than the call
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return None
+        raise
+
+
+def _within(path: str, top: str) -> bool:
+    return is_beneath((top,), path)
+
+
+def _spelled(path: Path) -> str:
+    return os.path.normpath(path.absolute())
+
+
+def _real(path: Path) -> str:
+    return os.path.realpath(path).rstrip("/")
+
+
+def _upwards(path: str) -> list[str]:
+    """The path and all folders above it."""
+    parts = path.split("/")
+    return ["/".join(parts[:n]) for n in range(2, len(parts) + 1)]

@@ -1,0 +1,164 @@
+"""The tool `read`."""
+
+import asyncio
+import os
+import stat
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from hob.core.errors import NotFound, ToolFailed
+from hob.core.ids import BlobId, TurnId, digest
+from hob.core.images import Image
+from hob.core.labels import Label, Origin, Trust
+from hob.core.ports.tools import Blobs, CallContext
+from hob.core.tools import Effect, Restart, Tier
+from hob.tools.documents.documents import document_text
+from hob.tools.documents.media_types import DOCUMENTS, is_picture, kind_of, picture_size
+from hob.tools.documents.tables import notebook_text, table_remark
+from hob.tools.documents.text import decode
+from hob.tools.filesystem.listing import list_folder
+from hob.tools.filesystem.pages import MOST_LINES, PAGE, Part, page, page_of_large
+from hob.tools.filesystem.paths import Place, Roots
+from hob.tools.registry.declaration import ToolOutput, tool
+
+FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
+READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+
+BLOB = "blob:"
+"""Before the id of a blob, where a path is asked for."""
+
+LabelOf = Callable[[str, str], Label]
+"""The label of a file, by its real path and the SHA-256 of its bytes."""
+
+_WHOLE = 8 << 20  # bytes of a file that is loaded; of a larger one only the page that is shown
+_MOST_SHOWN = 5 << 20  # bytes of a picture; https://docs.anthropic.com/en/docs/build-with-claude/vision
+_TURNS = 64
+
+
+def untrusted(_path: str, _hash: str) -> Label:
+    """What files are labelled where nobody knows better: anybody may have written them."""
+    return FILE_LABEL
+
+
+class SeenFile:
+    """What turns have read and written: a file's hash by its real path, for the last turns."""
+
+    def __init__(self) -> None:
+        self._turns: OrderedDict[TurnId, dict[str, str]] = OrderedDict()
+
+    def note(self, turn: TurnId, path: str, hash_: str) -> None:
+        """Remember how the turn saw this file."""
+        self._turns.setdefault(turn, {})[path] = hash_
+        self._turns.move_to_end(turn)
+        while len(self._turns) > _TURNS:
+            self._turns.popitem(last=False)
+
+    def find(self, turn: TurnId, path: str) -> str | None:
+        """The hash of the file as the turn saw it last; None if it has not."""
+        return self._turns.get(turn, {}).get(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What stands at a path: a file's bytes, or a text to be shown as it is."""
+
+    path: str
+    name: str
+    data: bytes = b""
+    text: str | None = None
+
+
+class ReadTool:
+    """Reads files, folders and blobs."""
+
+    def __init__(self, roots: Roots, blobs: Blobs, seen: SeenFile, label_of: LabelOf = untrusted) -> None:
+        self._roots = roots
+        self._blobs = blobs
+        self._seen = seen
+        self._label_of = label_of
+
+    @tool(
+        tier=Tier.READ,
+        effects=READING,
+        restart=Restart.AGAIN,
+        parallel=True,
+        output_cap=PAGE + PAGE // 4,
+        label=FILE_LABEL,
+    )
+    async def read(
+        self,
+        path: Annotated[str, "Or blob:ID"],
+        context: CallContext,
+        offset: Annotated[int, "First line; below 0 from the end"] = 1,
+        limit: int = MOST_LINES,
+        at: int = -1,
+        raw: bool = False,
+    ) -> ToolOutput:
+        """Read a text file in numbered lines, a document, a picture or a folder."""
+        # `at` and `raw` are explained in the outputs for which they are of use
+        part = Part(offset, min(max(limit, 1), MOST_LINES), None if at < 0 else at)
+        if path.startswith(BLOB):
+            return await self._shown(await self._blob(path), part, raw=raw)
+        loaded = await asyncio.to_thread(self._load, path, part)
+        if loaded.text is not None:
+            return ToolOutput(loaded.text)
+        hash_ = digest(loaded.data)
+        self._seen.note(context.turn.id, loaded.path, hash_)
+        return replace(await self._shown(loaded, part, raw=raw), label=self._label_of(loaded.path, hash_))
+
+    def _load(self, path: str, part: Part) -> _Loaded:
+        seen, place = self._roots.look(path)
+        if seen is None:
+            raise self._roots.missing(place)
+        if stat.S_ISDIR(seen.st_mode):
+            return _Loaded(place.path, place.name, text=list_folder(self._roots, path, 1, everything=True))
+        descriptor, found, place = self._roots.open_file(path)
+        with os.fdopen(descriptor, "rb") as file:
+            if found.st_size > _WHOLE:
+                return _Loaded(place.path, place.name, text=_large(descriptor, found.st_size, part, place))
+            return _Loaded(place.path, place.name, file.read(_WHOLE + 1))
+
+    async def _blob(self, path: str) -> _Loaded:
+        try:
+            return _Loaded(path, path, await self._blobs.load(BlobId(path.removeprefix(BLOB).strip())))
+        except NotFound as error:
+            raise ToolFailed(str(error)) from error
+
+    async def _shown(self, loaded: _Loaded, part: Part, *, raw: bool) -> ToolOutput:
+        data, kind = loaded.data, kind_of(loaded.data)
+        if kind in DOCUMENTS and not raw:
+            text = await document_text(data, kind)
+            return ToolOutput(page(text, part, f"the text of this {DOCUMENTS[kind]} document"))
+        if is_picture(kind):
+            return await self._picture(data, kind)
+        return ToolOutput(await self._text(loaded, kind, part, raw=raw))
+
+    async def _text(self, loaded: _Loaded, kind: str, part: Part, *, raw: bool) -> str:
+        data = loaded.data
+        text = None if kind else await asyncio.to_thread(decode, data)
+        if text is None:
+            beginning = data[:16].hex(" ")
+            return f"(no text: {kind or 'binary'}, {len(data):,} bytes that begin with {beginning})"
+        remarks = [text.words(), table_remark(text.plain, loaded.name)]
+        shown = text.shown
+        if loaded.name.lower().endswith(".ipynb") and not raw and (cells := notebook_text(shown)) is not None:
+            shown, remarks = cells, ["the cells of a notebook; to edit it, read it with raw=true"]
+        return page(shown, part, "; ".join(remark for remark in remarks if remark))
+
+    async def _picture(self, data: bytes, kind: str) -> ToolOutput:
+        blob = await self._blobs.put(data, kind)
+        size = picture_size(data, kind)
+        pixels = f"{size[0]} x {size[1]} pixels, " if size else ""
+        told = f"(a picture: {kind}, {pixels}{len(data):,} bytes, {BLOB}{blob})"
+        if len(data) > _MOST_SHOWN:
+            return ToolOutput(f"{told}\n[too large to be shown: at most {_MOST_SHOWN:,} bytes]")
+        return ToolOutput(told, images=(Image(blob, kind),))
+
+
+def _large(descriptor: int, size: int, part: Part, place: Place) -> str:
+    head = os.pread(descriptor, 1 << 16, 0)
+    if kind := kind_of(head) or ("" if decode(head[: 1 << 12]) else "binary"):
+        raise ToolFailed(f"{place.spelled} is no text but {kind}, {size:,} bytes.")
+    return page_of_large(descriptor, size, part)

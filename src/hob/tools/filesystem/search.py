@@ -1,0 +1,124 @@
+"""Text searched in files, as a program of its own: a pattern that never ends is ended with it, by a timer.
+
+The folder comes as a descriptor, everything else as one JSON object on the standard input; every find goes out at once
+as a line of JSON, `[path, line, text, whether it fits or surrounds what fits]`, so that nothing found is lost when time
+is up. A file larger than `LARGEST` is passed over.
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+
+from hob.tools.documents.text import decode
+from hob.tools.filesystem.directory_walk import DirectoryWalk, files_of, is_beneath
+from hob.tools.filesystem.globs import Glob
+from hob.tools.filesystem.ignore_rules import read_rules
+
+LARGEST = 10 << 20
+"""Bytes of a file that is searched."""
+
+BAD_PATTERN = 2
+"""The exit status where the pattern is no regular expression."""
+
+LONGEST = 400
+"""Characters of a line that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to look for, and where: beneath a folder's descriptor, or in the one file that is called `name`.
+
+    A file must fit all `globs`. `rules` are the texts of `.gitignore` files and how many of the parts `above` lie over
+    them. `closed` are real paths left out, under whatever other names (hard links) their files are met; `secret` is a
+    pattern of names left out.
+    """
+
+    descriptor: int
+    path: str
+    pattern: str
+    seconds: float
+    name: str = ""
+    literal: bool = False
+    context: int = 0
+    first_only: bool = False
+    globs: tuple[str, ...] = ()
+    everything: bool = False
+    rules: tuple[tuple[str, int], ...] = ()
+    above: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    secret: str = ""
+
+
+def main() -> int:
+    """Search and write; the exit status."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process in the midst of a match, as no exception could
+    search = Search(**json.load(sys.stdin))
+    signal.setitimer(signal.ITIMER_REAL, search.seconds)
+    try:
+        expression = re.compile(re.escape(search.pattern) if search.literal else search.pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        sys.stderr.write(str(error))
+        return BAD_PATTERN
+    for path, text in _files(search):
+        for number, line, fits in find_lines(text, expression, search.context):
+            sys.stdout.write(json.dumps([path, number, line[:LONGEST], fits]) + "\n")
+            if search.first_only:
+                break
+        sys.stdout.flush()
+    return 0
+
+
+def find_lines(text: str, expression: re.Pattern[str], context: int) -> Iterator[tuple[int, str, bool]]:
+    """The lines of a text in which something fits, and those around them, each once."""
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    done = 0  # lines already given
+    waiting = 0  # lines still to give after the last that fits
+    for n, line in enumerate(lines):
+        if expression.search(line.removesuffix("\r")):
+            for before in range(max(done, n - context), n):
+                yield before + 1, lines[before], False
+            yield n + 1, line, True
+            done, waiting = n + 1, context
+        elif waiting:
+            yield n + 1, line, False
+            done, waiting = n + 1, waiting - 1
+
+
+def _files(search: Search) -> Iterator[tuple[str, str]]:
+    """Names and texts of the files to be searched."""
+    if search.name:
+        text = _text(os.pread(search.descriptor, LARGEST + 1, 0))
+        if text is not None:
+            yield search.name, text
+        return
+    globs = [Glob(pattern) for pattern in search.globs]
+    rules = tuple(rule for text, depth in search.rules for rule in read_rules(text, depth))
+    walk = DirectoryWalk(
+        search.path, partial(is_beneath, search.closed), search.everything, rules, above=tuple(search.above)
+    )
+    closed = cache(lambda: set(files_of(search.closed)))
+    secret = re.compile(search.secret or r"(?!)")
+    for entry in walk.entries(search.descriptor):
+        if secret.fullmatch(entry.name):
+            continue
+        if not entry.is_folder and not entry.is_link and all(glob.matches(entry.parts) for glob in globs):
+            data = entry.read(LARGEST, lambda seen: seen.st_nlink < 2 or (seen.st_dev, seen.st_ino) not in closed())
+            if data is not None and (text := _text(data)) is not None:
+                yield "/".join(entry.parts), text
+
+
+def _text(data: bytes) -> str | None:
+    found = decode(data) if len(data) <= LARGEST else None
+    return None if found is None else found.shown
+
+
+if __name__ == "__main__":
+    sys.exit(main())

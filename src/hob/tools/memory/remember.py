@@ -1,0 +1,109 @@
+"""The tools that remember: `remember`, `recall`, `update_working_memory`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from hob.core.errors import ToolFailed
+from hob.core.ids import SessionKey
+from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join
+from hob.core.ports.memory import Memory, Recall, Remember
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, Restart, Tier
+from hob.core.turns import Turn
+from hob.tools.memory.working_memory import WorkingMemory, WorkingNote
+from hob.tools.registry.declaration import ToolOutput, Tools, tool
+
+OWNERS = SessionKey("owner")
+"""Under which the owner's own memories are kept, whatever the session; no session's key is without a colon."""
+
+_PERSISTS = frozenset({Effect.PERSISTS})
+_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_LONGEST = 4_000
+_LONGEST_NOTE = 2_000  # it stands in every prompt of its session
+_MOST = 50
+
+
+class MemoryTools:
+    """Remembers over ports. What others can read too, a group's session, keeps its own memories and sees no other."""
+
+    def __init__(self, memories: Remember, recall: Recall, working: WorkingMemory) -> None:
+        self._memories = memories
+        self._recall = recall
+        self._working = working
+        self.toolset = Tools(self.remember, self.recall, self.update_working_memory)
+
+    @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
+    async def remember(self, text: str, context: CallContext) -> str:
+        """Keep a fact for later conversations."""
+        text = _checked(text.strip())
+        if not text:
+            raise ToolFailed("the text is empty.")
+        label = Label(Origin.MODEL, context.trust)
+        source = f"{context.turn.session}, {context.turn.id}"  # by which it is found when either is erased
+        await self._memories.remember(text, memory_of(context.turn), label, source)
+        if context.trust is Trust.UNTRUSTED:
+            return "Kept, marked as untrusted: this conversation holds text from elsewhere."
+        return "Kept."
+
+    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True)
+    async def recall(
+        self,
+        query: str,
+        context: CallContext,
+        limit: int = 8,
+        untrusted: bool = False,
+    ) -> ToolOutput:
+        """Find what was remembered."""
+        limit = min(max(limit, 1), _MOST)
+        found = await self._recall.recall(query, memory_of(context.turn), limit)
+        shown = [memory for memory in found if untrusted or memory.label.trusted]
+        lines = [_line(memory) for memory in shown] or ["(nothing)"]
+        if left := _left_out([memory for memory in found if memory not in shown]):
+            lines.append(f"[{left}; to read them too, set untrusted=true]")
+        labels = [memory.label for memory in shown]
+        note = await self._working.load(context.turn.session) if untrusted else None
+        if note is not None and not note.label.trusted:  # a trusted one is in the prompt
+            lines.append(f"- {note.text} [this conversation's working note, untrusted]")
+            labels.append(note.label)
+        return ToolOutput("\n".join(lines), Label(Origin.TOOL, join(labels)))
+
+    @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
+    async def update_working_memory(
+        self,
+        content: str,
+        context: CallContext,
+    ) -> ToolOutput:
+        """Replace this conversation's note of aims, decisions, next steps (empty: clear it); gives the old one."""
+        content = _checked(content.strip(), _LONGEST_NOTE)
+        session = context.turn.session
+        before = await self._working.load(session)
+        note = WorkingNote(content, Label(Origin.MODEL, context.trust), turn=context.turn.id)
+        await self._working.put(session, note)
+        if before is None:
+            return ToolOutput("Kept.")
+        return ToolOutput(f"Kept, in place of:\n{before.text}", before.label)
+
+
+def memory_of(turn: Turn) -> SessionKey:
+    """Whose memories a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
+    inbounds = (*turn.inbounds, *turn.joined)
+    own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
+    return OWNERS if inbounds and own else turn.session
+
+
+def _checked(text: str, longest: int = _LONGEST) -> str:
+    if len(text) > longest:
+        raise ToolFailed(f"the text has {len(text):,} characters; at most {longest:,} are kept: shorten it.")
+    return text
+
+
+def _line(memory: Memory) -> str:
+    day = f"{datetime.fromtimestamp(memory.at, UTC):%Y-%m-%d}" if memory.at else "undated"
+    trust = "" if memory.label.trusted else ", untrusted"
+    return f"- {memory.text} [{day}, {memory.source}{trust}]"
+
+
+def _left_out(memories: Sequence[Memory]) -> str:
+    counts = Counter(memory.label.origin for memory in memories)
+    return ", ".join(f"{count} more from {origin}" for origin, count in counts.items())

@@ -1,0 +1,1 @@
+"""The tools that talk to people: `ask_user`, `report_progress`."""

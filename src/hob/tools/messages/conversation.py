@@ -1,0 +1,67 @@
+"""The tools that talk to whoever the turn is for: `ask_user`, `report_progress`."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+from hob.core.errors import AnswerNeeded, ToolFailed
+from hob.core.labels import HOB_LABEL
+from hob.core.notices import Progress
+from hob.core.ports.notices import Notices
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Restart, Tier
+from hob.core.turns import Turn
+from hob.tools.registry.declaration import Tools, tool
+
+_LONGEST = 2_000
+_LONGEST_OPTION = 100
+_MOST_OPTIONS = 10
+_SHOWN = 500
+
+
+def is_attended(turn: Turn) -> bool:
+    """Whether somebody waits for the turn, so that a question can be answered."""
+    return not all(inbound.background for inbound in turn.inbounds)
+
+
+class ConversationTools:
+    """Asks and tells. `can_ask` says of a turn whether anybody would answer."""
+
+    def __init__(self, notices: Notices, can_ask: Callable[[Turn], bool] = is_attended) -> None:
+        self._notices = notices
+        self._can_ask = can_ask
+        self.toolset = Tools(self.ask_user, self.report_progress)
+
+    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL)
+    async def ask_user(
+        self,
+        question: str,
+        context: CallContext,
+        options: Sequence[str] = (),
+    ) -> str:
+        """Ask what only the user knows; waits for the answer."""
+        question = question.strip()
+        if not question or len(question) > _LONGEST:
+            raise ToolFailed(f"a question has 1 to {_LONGEST:,} characters, not {len(question):,}.")
+        lines = [" ".join(option.split()) for option in options]
+        if len(lines) > _MOST_OPTIONS or any(not 0 < len(line) <= _LONGEST_OPTION for line in lines):
+            raise ToolFailed(f"at most {_MOST_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
+        if not self._can_ask(context.turn):
+            raise ToolFailed("nobody is there to answer now: go on with what you know, and end with what is open.")
+        raise AnswerNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))
+
+    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL)
+    async def report_progress(
+        self,
+        text: str,
+        context: CallContext,
+        percent: Annotated[int | None, "0 to 100"] = None,
+    ) -> str:
+        """Tell the waiting user how far a long task is, in a few words."""
+        shown = " ".join(text.split())[:_SHOWN]
+        if not shown:
+            raise ToolFailed("the text is empty.")
+        if percent is not None:
+            shown = f"{min(max(percent, 0), 100)} %: {shown}"
+        turn = context.turn
+        self._notices.publish(Progress(turn.trace, turn.session, "progress", text=shown))
+        return "Shown to whoever looks."

@@ -1,0 +1,1 @@
+"""Declaring tools and offering them: schemas, groups, the default set."""

@@ -1,0 +1,1 @@
+"""Ways to confine a command, and which of them work on this machine."""

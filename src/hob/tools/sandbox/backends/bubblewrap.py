@@ -1,0 +1,237 @@
+"""bubblewrap: a command in namespaces of its own, on a root that holds only what it is given.
+
+https://github.com/containers/bubblewrap. The order of its arguments matters: later mounts lie over earlier ones.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from hob.tools.sandbox import places
+from hob.tools.sandbox.environment import USER, proxy_environ
+from hob.tools.sandbox.homes import cache_links
+from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.launcher.cgroups import ControlGroups
+from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.launcher.namespaces import NamespaceGrip, NamespaceReport, Way
+from hob.tools.sandbox.launcher.seccomp import Filter, compile_filter, find_architecture
+from hob.tools.sandbox.launcher.shell import limited, limited_inside
+from hob.tools.sandbox.network.bridge import PORT
+from hob.tools.sandbox.network.hosts import Decided, HostRules
+from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy
+from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_walls
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, git_config
+
+HOME = Path("/home") / USER
+_CACHES = HOME / ".caches"
+_NAMESPACES = (
+    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"),
+)
+_SETSID = "/usr/bin/setsid"
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """Commands in namespaces. `program` is bwrap, `options` are those of its options that older versions lack."""
+
+    name: ClassVar[str] = "bubblewrap"
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = True
+
+    program: str
+    options: frozenset[str]
+    sandbox_environment: SandboxEnvironment
+    groups: ControlGroups | None = None
+    internet: Internet = INTERNET
+
+    def settle(self) -> None:
+        """Write the /etc that commands see. Raises OSError."""
+        around = self.sandbox_environment
+        written = {
+            "passwd": places.passwd(USER, _uid(), _gid(), HOME),
+            "group": places.group(USER, _gid()),
+            "hosts": places.HOSTS,
+            "nsswitch.conf": places.NSSWITCH,
+            "resolv.conf": "",
+            "gitconfig": git_config(around.git_name, around.git_email),
+        }
+        places.write_etc(around.state / "etc", written)
+
+    @property
+    def protects(self) -> bool:
+        return self._pins
+
+    @property
+    def _pins(self) -> bool:
+        """Whether folders are given as they were opened. By their paths, as older versions take them, a command that
+        runs at the same time can put a link in their place.
+        """
+        return "--bind-fd" in self.options
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """Raises NotConfigured or ToolFailed."""
+        check_job(job, self.sandbox_environment.forbidden)
+        way = Way(Proxy(HostRules(job.hosts), decided, self.internet), _pipe(before, after)) if job.hosts else None
+        status, told = os.pipe()
+        os.set_blocking(status, False)
+        after.callback(os.close, status)
+        before.callback(os.close, told)
+        after.enter_context(places.devices_restored())
+        grip = NamespaceGrip(NamespaceReport(status), way)
+        after.callback(grip.close)
+        fds = Descriptors(before)
+        arguments = [*_NAMESPACES, "--json-status-fd", fds.share(told), *self._optional("--disable-userns")]
+        arguments += self._identity(fds)
+        if way is not None:
+            arguments += ["--block-fd", fds.share(way.waits)]
+        for name, value in self._environ(job).items():
+            arguments += ["--setenv", name, value]
+        arguments += self._system(fds)
+        arguments += self._given(job, fds)
+        arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(job.folder)]
+        # read from a descriptor: else the command could read all of them in /proc/1/cmdline
+        unseen = ("--args", fds.data(b"".join(os.fsencode(word) + b"\0" for word in arguments)), "--")
+        limits = self.sandbox_environment.limits
+        return Launch(
+            (
+                *limited(limits, self._group(after)),
+                self.program,
+                *unseen,
+                *limited_inside(limits),
+                *_terminal(job),
+                *job.argv,
+            ),
+            {"PATH": "/usr/bin:/bin"},
+            tuple(fds.shared),
+            grip,
+        )
+
+    def _group(self, after: ExitStack) -> tuple[str, ...]:
+        if self.groups is None:
+            return ()
+        try:
+            return after.enter_context(self.groups.made(self.sandbox_environment.limits))
+        except OSError:  # each process still has its own limits
+            return ()
+
+    def _optional(self, option: str, *values: str) -> tuple[str, ...]:
+        return (option, *values) if option in self.options else ()
+
+    def _identity(self, fds: "Descriptors") -> Iterator[str]:
+        yield from ("--uid", str(_uid()), "--gid", str(_gid()))
+        machine = find_architecture()
+        if machine is not None:
+            yield from ("--seccomp", fds.data(compile_filter(Filter(), machine)))
+
+    def _environ(self, job: Job) -> dict[str, str]:
+        own = self.sandbox_environment.environ_of(job, HOME)
+        if job.window is not None and own["TERM"] == "dumb":
+            own["TERM"] = "xterm-256color"
+        return own | (proxy_environ(PORT) if job.hosts else {})
+
+    def _system(self, fds: "Descriptors") -> Iterator[str]:
+        """Programs, part of /etc, devices and scratch space."""
+        for target, link in places.system_links():
+            yield from ("--symlink", target, link)
+        for place in places.system_binds():
+            yield from ("--ro-bind", place, place)
+        yield from ("--ro-bind", str(self.sandbox_environment.state / "etc"), "/etc")
+        yield from self._kernel()
+        for place in ("/dev/shm", "/tmp", "/run"):  # noqa: S108 - its own, not the machine's
+            yield from self._scratch(place, "1777")
+        yield from ("--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run")  # noqa: S108
+
+    def _scratch(self, place: str, permissions: str) -> Iterator[str]:
+        yield from self._optional("--size", str(self.sandbox_environment.limits.scratch))
+        yield from (*self._optional("--perms", permissions), "--tmpfs", place)
+
+    def _kernel(self) -> Iterator[str]:
+        """Processes and devices."""
+        yield from ("--proc", "/proc", "--dev", "/dev")
+        for place in places.kernel_read_only():
+            yield from ("--ro-bind", place, place)
+        for place in places.kernel_hidden():
+            yield from ("--ro-bind", "/dev/null", place)
+
+    def _given(self, job: Job, fds: "Descriptors") -> Iterator[str]:
+        """A home, the toolchains, the roots, and what of them it may not change."""
+        around = self.sandbox_environment
+        yield from self._scratch(str(HOME), "0700")
+        yield from self._bind(JobRoot(around.caches, job.keeps), fds, _CACHES)
+        for name, place in cache_links(job.keeps):
+            yield from ("--symlink", str(_CACHES / name), str(HOME / place))
+        for folder in around.tools.folders:
+            yield from self._bind(JobRoot(folder), fds)
+        for root in effective_roots(job):
+            yield from self._bind(root, fds)
+            if root.writable:
+                yield from self._protect(root, fds)
+
+    def _bind(self, root: JobRoot, fds: "Descriptors", at: Path | None = None) -> tuple[str, ...]:
+        return self._mount(root, fds.place(root.path), fds, at or root.path)
+
+    def _mount(self, root: JobRoot, place: int, fds: "Descriptors", at: Path) -> tuple[str, ...]:
+        kind = "--bind" if root.writable else "--ro-bind"
+        if self._pins:
+            return (f"{kind}-fd", fds.share(place), str(at))
+        return (kind, str(root.path), str(at))
+
+    def _protect(self, root: JobRoot, fds: "Descriptors") -> Iterator[str]:
+        """Mounts over what must stay as it is, and over the folders it is in."""
+        for wall in open_walls(fds.place(root.path), self.sandbox_environment.protected, fds.keep):
+            path = root.path / wall.name
+            yield from self._mount(JobRoot(path, wall.writable), wall.place, fds, path)
+
+
+class Descriptors:
+    """Descriptors that bwrap is started with; it uses each of them up, so that none is left to the command."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.shared: list[int] = []
+
+    def share(self, fd: int) -> str:
+        """Pass this one on. Returns its number as an argument."""
+        self.shared.append(fd)
+        return str(fd)
+
+    def data(self, content: bytes) -> str:
+        """Pass on a file with this content."""
+        fd = os.memfd_create("hob", os.MFD_CLOEXEC)
+        self.keep(fd)
+        os.write(fd, content)
+        os.lseek(fd, 0, os.SEEK_SET)
+        return self.share(fd)
+
+    def place(self, path: Path) -> int:
+        """An open folder. Raises ToolFailed."""
+        return self.keep(open_place(path))
+
+    def keep(self, fd: int) -> int:
+        """Close this one when bwrap has been started."""
+        self._stack.callback(os.close, fd)
+        return fd
+
+
+def _pipe(before: ExitStack, after: ExitStack) -> tuple[int, int]:
+    waits, opens = os.pipe()
+    before.callback(os.close, waits)
+    after.callback(os.close, opens)
+    return waits, opens
+
+
+def _terminal(job: Job) -> tuple[str, ...]:
+    """The terminal becomes the command's own, so that it can be interrupted by a key."""
+    return (_SETSID, "-c") if job.window is not None and os.access(_SETSID, os.X_OK) else ()
+
+
+def _uid() -> int:
+    return os.getuid() or 1000
+
+
+def _gid() -> int:
+    return os.getgid() or 1000

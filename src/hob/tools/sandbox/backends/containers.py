@@ -1,0 +1,102 @@
+"""Docker and Podman: every command in a container of its own, thrown away afterwards.
+
+https://docs.docker.com/reference/cli/docker/container/run/. The image brings the programs; folders are mounted at
+their own paths. There is no network: a container's cannot be bound to Hob's proxy from outside.
+"""
+
+import csv
+import io
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox.environment import USER, job_environ
+from hob.tools.sandbox.job import Job, JobRoot, Limits
+from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.launcher.supervised import supervise
+from hob.tools.sandbox.network.hosts import Decided
+from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_walls
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+
+HOME = Path("/home") / USER
+
+
+@dataclass(frozen=True, slots=True)
+class Containers:
+    """Commands in containers. `name` is docker or podman, `program` its client."""
+
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = False
+    protects: ClassVar[bool] = True
+
+    name: str
+    program: str
+    sandbox_environment: SandboxEnvironment
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """Raises NotConfigured or ToolFailed."""
+        del decided
+        if job.hosts:
+            raise NotConfigured(f"Commands in {self.name} have no network. Use bubblewrap for those that need hosts.")
+        around = self.sandbox_environment
+        check_job(job, around.forbidden)
+        container = f"hob-{uuid.uuid4().hex}"
+        client = Job(tuple(self.arguments(job, container)), Path("/"), (), window=job.window)
+        last = (self.program, "rm", "--force", container)
+        return supervise(client, Limits(), around.engine, before, after, last=last)
+
+    def arguments(self, job: Job, container: str) -> Iterator[str]:
+        """The client's command line."""
+        around = self.sandbox_environment
+        limits = around.limits
+        yield from (
+            self.program,
+            "run",
+            "--rm",
+            "--init",
+            "--interactive",
+            "--name",
+            container,
+            "--label",
+            "hob=sandbox",
+        )
+        yield from ("--network", "none", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+        yield from ("--pids-limit", str(limits.processes), "--memory", str(limits.memory))
+        yield from ("--memory-swap", str(limits.memory), "--ulimit", f"nofile={limits.open_files}")
+        yield from ("--ulimit", f"cpu={limits.cpu_seconds}", "--ulimit", f"fsize={limits.file}", "--ulimit", "core=0")
+        yield from ("--user", f"{os.getuid()}:{os.getgid()}", "--hostname", "sandbox")
+        if self.name == "podman":
+            yield from ("--userns", "keep-id")
+        for place in ("/tmp", "/run", str(HOME)):  # noqa: S108 - the container's own
+            yield from ("--tmpfs", f"{place}:rw,nosuid,nodev,size={limits.scratch}")
+        if job.window is not None:
+            yield "--tty"
+        for name, value in job_environ(around.environ, job.environ, HOME, ()).items():
+            yield from ("--env", f"{name}={value}")
+        for root in effective_roots(job):
+            yield from self._mount(root, root.path)
+            if root.writable:
+                yield from self._protect(root)
+        yield from ("--workdir", str(job.folder), "--entrypoint", "", around.image, *job.argv)
+
+    def _mount(self, root: JobRoot, at: Path) -> tuple[str, str]:
+        os.close(open_place(root.path))
+        fields = ["type=bind", f"source={root.path}", f"target={at}", *([] if root.writable else ["readonly"])]
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(fields)
+        return "--mount", line.getvalue()
+
+    def _protect(self, root: JobRoot) -> Iterator[str]:
+        with ExitStack() as opened:
+
+            def keep(place: int) -> int:
+                opened.callback(os.close, place)
+                return place
+
+            for wall in open_walls(keep(open_place(root.path)), self.sandbox_environment.protected, keep):
+                yield from self._mount(JobRoot(root.path / wall.name, wall.writable), root.path / wall.name)

@@ -1,0 +1,150 @@
+"""Which backend this machine can use, found by trying it, with what to do where it cannot."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
+from hob.tools.sandbox.backends.containers import Containers
+from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
+from hob.tools.sandbox.backends.plain import Plain
+from hob.tools.sandbox.backends.seatbelt import Seatbelt
+from hob.tools.sandbox.launcher.cgroups import find_groups
+from hob.tools.sandbox.launcher.launcher import Backend
+from hob.tools.sandbox.launcher.seccomp import find_architecture
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+
+_SYSTEM = os.uname().sysname
+_SECONDS = 10.0
+_PLAIN: Mapping[str, str] = {"PATH": "/usr/bin:/bin"}
+_TRIAL = (
+    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"),
+    *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"),
+)
+_INSTALL = "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)."
+_ALLOW = (
+    "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 or user.max_user_namespaces=15000; on Ubuntu "
+    "24.04 and later an AppArmor profile for bwrap, or sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a "
+    "container start it with --security-opt seccomp=unconfined."
+)
+
+_ROOT = "Run Hob as an ordinary user."
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBackend:
+    """A backend that works here, why it is this one, and what would make it better; `advice` is empty where nothing."""
+
+    backend: Backend
+    reason: str
+    advice: str = ""
+
+
+class Unusable(Exception):
+    """A backend does not work here. The message says why."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        super().__init__(why)
+        self.advice = advice
+
+
+def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) -> FoundBackend:
+    """The backend of this name, tried once; with `auto` the strongest that works. Programs are looked for on `path`.
+
+    Starts a process and waits for it (some 10 ms). Raises NotConfigured where nothing that confines is to be had:
+    commands run without a sandbox only where `plain` is asked for by name.
+    """
+    if name != "auto":
+        try:
+            return _named(name, sandbox_environment, path)
+        except Unusable as problem:
+            raise NotConfigured(f"sandbox.backend = {name!r} does not work here: {problem}. {problem.advice}") from None
+    problems: list[Unusable] = []
+    for candidate in ("sandbox-exec",) if _SYSTEM == "Darwin" else ("bubblewrap", "landlock"):
+        try:
+            found = _named(candidate, sandbox_environment, path)
+        except Unusable as problem:
+            problems.append(problem)
+            continue
+        if problems:
+            reason = f"{found.reason}, since {'; '.join(map(str, problems))}"
+            return FoundBackend(found.backend, reason, problems[0].advice)
+        return found
+    why = "; ".join(map(str, problems))
+    advice = problems[0].advice
+    raise NotConfigured(
+        f"There is no sandbox for commands: {why}. {advice} Or set sandbox.backend to docker, podman, or plain."
+    )
+
+
+def _named(name: str, sandbox_environment: SandboxEnvironment, path: str) -> FoundBackend:
+    match name:
+        case "bubblewrap":
+            return FoundBackend(_bubblewrap(sandbox_environment, path), "bubblewrap: namespaces on an empty root")
+        case "landlock":
+            return _landlock(sandbox_environment)
+        case "docker" | "podman":
+            return FoundBackend(_containers(name, sandbox_environment, path), f"{name}: a container for every command")
+        case "sandbox-exec":
+            if _SYSTEM != "Darwin" or not Path("/usr/bin/sandbox-exec").exists():
+                raise Unusable("sandbox-exec is macOS's", _INSTALL)
+            return FoundBackend(Seatbelt(sandbox_environment), "sandbox-exec: a profile for every command")
+        case "plain":
+            return FoundBackend(Plain(sandbox_environment), "plain: nothing confines commands, as set", _INSTALL)
+    raise NotConfigured(f"There is no sandbox backend {name!r}.")
+
+
+def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewrap:
+    program = shutil.which("bwrap", path=path)
+    if _SYSTEM != "Linux" or program is None:
+        raise Unusable("bubblewrap (bwrap) is not installed", _INSTALL)
+    tried = _run([program, *_TRIAL])
+    if tried.returncode != 0:
+        complaint = tried.stderr.strip().rpartition("\n")[2] or f"status {tried.returncode}"
+        raise Unusable(f"bubblewrap cannot make namespaces ({complaint})", _ALLOW)
+    options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
+    if "--json-status-fd" not in options:
+        raise Unusable("this bubblewrap is older than 0.3.3", _INSTALL)
+    backend = Bubblewrap(program, options, sandbox_environment, find_groups())
+    backend.settle()
+    return backend
+
+
+def _landlock(sandbox_environment: SandboxEnvironment) -> FoundBackend:
+    version = landlock_version() if _SYSTEM == "Linux" else 0
+    if version == 0:
+        raise Unusable("the kernel has no Landlock (Linux 5.13 and later)", _INSTALL)
+    if find_architecture() is None:
+        raise Unusable("no system call filter is known for this machine", _INSTALL)
+    if os.geteuid() == 0:
+        raise Unusable("Landlock does not keep root from changing the permissions of the system's files", _ROOT)
+    backend = Landlock(version, sandbox_environment)
+    backend.settle()
+    return FoundBackend(backend, f"Landlock {version} and a system call filter, without any network", _INSTALL)
+
+
+def _containers(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Containers:
+    program = shutil.which(name, path=path)
+    if program is None:
+        raise Unusable(f"{name} is not installed", f"Install {name}.")
+    if not sandbox_environment.image:
+        raise Unusable("there is no image to run commands in", "Set sandbox.image to one that has what commands need.")
+    tried = _run([program, "info", "--format", "{{.ServerVersion}}"], sandbox_environment.engine)
+    if tried.returncode != 0:
+        complaint = tried.stderr.strip().rpartition("\n")[2]
+        raise Unusable(f"{name} does not answer ({complaint})", f"Start {name}, and let this user use it.")
+    return Containers(name, program, sandbox_environment)
+
+
+def _run(argv: list[str], environ: Mapping[str, str] = _PLAIN) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", timeout=_SECONDS, env=dict(environ)
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(argv, 125, "", str(error))

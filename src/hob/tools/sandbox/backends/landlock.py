@@ -1,0 +1,113 @@
+"""Landlock: a command that may open only what lies below the folders it is given, where namespaces are not to be had.
+
+https://docs.kernel.org/userspace-api/landlock.html. It is the weaker of the two walls: the command sees which files are
+there, though not what is in them, and nothing below a folder that it may change can be kept from it. A seccomp filter
+refuses it every socket, so it has no network at all, and lets it change modes and times of its own files only.
+"""
+
+import ctypes
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox.homes import Scratch, make_scratch
+from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.launcher.supervised import Confinement, supervise
+from hob.tools.sandbox.network.hosts import Decided
+from hob.tools.sandbox.places import PROGRAMS, SYSTEM_FOLDERS
+from hob.tools.sandbox.roots import check_job, effective_roots, open_place
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, git_config
+
+_CREATE_RULESET, _VERSION = 444, 1
+# include/uapi/linux/landlock.h; the comments say since which version of the interface
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
+_CHANGE_NAMES = sum(1 << bit for bit in (4, 5, 7, 8, 9, 10, 12))  # remove and make all but devices, which are 6 and 11
+_REFER, _TRUNCATE, _IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15  # 2, 3, 5
+_BIND_TCP, _CONNECT_TCP = 1, 2  # 4
+_SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1, 2  # 6
+
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_CHANGE = _READ | _WRITE_FILE | _CHANGE_NAMES | _REFER | _TRUNCATE
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
+
+_ETC = (
+    *("alternatives", "ca-certificates", "group", "host.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d"),
+    *("localtime", "locale.alias", "locale.conf", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd"),
+    *("pki/ca-trust", "pki/tls/certs", "protocols", "python3", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo"),
+)
+_KERNEL = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/sys", "/proc/filesystems")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+
+
+def landlock_version() -> int:
+    """The version of this kernel's Landlock interface; 0 where it has none."""
+    return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION)))
+
+
+@dataclass(frozen=True, slots=True)
+class Landlock:
+    """Commands that may open only what they are given. `version` is that of the kernel's interface."""
+
+    name: ClassVar[str] = "landlock"
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = False
+    protects: ClassVar[bool] = False
+
+    version: int
+    sandbox_environment: SandboxEnvironment
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """Raises NotConfigured or ToolFailed."""
+        del decided
+        if job.hosts:
+            raise NotConfigured("Commands have no network here, since Landlock cannot limit it. Install bubblewrap.")
+        around = self.sandbox_environment
+        check_job(job, around.forbidden)
+        scratch = make_scratch(around.state, after)
+        rules = tuple(self._rules(job, scratch, before))
+        writable = [root.path for root in effective_roots(job) if root.writable]
+        own = tuple(map(str, (*writable, scratch.home, scratch.temporary)))
+        confinement = Confinement(handled(self.version), rules, self.version >= 3, own)
+        environ = around.environ_of(job, scratch.home)
+        environ |= {"TMPDIR": str(scratch.temporary), "GIT_CONFIG_SYSTEM": str(around.state / "gitconfig")}
+        return supervise(job, around.limits, environ, before, after, confinement)
+
+    def settle(self) -> None:
+        """Write the git configuration that commands see. Raises OSError."""
+        around = self.sandbox_environment
+        (around.state / "gitconfig").write_text(git_config(around.git_name, around.git_email), "utf-8")
+
+    def _rules(self, job: Job, scratch: Scratch, before: ExitStack) -> Iterator[tuple[int, int]]:
+        """Open places, and what may be done below them."""
+        around = self.sandbox_environment
+        given = [(root.path, _CHANGE if root.writable else _READ) for root in effective_roots(job)]
+        given += [(scratch.home, _CHANGE), (scratch.temporary, _CHANGE), (around.state / "gitconfig", _READ)]
+        given += [(folder, _READ) for folder in around.tools.folders]
+        for path, access in given:
+            yield self._rule(open_place(path), access, before)
+        system = [(name, _READ) for name in (*PROGRAMS, *SYSTEM_FOLDERS, *_KERNEL, *(f"/etc/{name}" for name in _ETC))]
+        system += [(name, _READ | _WRITE_FILE | _IOCTL_DEVICE) for name in _DEVICES]
+        for name, access in system:
+            if Path(name).exists():
+                yield self._rule(os.open(name, os.O_PATH | os.O_CLOEXEC), access, before)
+
+    def _rule(self, place: int, access: int, before: ExitStack) -> tuple[int, int]:
+        before.callback(os.close, place)
+        kinds = access if stat.S_ISDIR(os.fstat(place).st_mode) else access & _OF_FILES
+        return place, kinds & handled(self.version)[0]
+
+
+def handled(version: int) -> tuple[int, int, int]:
+    """All rights that this version knows, which a command then has only where a rule gives them: to files, to the
+    network, to processes outside.
+    """
+    files = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
+    network = _BIND_TCP | _CONNECT_TCP if version >= 4 else 0
+    scopes = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if version >= 6 else 0
+    return files, network, scopes

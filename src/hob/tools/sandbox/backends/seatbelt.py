@@ -1,0 +1,93 @@
+"""macOS' sandbox-exec: a profile for every command. It is deprecated by Apple and still what macOS has.
+
+The language is that of the profiles in /System/Library/Sandbox/Profiles; later rules win.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox.homes import make_scratch
+from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.launcher.supervised import supervise
+from hob.tools.sandbox.network.hosts import Decided
+from hob.tools.sandbox.roots import check_job, effective_roots
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+
+_PROGRAM = "/usr/bin/sandbox-exec"
+_READ = (
+    *("/usr", "/bin", "/sbin", "/System", "/Library/Apple", "/Library/Developer", "/Library/Frameworks"),
+    *("/private/etc/ssl", "/private/etc/localtime", "/private/var/db/timezone", "/private/var/db/dyld"),
+    *("/private/var/select", "/Applications/Xcode.app", "/opt/homebrew"),
+    *("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"),
+)
+_WRITE = ("/dev/null", "/dev/zero", "/dev/tty")
+_BASE = """(version 1)
+(deny default)
+(allow process-fork process-exec)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow sysctl-read)
+(allow file-read-metadata)
+(allow file-ioctl (regex #"^/dev/tty"))
+(allow pseudo-tty)
+(allow ipc-posix-sem)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Seatbelt:
+    """Commands under a profile."""
+
+    name: ClassVar[str] = "sandbox-exec"
+    confines: ClassVar[bool] = True
+    networks: ClassVar[bool] = False
+    protects: ClassVar[bool] = True
+
+    sandbox_environment: SandboxEnvironment
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """Raises NotConfigured or ToolFailed."""
+        del decided
+        if job.hosts:
+            raise NotConfigured("Commands have no network under sandbox-exec.")
+        around = self.sandbox_environment
+        check_job(job, around.forbidden)
+        scratch = make_scratch(around.state, after)
+        own = around.environ_of(job, scratch.home)
+        own["TMPDIR"] = str(scratch.temporary)
+        written = (JobRoot(scratch.home, writable=True), JobRoot(scratch.temporary, writable=True))
+        roots = (*effective_roots(job), *written, *map(JobRoot, around.tools.folders))
+        text = profile(roots, around.protected)
+        return supervise(job, around.limits, own, before, after, prefix=(_PROGRAM, "-p", text))
+
+
+def profile(roots: Sequence[JobRoot], protected: Sequence[str]) -> str:
+    """The profile: nothing is allowed but reading the system, what the roots allow, and no network at all."""
+    return _BASE + "\n".join(_rules(roots, protected)) + "\n(deny network*)\n"
+
+
+def _rules(roots: Sequence[JobRoot], protected: Sequence[str]) -> Iterator[str]:
+    for place in _READ:
+        yield f"(allow file-read* (subpath {_quoted(place)}))"
+    for place in _WRITE:
+        yield f"(allow file-write-data (literal {_quoted(place)}))"
+    for root in roots:
+        yield f"(allow file-read* (subpath {_quoted(root.path)}))"
+        if root.writable:
+            yield f"(allow file-write* (subpath {_quoted(root.path)}))"
+    for root in roots:
+        for name in protected if root.writable else ():
+            yield f"(deny file-write* (subpath {_quoted(root.path / name)}))"
+            parent = (root.path / name).parent
+            if parent != root.path:
+                yield f"(deny file-write-unlink (literal {_quoted(parent)}))"
+
+
+def _quoted(path: Path | str) -> str:
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'

@@ -1,0 +1,1 @@
+"""Starting a confined command and holding on to all that it starts."""

@@ -1,0 +1,73 @@
+"""What a backend gives for a job: a program to start, and the grip by which what it started is held."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.network.hosts import Decided
+
+
+class Grip(Protocol):
+    """A hold on a command and on everything that it started."""
+
+    async def started(self, pid: int) -> None:
+        """Do what can only be done now that the program runs. Raises ToolFailed."""
+        ...
+
+    def terminate(self, pid: int) -> None:
+        """Ask the command and what it started to end (SIGTERM)."""
+        ...
+
+    def kill(self, pid: int) -> None:
+        """End all of it, at once (SIGKILL)."""
+        ...
+
+    def status(self, code: int) -> int | None:
+        """The command's exit status, given the program's; None where the command was never started."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A program to start, with exactly these variables and descriptors, in this folder."""
+
+    argv: tuple[str, ...]
+    environ: Mapping[str, str]
+    fds: tuple[int, ...]
+    grip: Grip
+    folder: Path = Path("/")
+
+
+class Backend(Protocol):
+    """One way to confine commands."""
+
+    @property
+    def name(self) -> str:
+        """As it is called in the settings."""
+        ...
+
+    @property
+    def confines(self) -> bool:
+        """Whether it is a sandbox at all."""
+        ...
+
+    @property
+    def networks(self) -> bool:
+        """Whether a job can be given hosts."""
+        ...
+
+    @property
+    def protects(self) -> bool:
+        """Whether a job cannot change what is protected in folders that it may change."""
+        ...
+
+    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+        """The program for this job; `decided` hears of each decision about its network.
+
+        What is needed until it has started is entered into `before`, what must stay until it has ended into `after`.
+        Raises NotConfigured where the owner must act, ToolFailed where the job cannot be run so.
+        """
+        ...

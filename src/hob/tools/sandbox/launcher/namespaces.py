@@ -1,0 +1,124 @@
+"""Holding a command that runs in namespaces: all that it starts ends with the namespace's first process.
+
+bwrap tells on a descriptor which process that is, and with which status the command ended
+(`--json-status-fd`: one JSON object a line).
+"""
+
+import asyncio
+import json
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.core.errors import ToolFailed
+from hob.tools.sandbox.network.bridge import listen_inside
+from hob.tools.sandbox.network.proxy import Proxy
+
+_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way out for a command: the proxy, and the pipe on which the sandbox waits until it stands."""
+
+    proxy: Proxy
+    pipe: tuple[int, int]
+
+    @property
+    def waits(self) -> int:
+        """The end that the sandbox reads from."""
+        return self.pipe[0]
+
+
+class NamespaceReport:
+    """What the program around a command tells on a descriptor: a JSON object a line, `child-pid` and `exit-code`."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.ended = False
+        self._text = b""
+
+    @property
+    def first(self) -> int | None:
+        """The process below which all others are, while it can be signalled: later its number may be another's."""
+        return None if self._find("exit-code") is not None else self._find("child-pid")
+
+    def status(self, code: int) -> int | None:
+        """The command's exit status, given the program's; None where the command was never started."""
+        told = self._find("exit-code")
+        return 128 - code if told is None and code < 0 else told
+
+    def _find(self, key: str) -> int | None:
+        with suppress(BlockingIOError):
+            while piece := os.read(self.fd, 4096):
+                self._text += piece
+            self.ended = True
+        for line in self._text.splitlines():
+            with suppress(json.JSONDecodeError):
+                value = json.loads(line)
+                if key in value:
+                    return int(value[key])
+        return None
+
+
+class NamespaceGrip:
+    """Holds by the first process of the namespace. Closes nothing; whoever made the descriptors does."""
+
+    def __init__(self, told: NamespaceReport, way: Way | None = None) -> None:
+        self._told = told
+        self._way = way
+
+    async def started(self, pid: int) -> None:
+        """Open the way out and let the command begin. Raises ToolFailed."""
+        del pid
+        if self._way is None:
+            return
+        listening = await listen_inside(await self._wait_for_first())
+        await self._way.proxy.serve(listening)
+        os.write(self._way.pipe[1], b"\0")
+
+    def terminate(self, pid: int) -> None:
+        """SIGTERM to the process groups below the first process, which itself only looks after the others."""
+        del pid
+        first = self._told.first
+        if first is None:
+            return
+        with suppress(OSError, ValueError):
+            below = Path(f"/proc/{first}/task/{first}/children").read_text("ascii").split()
+            for group in {os.getpgid(int(child)) for child in below}:
+                os.killpg(group, signal.SIGTERM)
+
+    def kill(self, pid: int) -> None:
+        """SIGKILL to the first process, with which all others end, or to bwrap where there is no other yet."""
+        first = self._told.first
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid if first is None else first, signal.SIGKILL)
+
+    def status(self, code: int) -> int | None:
+        """What bwrap told about the command."""
+        return self._told.status(code)
+
+    def close(self) -> None:
+        """The way out is shut."""
+        if self._way is not None:
+            self._way.proxy.close()
+
+    async def _wait_for_first(self) -> int:
+        loop = asyncio.get_running_loop()
+        news = asyncio.Event()
+        loop.add_reader(self._told.fd, news.set)
+        try:
+            async with asyncio.timeout(_SECONDS):
+                while True:
+                    if (first := self._told.first) is not None:
+                        return first
+                    if self._told.ended:
+                        raise ToolFailed("The sandbox did not start.")
+                    news.clear()
+                    await news.wait()
+        except TimeoutError as error:
+            raise ToolFailed("The sandbox did not start.") from error
+        finally:
+            loop.remove_reader(self._told.fd)

@@ -1,0 +1,112 @@
+"""Commands below a launcher of Hob's (`launch.py`), where there is no namespace that ends with them.
+
+The launcher adopts whatever the command leaves behind, and ends all of it with the command and when Hob is gone.
+"""
+
+import json
+import os
+import resource
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+from hob.tools.sandbox.job import Job, Limits
+from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.launcher.namespaces import NamespaceReport
+from hob.tools.sandbox.network.bridge import helper
+
+_CODE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from hob.tools.sandbox.launcher.launch import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What the launcher asks of Landlock: the rights it takes away, and rules that give some back below open places.
+
+    `truncates` tells whether that covers truncate(2) too. Modes and times may be changed below the folders `writable`.
+    """
+
+    handled: tuple[int, int, int]
+    rules: tuple[tuple[int, int], ...]
+    truncates: bool
+    writable: tuple[str, ...]
+
+
+class SupervisedGrip:
+    """Holds by the launcher."""
+
+    def __init__(self, told: NamespaceReport, life: int) -> None:
+        self._told = told
+        self._life = life
+
+    async def started(self, pid: int) -> None:
+        """There is nothing left to do."""
+
+    def terminate(self, pid: int) -> None:
+        """The launcher passes it on."""
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+    def kill(self, pid: int) -> None:
+        """The launcher ends all it has, then itself."""
+        del pid
+        with suppress(BlockingIOError, BrokenPipeError):
+            os.write(self._life, b"\0")
+
+    def status(self, code: int) -> int | None:
+        """What the launcher told about the command; nothing where it could not start it."""
+        return self._told.status(code)
+
+
+def supervise(
+    job: Job,
+    limits: Limits,
+    environ: Mapping[str, str],
+    before: ExitStack,
+    after: ExitStack,
+    confinement: Confinement | None = None,
+    prefix: Sequence[str] = (),
+    last: Sequence[str] = (),
+) -> Launch:
+    """The launcher for this job. `prefix` is a program that confines the one after it; `last` is run at the end,
+    however that comes.
+    """
+    alive, life = os.pipe()
+    status, tell = os.pipe()
+    os.set_blocking(life, False)
+    os.set_blocking(status, False)
+    before.callback(os.close, alive)
+    before.callback(os.close, tell)
+    after.callback(os.close, life)
+    after.callback(os.close, status)
+    orders = {
+        "argv": [*prefix, *job.argv],
+        "environ": dict(environ),
+        "folder": str(job.folder),
+        "terminal": job.window is not None,
+        "limits": [(resource.RLIMIT_CORE, 0), *_amounts(limits)],
+        "processes": limits.processes,
+        "last": list(last),
+        "alive": alive,
+        "tell": tell,
+    }
+    rules: tuple[tuple[int, int], ...] = ()
+    if confinement is not None:
+        rules = confinement.rules
+        orders |= {"handled": confinement.handled, "rules": rules}
+        orders |= {"truncates": confinement.truncates, "writable": confinement.writable}
+    orders_file = before.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - a pipe holds no long command
+    orders_file.write(json.dumps(orders).encode())
+    orders_file.seek(0)
+    fds = (alive, tell, orders_file.fileno(), *(place for place, _ in rules))
+    return Launch((*helper(_CODE), str(orders_file.fileno())), {}, fds, SupervisedGrip(NamespaceReport(status), life))
+
+
+def _amounts(limits: Limits) -> list[tuple[int, int]]:
+    return [
+        (resource.RLIMIT_DATA, limits.memory),
+        (resource.RLIMIT_CPU, limits.cpu_seconds),
+        (resource.RLIMIT_FSIZE, limits.file),
+        (resource.RLIMIT_NOFILE, limits.open_files),
+    ]

@@ -1,0 +1,78 @@
+"""A listening socket inside of a sandbox's network, made from outside.
+
+A socket belongs for life to the network namespace it was made in, whoever holds it. So a short-lived process enters the
+namespace of a sandbox that has not begun yet, listens on its loopback there, hands the socket to Hob and ends. Nothing
+of Hob's runs in the sandbox, no file is shared with it, and what the sandbox can reach is one port.
+"""
+
+import array
+import asyncio
+import ctypes
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from hob.core.errors import ToolFailed
+
+PORT = 3128
+_NS_GET_USERNS = 0xB701  # https://man7.org/linux/man-pages/man2/ioctl_ns.2.html
+_SECONDS = 10.0
+_STARTED = "import sys; sys.path.insert(0, sys.argv.pop(1)); from hob.tools.sandbox.network.bridge import main; main()"
+
+
+async def listen_inside(pid: int) -> socket.socket:
+    """A socket that listens on 127.0.0.1:3128 in the network of this process. Raises ToolFailed."""
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                *helper(_STARTED),
+                str(pid),
+                str(theirs.fileno()),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                env={},
+                pass_fds=(theirs.fileno(),),
+            )
+        try:
+            async with asyncio.timeout(_SECONDS):
+                _, complaint = await process.communicate()
+        except BaseException:
+            with suppress(ProcessLookupError):
+                process.kill()
+            raise
+        if process.returncode != 0:
+            last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
+            raise ToolFailed(f"The sandbox's network cannot be opened: {last}")
+        _, fds, _, _ = socket.recv_fds(ours, 1, 1)
+        return socket.socket(fileno=fds[0])
+    except TimeoutError as error:
+        raise ToolFailed("The sandbox's network cannot be opened: it takes too long.") from error
+    finally:
+        ours.close()
+
+
+def helper(code: str) -> tuple[str, ...]:
+    """A Python that runs this code with Hob's modules at hand and nothing else: no site, no variables, 15 ms."""
+    return (sys.executable, "-I", "-S", "-c", code, str(Path(__file__).resolve().parents[3]))
+
+
+def main() -> None:
+    """The process that enters the namespace: `PID FD`, the socket goes to the descriptor."""
+    pid, back = sys.argv[1:]
+    network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    libc = ctypes.CDLL(None, use_errno=True)
+    owner = libc.ioctl(network, _NS_GET_USERNS)  # the user namespace whose rights count in that network
+    for namespace in (owner, network):
+        if namespace < 0 or libc.setns(namespace, 0) != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_IP, 15, 1)  # IP_FREEBIND: the loopback may not be up yet
+    listening.bind(("127.0.0.1", PORT))
+    listening.listen(64)
+    with socket.socket(fileno=int(back)) as answer:
+        rights = array.array("i", [listening.fileno()])
+        answer.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])

@@ -1,0 +1,282 @@
+"""The only way out of the sandbox: an HTTP proxy that opens tunnels and fetches pages from allowed hosts only.
+
+CONNECT to port 443 (RFC 9110, 9.3.6) and requests for `http://` URLs on port 80 (RFC 9112, 3.2.2), nothing else.
+The proxy resolves names itself and connects to the very address it has checked, never to one of this machine or its
+network.
+"""
+
+import asyncio
+import socket
+from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import urlsplit
+
+from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules, host_name, public_address
+from hob.tools.sandbox.network.tls_hello import MOST_HELLO, NotTls, server_name
+
+_MOST_HEAD = 32 * 1024
+_PIECE = 64 * 1024
+_HEAD_SECONDS, _CONNECT_SECONDS, _IDLE_SECONDS = 15.0, 20.0, 300.0
+_MOST_CONNECTIONS = 64
+_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "upgrade",
+        "host",
+        "expect",
+    }
+)
+
+
+class ProxyRefused(Exception):
+    """The proxy does not do this. The message is for the command that asked."""
+
+    def __init__(self, reason: str, code: str = "403 Forbidden") -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a command asks of the proxy: a tunnel, or the head of a request to be passed on with so much body."""
+
+    host: str
+    port: int
+    head: bytes = b""
+    body: int = 0
+
+    @property
+    def tunnel(self) -> bool:
+        return not self.head
+
+
+@dataclass(frozen=True, slots=True)
+class Internet:
+    """What lies outside: how names are resolved, which addresses count, and the two ports that are open."""
+
+    resolve: Callable[[str, int], Awaitable[list[str]]]
+    reachable: Callable[[str], bool]
+    http: int = 80
+    https: int = 443
+
+
+async def resolve_host(host: str, port: int) -> list[str]:
+    """The addresses of a name, as the machine resolves it. Raises OSError."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
+
+
+def reachable(address: str) -> bool:
+    """Whether an address is the internet's, and not this machine's own (to which alone a socket can be bound)."""
+    if not public_address(address):
+        return False
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as trial:
+        try:
+            trial.bind((address, 0))
+        except OSError:
+            return True
+    return False
+
+
+INTERNET = Internet(resolve_host, reachable)
+
+
+class Proxy:
+    """One command's way out. `decided` hears of every connection."""
+
+    def __init__(self, rules: HostRules, decided: Decided, internet: Internet = INTERNET) -> None:
+        self._rules = rules
+        self._decided = decided
+        self._internet = internet
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def serve(self, listening: socket.socket) -> None:
+        """Answer whoever connects to this socket, until `close`."""
+        self._server = await asyncio.start_server(self._answer, sock=listening, limit=_MOST_HEAD)
+
+    def close(self) -> None:
+        """The way out is shut, also for those who are on it."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._open:
+            task.cancel()
+
+    async def _answer(self, reader: StreamReader, writer: StreamWriter) -> None:
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        self._open.add(task)
+        try:
+            if len(self._open) > _MOST_CONNECTIONS:
+                raise ProxyRefused("too many connections at once", "503 Service Unavailable")
+            async with asyncio.timeout(_HEAD_SECONDS):
+                request = parse_request(await reader.readuntil(b"\r\n\r\n"))
+            await self._pass(request, reader, writer)
+        except ProxyRefused as refusal:
+            await _say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
+        except (OSError, TimeoutError, IncompleteReadError, LimitOverrunError):
+            pass  # one of the two sides is gone, or never was a client of a proxy
+        finally:
+            self._open.discard(task)
+            await _close(writer)
+
+    async def _pass(self, request: Request, reader: StreamReader, writer: StreamWriter) -> None:
+        address = await self._admit(request)
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                far_reader, far_writer = await asyncio.open_connection(address, request.port)
+        except (OSError, TimeoutError) as error:
+            raise ProxyRefused(
+                f"{request.host} does not answer ({str(error) or 'timeout'})", "502 Bad Gateway"
+            ) from error
+        try:
+            first: bytes | None = request.head
+            if request.tunnel:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                first = await self._hello(request, reader)
+            if first is None:
+                return
+            far_writer.write(first)
+            async with asyncio.TaskGroup() as both:
+                both.create_task(_copy(reader, far_writer, None if request.tunnel else request.body))
+                both.create_task(_copy(far_reader, writer, None))
+        except* (OSError, TimeoutError, IncompleteReadError):
+            pass
+        finally:
+            await _close(far_writer)
+
+    async def _admit(self, request: Request) -> str:
+        """The address to connect to. Raises Refused."""
+        host, port = request.host, request.port
+        internet = self._internet
+        if port != (internet.https if request.tunnel else internet.http):
+            ports = f"{internet.http} (http) and {internet.https} (https)"
+            raise self._refused(request, f"only ports {ports} are open, not {port}")
+        if not self._rules.allow(host):
+            raise self._refused(request, f"{host} is not among the allowed hosts")
+        try:
+            found = await internet.resolve(host, port)
+        except OSError as error:
+            raise ProxyRefused(f"{host} cannot be resolved ({error})", "502 Bad Gateway") from error
+        address = next((text for text in found if internet.reachable(text)), None)
+        if address is None:
+            raise self._refused(request, f"{host} leads to an address of this machine or its network")
+        self._decided(Decision(host, port, True, "allowed"))
+        return address
+
+    async def _hello(self, request: Request, reader: StreamReader) -> bytes | None:
+        """The first message in a tunnel, which must be for the host that was allowed; None where it is not."""
+        data = b""
+        async with asyncio.timeout(_HEAD_SECONDS):
+            while True:
+                piece = await reader.read(_PIECE)
+                data += piece
+                try:
+                    name = server_name(data)
+                except NotTls:
+                    self._refused(request, "only TLS goes through a tunnel")
+                    return None
+                if name is not None:
+                    break
+                if not piece or len(data) > MOST_HELLO:
+                    self._refused(request, "a tunnel was opened and not used")
+                    return None
+        if host_name(name) != request.host:
+            self._refused(request, f"a tunnel to {request.host} was used for {name or 'no name'}")
+            return None
+        return data
+
+    def _refused(self, request: Request, reason: str) -> ProxyRefused:
+        self._decided(Decision(request.host, request.port, False, reason))
+        return ProxyRefused(reason)
+
+
+def parse_request(head: bytes) -> Request:
+    """What the head of a request asks for. Raises Refused for anything that two readers could read in two ways."""
+    try:
+        first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
+        method, target, version = first.split(" ")
+    except ValueError:
+        raise ProxyRefused("this is no request", "400 Bad Request") from None
+    if version not in ("HTTP/1.1", "HTTP/1.0") or not method.isalpha() or any("\n" in line for line in (first, *lines)):
+        raise ProxyRefused("this is no request", "400 Bad Request")
+    if method == "CONNECT":
+        return Request(*_split(target, None))
+    if not target.lower().startswith("http://"):
+        raise ProxyRefused("only http:// URLs and tunnels (CONNECT) are passed on", "400 Bad Request")
+    parts = urlsplit(target)
+    host, port = _split(parts.netloc, 80)
+    kept, body = _headers(lines)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    named = host if port == 80 else f"{host}:{port}"
+    text = "\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {named}", *kept, "Connection: close", "", ""])
+    return Request(host, port, text.encode("ascii"), body)
+
+
+def _split(netloc: str, port: int | None) -> tuple[str, int]:
+    name, colon, number = netloc.rpartition(":")
+    if not colon and port is not None:
+        name, number = netloc, str(port)
+    host = host_name(name)
+    if not host or not number.isdigit() or not number.isascii() or len(number) > 5 or not 0 < int(number) < 65536:
+        raise ProxyRefused(f"{netloc[:100]!r} is no host by name, with a port", "400 Bad Request")
+    return host, int(number)
+
+
+def _headers(lines: list[str]) -> tuple[list[str], int]:
+    """The headers that are passed on, and the length of the body that follows."""
+    kept: list[str] = []
+    body: int | None = None
+    for line in lines:
+        name, colon, value = line.partition(":")
+        lowered = name.lower()
+        if not colon or not name or name != name.strip() or "\r" in line or "\0" in line:
+            raise ProxyRefused("a header cannot be read", "400 Bad Request")
+        if lowered == "transfer-encoding":
+            raise ProxyRefused("a body must have its length", "411 Length Required")
+        if lowered == "content-length":
+            number = value.strip()
+            if body is not None or not number.isdigit() or len(number) > 12:
+                raise ProxyRefused("the body's length cannot be read", "400 Bad Request")
+            body = int(number)
+        if lowered not in _HOP:
+            kept.append(line)
+    return kept, body or 0
+
+
+async def _copy(source: StreamReader, sink: StreamWriter, limit: int | None) -> None:
+    """Pass on what comes until it ends; with a limit, no more than that and without ending the other side."""
+    left = limit
+    while left is None or left > 0:
+        async with asyncio.timeout(_IDLE_SECONDS):
+            piece = await source.read(_PIECE if left is None else min(left, _PIECE))
+        if not piece:
+            break
+        if left is not None:
+            left -= len(piece)
+        sink.write(piece)
+        async with asyncio.timeout(_IDLE_SECONDS):
+            await sink.drain()
+    if limit is None and sink.can_write_eof():
+        sink.write_eof()
+
+
+async def _say(writer: StreamWriter, code: str, text: str) -> None:
+    head = f"HTTP/1.1 {code}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
+    writer.write((head + text).encode("ascii", "replace"))
+    with suppress(OSError):
+        await writer.drain()
+
+
+async def _close(writer: StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()

@@ -1,0 +1,323 @@
+"""A command that runs: what it writes is read at once, what it is told is written, and it ends with all it started."""
+
+import asyncio
+import fcntl
+import os
+import pty
+import struct
+import termios
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import cast
+
+from hob.core.clock import Clock
+from hob.core.errors import ToolFailed
+from hob.tools.sandbox.job import MIB, EndReason, Job, JobFinished, Limits, Window
+from hob.tools.sandbox.launcher.launcher import Backend, Launch
+from hob.tools.sandbox.network.hosts import Decided, Decision
+from hob.tools.sandbox.output import CommandOutputBuffer, Heard, ignore
+
+GRACE = 2.0  # seconds between asking a command to end and ending it
+_DEAD = 5.0  # seconds within which what was killed is gone
+_AFTER_EXIT = 1.0  # seconds in which the last output must have come, though somebody may hold the pipe open
+_MOST_UNREAD = 4 * MIB
+_MOST_DECISIONS = 100  # that are told: a command could ask for hosts without end
+_PIECE = 64 * 1024
+_NOT_STARTED = 126
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """Who hears what a command does: each piece of its output, each new decision about its network."""
+
+    output: Heard = ignore
+    network: Decided = ignore
+
+
+class HostDecisions:
+    """What was decided about a command's network, each told once. Its output tells what was refused: few programs show
+    what a proxy answers them.
+    """
+
+    def __init__(self, output: CommandOutputBuffer, tell: Decided) -> None:
+        self._output = output
+        self._tell = tell
+        self._told: set[Decision] = set()
+
+    def hear(self, decision: Decision) -> None:
+        """One more."""
+        if decision in self._told or len(self._told) >= _MOST_DECISIONS:
+            return
+        self._told.add(decision)
+        self._tell(decision)
+        if not decision.allowed:
+            self._output.feed(f"[no network to {decision.host}:{decision.port}: {decision.reason}]\n".encode())
+
+
+@dataclass(slots=True)
+class Streams:
+    """Our ends of a command's input and output; with a terminal they are the same. None where there is none."""
+
+    reading: int | None
+    writing: int | None
+    terminal: bool
+
+
+class RunningCommand(asyncio.SubprocessProtocol):
+    """One command. Made by `start`; ends by itself or by `stop`."""
+
+    def __init__(
+        self, launch: Launch, streams: Streams, clock: Clock, output: CommandOutputBuffer, limits: Limits
+    ) -> None:
+        self.output = output
+        self._launch = launch
+        self._streams = streams
+        self._clock = clock
+        self._most_output = limits.output
+        self._began = clock.monotonic()
+        self._seconds = 0.0
+        self._status: int | None = None
+        self._reason = EndReason.EXITED
+        self._unwritten = bytearray()
+        self._closing = False
+        self._exited = asyncio.Event()
+        self._closed = asyncio.Event()
+        self._after = ExitStack()
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process of the program that was started for it."""
+        return self._transport.get_pid() if self._transport is not None else 0
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+        return not self._closed.is_set()
+
+    async def wait(self, seconds: float | None = None) -> JobFinished | None:
+        """How it ended, once it has; None where it still runs after so many seconds."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+        except TimeoutError:
+            return None
+        return self.finished
+
+    @property
+    def finished(self) -> JobFinished:
+        """How it ended, or where it stands."""
+        status, reason = self._status, self._reason
+        if status is None and not self.running and reason is EndReason.EXITED:
+            reason = EndReason.NOT_STARTED
+        kept, left_out, gap = self.output.kept, self.output.left_out, self.output.gap
+        return JobFinished(reason, _NOT_STARTED if status is None else status, kept, left_out, self._seconds, gap)
+
+    async def stop(self, reason: EndReason = EndReason.STOPPED, grace: float = GRACE) -> JobFinished:
+        """End it: SIGTERM, after the grace SIGKILL. Nothing that it started is left when this returns."""
+        if not self._exited.is_set():
+            self._reason = reason
+            if grace > 0:
+                self._launch.grip.terminate(self.pid)
+                await self.wait(grace)
+        if not self._exited.is_set():
+            self._launch.grip.kill(self.pid)
+            await self.wait(_DEAD)
+        if not self._exited.is_set() and self._transport is not None:
+            self._transport.kill()
+        await self._closed.wait()
+        return self.finished
+
+    def write(self, data: bytes, *, end: bool = False) -> None:
+        """Give it this to read, and with `end` nothing more. Raises ToolFailed where it cannot be written to."""
+        if self._streams.writing is None or self._closing or not self.running:
+            raise ToolFailed("The command reads nothing more.")
+        if len(self._unwritten) + len(data) > _MOST_UNREAD:
+            raise ToolFailed("The command has not read what it was sent before.")
+        self._closing = end
+        self._unwritten += data + (b"\x04" if end and self._streams.terminal else b"")
+        self._flush()
+
+    def resize(self, window: Window) -> None:
+        """The terminal has another size now."""
+        if self._streams.terminal and self._streams.writing is not None:
+            _set_size(self._streams.writing, window)
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+        if self._streams.reading is not None:
+            self._loop.add_reader(self._streams.reading, self._read)
+
+    def process_exited(self) -> None:
+        self._seconds = self._clock.monotonic() - self._began
+        code = None if self._transport is None else self._transport.get_returncode()
+        self._status = None if code is None else self._launch.grip.status(code)
+        self._exited.set()
+        if self._streams.reading is None:
+            self.close()
+        else:
+            self._loop.call_later(_AFTER_EXIT, self.close)
+
+    def close(self) -> None:
+        """Give back what was held for it. It has exited, or was never started."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self._end_writing()
+        self._end_reading()
+        self._after.close()
+        if self._transport is not None:
+            self._transport.close()
+
+    def keep(self, after: ExitStack) -> None:
+        """Hold this until the command has ended."""
+        self._after = after
+
+    def _read(self) -> None:
+        reading = self._streams.reading
+        if reading is None:
+            return
+        try:
+            piece = os.read(reading, _PIECE)
+        except BlockingIOError:
+            return
+        except OSError:  # EIO: nobody has the terminal open any more
+            piece = b""
+        if not piece:
+            self._end_reading()
+            if self._exited.is_set():
+                self.close()
+            return
+        self.output.feed(piece)
+        if self.output.total > self._most_output and self._reason is EndReason.EXITED and not self._exited.is_set():
+            self._reason = EndReason.TOO_MUCH_OUTPUT
+            self._launch.grip.kill(self.pid)
+
+    def _flush(self) -> None:
+        writing = self._streams.writing
+        if writing is None:
+            return
+        self._loop.remove_writer(writing)
+        try:
+            while self._unwritten:
+                del self._unwritten[: os.write(writing, self._unwritten[:_PIECE])]
+        except BlockingIOError:
+            self._loop.add_writer(writing, self._flush)
+            return
+        except OSError:  # it does not read any more
+            self._unwritten.clear()
+            self._closing = True
+        if self._closing and not self._streams.terminal:
+            self._end_writing()
+
+    def _end_writing(self) -> None:
+        writing, self._streams.writing = self._streams.writing, None
+        if writing is not None:
+            self._loop.remove_writer(writing)
+            if not self._streams.terminal:
+                os.close(writing)
+
+    def _end_reading(self) -> None:
+        reading, self._streams.reading = self._streams.reading, None
+        if reading is not None:
+            self._loop.remove_reader(reading)
+            if self._streams.terminal:
+                self._end_writing()
+            os.close(reading)
+
+
+async def start(
+    backend: Backend,
+    job: Job,
+    clock: Clock,
+    *,
+    limits: Limits,
+    interactive: bool = False,
+    hearing: Hearing | None = None,
+) -> RunningCommand:
+    """Start a command. With `interactive` it can be written to, else it reads nothing.
+
+    Whoever starts it ends it: with `stop`, or by waiting for its end. Raises NotConfigured and ToolFailed.
+    """
+    hearing = hearing or Hearing()
+    with ExitStack() as before, ExitStack() as after:
+        output = CommandOutputBuffer(hearing.output)
+        launch = backend.prepare(job, HostDecisions(output, hearing.network).hear, before, after)
+        streams, (stdin, stdout) = _open_streams(job.window, interactive, before)
+        running = RunningCommand(launch, streams, clock, output, limits)
+        running.keep(after.pop_all())
+        try:
+            await asyncio.get_running_loop().subprocess_exec(
+                lambda: running,
+                *launch.argv,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stdout,
+                env=dict(launch.environ),
+                cwd=launch.folder,
+                pass_fds=launch.fds,
+                start_new_session=True,
+            )
+        except OSError as error:
+            running.close()
+            raise ToolFailed(f"The command cannot be started: {error.strerror}.") from error
+        except BaseException:
+            running.close()
+            raise
+    try:
+        await launch.grip.started(running.pid)
+    except BaseException:
+        await running.stop(grace=0)
+        raise
+    return running
+
+
+async def run(
+    backend: Backend,
+    job: Job,
+    clock: Clock,
+    *,
+    limits: Limits,
+    seconds: float = 60.0,
+    stdin: bytes = b"",
+    hearing: Hearing | None = None,
+) -> JobFinished:
+    """Run a command to its end, or for so many seconds. Nothing of it is left afterwards, also when this is cancelled.
+
+    Raises NotConfigured and ToolFailed.
+    """
+    running = await start(backend, job, clock, limits=limits, interactive=bool(stdin), hearing=hearing)
+    try:
+        if stdin:
+            running.write(stdin, end=True)
+        finished = await running.wait(seconds)
+        return finished or await running.stop(EndReason.TIMED_OUT)
+    finally:
+        if running.running:
+            await running.stop(grace=0)
+
+
+def _open_streams(window: Window | None, interactive: bool, before: ExitStack) -> tuple[Streams, tuple[int, int]]:
+    """Our ends and the command's, which are closed once it has them."""
+    if window is not None:
+        ours, theirs = pty.openpty()
+        before.callback(os.close, theirs)
+        _set_size(theirs, window)
+        os.set_blocking(ours, False)
+        return Streams(ours, ours, terminal=True), (theirs, theirs)
+    reading, stdout = os.pipe()
+    before.callback(os.close, stdout)
+    os.set_blocking(reading, False)
+    if not interactive:
+        return Streams(reading, None, terminal=False), (asyncio.subprocess.DEVNULL, stdout)
+    stdin, writing = os.pipe()
+    before.callback(os.close, stdin)
+    os.set_blocking(writing, False)
+    return Streams(reading, writing, terminal=False), (stdin, stdout)
+
+
+def _set_size(terminal: int, window: Window) -> None:
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", window.rows, window.columns, 0, 0))

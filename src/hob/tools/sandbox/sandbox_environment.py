@@ -1,0 +1,120 @@
+"""What all commands of one Hob share: their environment, their limits, their caches, and what they must never see."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hob.core.errors import NotConfigured
+from hob.tools.sandbox.environment import job_environ, shared_environ
+from hob.tools.sandbox.homes import make_caches
+from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits
+from hob.tools.sandbox.roots import check_root, private_places
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.tools.sandbox.toolchains import FoundTools, find_toolchains
+
+# What the clients of Docker and Podman need to find their engine; commands do not see it.
+_ENGINE = (
+    *("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
+    *("CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxEnvironment:
+    """Everything about commands that does not change from one to the next.
+
+    `state` is a folder of Hob's own that no command can change, `caches` holds what commands downloaded (see `homes`).
+    `forbidden` are folders that no root may hold or lie in. `protected` are names below a root that a command may not
+    change; one that ends in a slash is a folder, and is made where it is missing. `engine` is the environment of a
+    container engine's client.
+    """
+
+    caches: Path
+    state: Path
+    limits: Limits = field(default_factory=Limits)
+    environ: Mapping[str, str] = field(default_factory=dict)
+    roots: tuple[JobRoot, ...] = ()
+    tools: FoundTools = field(default_factory=FoundTools)
+    forbidden: tuple[Path, ...] = ()
+    protected: tuple[str, ...] = ()
+    git_name: str = ""
+    git_email: str = ""
+    image: str = ""
+    engine: Mapping[str, str] = field(default_factory=dict)
+
+    def environ_of(self, job: Job, home: Path) -> dict[str, str]:
+        """The whole environment of a command that runs here and has this home. Raises ToolFailed."""
+        return job_environ({**self.environ, **self.tools.environ}, job.environ, home, self.tools.path)
+
+
+def sandbox_environment_of(
+    settings: SandboxSettings,
+    outer: Mapping[str, str],
+    *,
+    caches: Path,
+    state: Path,
+    owner: Path,
+    forbidden: tuple[Path, ...] = (),
+) -> SandboxEnvironment:
+    """The surroundings that the settings ask for.
+
+    `outer` is the owner's environment and `owner` the owner's home; `caches` and `state` are made where missing.
+    Raises NotConfigured for a folder, a toolchain or a variable that commands cannot be given.
+    """
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_caches(caches)
+    roots = tuple(
+        checked_root(name, owner, writable=writable, forbidden=forbidden)
+        for names, writable in ((settings.read, False), (settings.write, True))
+        for name in names
+    )
+    return SandboxEnvironment(
+        caches=caches.resolve(),
+        state=state.resolve(),
+        limits=limits_of(settings),
+        environ=shared_environ(outer, settings.environment),
+        roots=roots,
+        tools=find_toolchains(settings.toolchains, owner),
+        forbidden=(*private_places(owner), *forbidden),
+        protected=tuple(settings.protected),
+        git_name=settings.git_name,
+        git_email=settings.git_email,
+        image=settings.image,
+        engine={name: outer[name] for name in _ENGINE if name in outer},
+    )
+
+
+def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> JobRoot:
+    """A folder of the settings, links followed; the folder that Hob was started in means nothing.
+
+    Raises NotConfigured for one that commands cannot be given.
+    """
+    path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
+    if not path.is_absolute():
+        raise NotConfigured(f"{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.")
+    root = JobRoot(path.resolve(), writable)
+    check_root(root, (*private_places(owner), *forbidden))
+    return root
+
+
+def limits_of(settings: SandboxSettings) -> Limits:
+    """The limits in bytes and seconds."""
+    return Limits(
+        memory=settings.memory_mib * MIB,
+        scratch=settings.scratch_mib * MIB,
+        cpu_seconds=settings.cpu_seconds,
+        processes=settings.processes,
+        file=settings.file_mib * MIB,
+        open_files=settings.open_files,
+        output=settings.output_mib * MIB,
+    )
+
+
+def git_config(name: str, email: str) -> str:
+    """The git configuration of the sandbox: who commits, and trust in folders whose owner looks foreign from inside."""
+    lines = ["[safe]", "\tdirectory = *", "[user]"]
+    for key, value in (("name", name), ("email", email)):
+        if value:
+            quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+            lines.append(f'\t{key} = "{quoted}"')
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""What turns changed in files, and how it is put back."""

@@ -1,0 +1,205 @@
+"""Looking through a folder that commands may be changing at the same moment.
+
+Everything is opened from the folder above it and no symbolic link is followed: a command that swaps a file for a link
+to one outside must not get that one read into a snapshot, from where undoing would hand it over.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.tools.undo.snapshots.entries import NOT_LOOKED_INTO, EntryKind, Snapshot, SnapshotEntry, Stamp
+from hob.tools.undo.snapshots.objects import Objects
+
+MIB = 1024 * 1024
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_TAG = b"Signature: 8a477f597d28d172789f06886806bc55"  # https://bford.info/cachedir/
+_RACY = 50_000_000  # a file changed in the same tick of the kernel's clock shows no new time: nanoseconds
+
+# Folders that tools fill and fill again. What commands change in them cannot be undone.
+CACHES = frozenset(
+    [
+        *("node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".gradle", ".next"),
+        *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
+    ]
+)
+# Names of folders whose word is taken for it: a tag alone can be written by anybody into any folder.
+TAGGED_CACHES = frozenset(["target", ".cache", "cache", ".ccache", "zig-cache", ".zig-cache", ".terraform"])
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotLimits:
+    """How much is kept. Sizes are in bytes; what is more is noted, and cannot be put back."""
+
+    file: int = 256 * MIB
+    tree: int = 1024 * MIB
+    entries: int = 50_000
+    depth: int = 64
+
+
+@contextmanager
+def open_folder(root: int, path: str) -> Iterator[int]:
+    """The folder of this path below an open one, no link followed. Raises OSError."""
+    fd = os.dup(root)
+    try:
+        for part in Path(path).parts:
+            below = os.open(part, _FOLDER, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        yield fd
+    finally:
+        os.close(fd)
+
+
+class SnapshotWalk:
+    """One look through a folder. What has not changed since `last` is not read again."""
+
+    def __init__(self, objects: Objects, bounds: SnapshotLimits, last: Snapshot | None) -> None:
+        self.entries: dict[str, SnapshotEntry] = {}
+        self.left_out: set[str] = set()
+        self.unkept: set[str] = set()
+        self.fresh = 0
+        self._objects = objects
+        self._bounds = bounds
+        self._last: Mapping[str, SnapshotEntry] = {} if last is None else last.entries
+        self._opened = frozenset() if last is None else frozenset(last.entries) - last.left_out
+        self._trusted = 0 if last is None else last.taken - _RACY
+        self._bytes = 0
+        self._device = 0
+
+    def run(self, root: int) -> None:
+        """Look through this open folder. Raises OSError only where it cannot be read itself."""
+        self._device = os.fstat(root).st_dev
+        self._folder(root, "", 0)
+
+    def _folder(self, fd: int, prefix: str, depth: int) -> None:
+        with os.scandir(fd) as found:
+            for item in found:
+                with suppress(FileNotFoundError):  # gone meanwhile
+                    self._name(fd, prefix, item, depth)
+
+    def _name(self, fd: int, prefix: str, item: os.DirEntry[str], depth: int) -> None:
+        path = prefix + item.name
+        status = item.stat(follow_symlinks=False)
+        if len(self.entries) >= self._bounds.entries and path not in self._last:
+            self._miss(prefix.rstrip("/") or ".")
+        elif stat.S_ISDIR(status.st_mode):
+            self._below(fd, item.name, path, status, depth)
+        else:
+            self._note(path, self._leaf(fd, item.name, path, status))
+
+    def _below(self, fd: int, name: str, path: str, status: os.stat_result, depth: int) -> None:
+        below: int | None = None
+        with suppress(OSError):  # not readable, or no folder any more
+            below = os.open(name, _FOLDER, dir_fd=fd)
+        try:
+            cache = name in CACHES or (name in TAGGED_CACHES and below is not None and self._is_tagged(below, path))
+            looks = below is not None and depth < self._bounds.depth and status.st_dev == self._device
+            content = NOT_LOOKED_INTO if cache or not looks else ""
+            stamp = Stamp(status.st_ino, 0, 0, 0)
+            self._note(
+                path, self._reused(path, SnapshotEntry(EntryKind.FOLDER, stat.S_IMODE(status.st_mode), stamp, content))
+            )
+            if cache:
+                self.left_out.add(path)
+            elif below is None or not looks:
+                self._miss(path)
+            else:
+                self._folder(below, path + "/", depth + 1)
+        finally:
+            if below is not None:
+                os.close(below)
+
+    def _miss(self, path: str) -> None:
+        self.left_out.add(path)
+        self.unkept.add(path)
+
+    def _note(self, path: str, entry: SnapshotEntry) -> None:
+        self.entries[path] = entry
+        self.fresh += entry is not self._last.get(path)
+        if entry.kind is EntryKind.FILE and not entry.kept:
+            self.unkept.add(path)
+
+    def _reused(self, path: str, entry: SnapshotEntry) -> SnapshotEntry:
+        """The same value as the last time, where it is the same: comparing snapshots is then comparing identities."""
+        last = self._last.get(path)
+        return last if last is not None and last == entry else entry
+
+    def _leaf(self, fd: int, name: str, path: str, status: os.stat_result) -> SnapshotEntry:
+        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        mode = stat.S_IMODE(status.st_mode)
+        last = self._last.get(path)
+        if last is not None and last.stamp == stamp and last.mode == mode and stamp.ctime < self._trusted:
+            self._bytes += stamp.size if last.kept else 0
+            return last
+        if stat.S_ISLNK(status.st_mode):
+            return SnapshotEntry(EntryKind.LINK, 0o777, stamp, os.readlink(name, dir_fd=fd))
+        if not stat.S_ISREG(status.st_mode):
+            return SnapshotEntry(EntryKind.OTHER, mode, stamp)
+        if stamp.size > self._bounds.file or self._bytes + stamp.size > self._bounds.tree:
+            return SnapshotEntry(EntryKind.FILE, mode, stamp, _unkept(stamp))
+        self._bytes += stamp.size
+        return read_file(fd, name, self._objects)
+
+    def _is_tagged(self, fd: int, path: str) -> bool:
+        """Whether a folder says of itself that it is a cache. One that was looked into before stays looked into: else a
+        command could hide with a tag what the next one does.
+        """
+        if path in self._opened:
+            return False
+        try:
+            tag = os.open("CACHEDIR.TAG", _FILE, dir_fd=fd)
+        except OSError:
+            return False
+        try:
+            return stat.S_ISREG(os.fstat(tag).st_mode) and os.read(tag, len(_TAG)) == _TAG
+        finally:
+            os.close(tag)
+
+
+def read_file(folder: int, name: str, objects: Objects) -> SnapshotEntry:
+    """A regular file's entry, its content kept. Raises FileNotFoundError."""
+    try:
+        fd = os.open(name, _FILE, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError:  # not readable, or a link now: noted, not kept
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return SnapshotEntry(EntryKind.FILE, stat.S_IMODE(status.st_mode), stamp, _unkept(stamp))
+    try:
+        status = os.fstat(fd)
+        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        mode = stat.S_IMODE(status.st_mode)
+        if not stat.S_ISREG(status.st_mode):
+            return SnapshotEntry(EntryKind.OTHER, mode, stamp)
+        return SnapshotEntry(EntryKind.FILE, mode, stamp, objects.keep(fd, status.st_size))
+    finally:
+        os.close(fd)
+
+
+def look(folder: int, name: str, objects: Objects, bounds: SnapshotLimits) -> SnapshotEntry | None:
+    """What a name in an open folder stands for now, read anew; None where it is not there. Raises OSError."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        mode = stat.S_IMODE(status.st_mode)
+        if stat.S_ISDIR(status.st_mode):
+            return SnapshotEntry(EntryKind.FOLDER, mode, Stamp(status.st_ino, 0, 0, 0))
+        if stat.S_ISLNK(status.st_mode):
+            return SnapshotEntry(EntryKind.LINK, 0o777, stamp, os.readlink(name, dir_fd=folder))
+        if stat.S_ISREG(status.st_mode) and stamp.size <= bounds.file:
+            return read_file(folder, name, objects)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(status.st_mode):
+        return SnapshotEntry(EntryKind.FILE, mode, stamp, _unkept(stamp))
+    return SnapshotEntry(EntryKind.OTHER, mode, stamp)
+
+
+def _unkept(stamp: Stamp) -> str:
+    return f"!{stamp.inode}:{stamp.size}:{stamp.mtime}:{stamp.ctime}"

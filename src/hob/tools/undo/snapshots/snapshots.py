@@ -1,0 +1,172 @@
+"""Snapshots of the folders that commands may change, so that what a command did can be undone.
+
+Not made with git: it would leave out `.git` itself and empty folders, look into the repository's own configuration, and
+convert line ends by attributes that a command can write.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.tools.sandbox.roots import open_place
+from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
+from hob.tools.undo.snapshots.objects import Objects
+from hob.tools.undo.snapshots.restore import Restored, Restoring
+from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
+
+_VERSION = 1
+
+
+class Snapshots:
+    """Snapshots in a folder of Hob's own, which no command sees. Slow with many files: call it in a thread."""
+
+    def __init__(self, folder: Path, clock: Clock, bounds: SnapshotLimits | None = None) -> None:
+        """Makes the folder where it is missing. Raises OSError."""
+        self._folder = folder
+        self._clock = clock
+        self._bounds = bounds or SnapshotLimits()
+        for part in ("objects", "trees"):
+            (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._objects = Objects(folder / "objects")
+        self._last: dict[Path, Snapshot] = {}
+        self._lock = Lock()
+
+    def take(self, tree: Path) -> Snapshot:
+        """Take note of a folder as it is now. Only what has changed since the last time is read.
+
+        Raises ToolFailed where the folder is not there or leads through a link, OSError where the disk is full.
+        """
+        with self._lock:
+            return self._take(tree)
+
+    def _take(self, tree: Path) -> Snapshot:
+        last = self.latest(tree)
+        taken = int(self._clock.now().timestamp() * 1e9)
+        walk = SnapshotWalk(self._objects, self._bounds, last)
+        place = open_place(tree)
+        try:
+            root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place)
+        finally:
+            os.close(place)
+        try:
+            walk.run(root)
+        finally:
+            os.close(root)
+        left_out, unkept = frozenset(walk.left_out), frozenset(walk.unkept)
+        unchanged = last is not None and not walk.fresh and len(walk.entries) == len(last.entries)
+        if last is not None and unchanged and (left_out, unkept) == (last.left_out, last.unkept):
+            taken_again = Snapshot(last.id, tree, taken, last.entries, left_out, unkept)
+            self._last[tree] = taken_again
+            return taken_again
+        rows = [_row(path, entry) for path, entry in walk.entries.items()]
+        name = hashlib.sha256(json.dumps([str(tree), rows], sort_keys=True).encode()).hexdigest()[:24]
+        snapshot = Snapshot(name, tree, taken, walk.entries, left_out, unkept)
+        self._save(snapshot, rows)
+        self._last[tree] = snapshot
+        return snapshot
+
+    def latest(self, tree: Path) -> Snapshot | None:
+        """The newest one of this folder that is kept."""
+        return self._last.get(tree) or self._load_latest(tree)
+
+    def load(self, tree: Path, name: str) -> Snapshot:
+        """A snapshot taken before. Raises NotFound where it is not kept any more."""
+        last = self._last.get(tree)
+        if last is not None and last.id == name:
+            return last
+        try:
+            text = (self._home(tree) / f"{name}.json").read_text("utf-8")
+            return _snapshot(json.loads(text), tree, name)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NotFound(f"The state of {tree} before is not kept any more.") from error
+
+    def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[Restored, ...]:
+        """Put back what was there before these changes; what became of each. What was changed again since stays.
+
+        Doing it twice, or again after half of it, does no harm. Raises ToolFailed where the folder is not there.
+        """
+        with self._lock:
+            return tuple(Restoring(self._objects, self._bounds, dry=False).run(tree, tuple(wanted)))
+
+    def preview(self, tree: Path, wanted: Iterable[SnapshotChange], gone: Iterable[str] = ()) -> tuple[Restored, ...]:
+        """What `restore` would do, without doing it, once these paths below the folder are gone."""
+        return tuple(Restoring(self._objects, self._bounds, dry=True, gone=gone).run(tree, tuple(wanted)))
+
+    def content(self, entry: SnapshotEntry) -> bytes | None:
+        """What a file held; None where it was not kept, or is damaged."""
+        return self._objects.load(entry.content) if entry.kind is EntryKind.FILE and entry.kept else None
+
+    def adopt(self, data: bytes) -> None:
+        """Keep this content too, for putting it back. Raises OSError."""
+        with self._lock:
+            self._objects.keep_bytes(data)
+
+    def prune(self, keep: Iterable[str]) -> int:
+        """Forget all snapshots but these and each folder's latest; how many bytes of content that gave back."""
+        names = set(keep)
+        needed: set[str] = set()
+        with self._lock:
+            for home in (self._folder / "trees").iterdir():
+                latest = _text(home / "latest")
+                for path in home.glob("*.json"):
+                    if path.stem not in names and path.stem != latest:
+                        path.unlink()
+                        continue
+                    with suppress(ValueError, KeyError, IndexError):  # a damaged one needs nothing
+                        rows = json.loads(path.read_text("utf-8"))["rows"]
+                        needed.update(row[7] for row in rows if row[1] == EntryKind.FILE)
+            return self._objects.prune(needed)
+
+    def _home(self, tree: Path) -> Path:
+        return self._folder / "trees" / hashlib.sha256(os.fsencode(tree)).hexdigest()[:24]
+
+    def _load_latest(self, tree: Path) -> Snapshot | None:
+        with suppress(NotFound):
+            return self.load(tree, _text(self._home(tree) / "latest"))
+        return None
+
+    def _save(self, snapshot: Snapshot, rows: list[Any]) -> None:
+        home = self._home(snapshot.tree)
+        home.mkdir(mode=0o700, exist_ok=True)
+        content = {
+            "version": _VERSION,
+            "tree": str(snapshot.tree),
+            "taken": snapshot.taken,
+            "left_out": sorted(snapshot.left_out),
+            "unkept": sorted(snapshot.unkept),
+            "rows": rows,
+        }
+        for name, text in ((f"{snapshot.id}.json", json.dumps(content)), ("latest", snapshot.id)):
+            temporary = home / f"{name}.new"
+            temporary.write_text(text, "utf-8")
+            temporary.replace(home / name)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError:
+        return ""
+
+
+def _row(path: str, entry: SnapshotEntry) -> list[Any]:
+    stamp = entry.stamp
+    return [path, entry.kind, entry.mode, stamp.inode, stamp.size, stamp.mtime, stamp.ctime, entry.content]
+
+
+def _snapshot(content: dict[str, Any], tree: Path, name: str) -> Snapshot:
+    if content["version"] != _VERSION:
+        raise ValueError(content["version"])
+    entries = {
+        path: SnapshotEntry(EntryKind(kind), mode, Stamp(inode, size, mtime, ctime), text)
+        for path, kind, mode, inode, size, mtime, ctime, text in content["rows"]
+    }
+    unkept = frozenset(content.get("unkept", ()))
+    return Snapshot(name, tree, content["taken"], entries, frozenset(content["left_out"]), unkept)

@@ -1,0 +1,222 @@
+"""Undoing what a turn changed, by file tools and by commands, in whatever order they came.
+
+Each change of a file is a step from one state to another. From the state that is found, the steps are gone back as far
+as they lead; where none leads away from it, somebody else has changed the file since, and it is left alone. A file that
+is as the turn left it is taken for untouched, whatever happened to it meanwhile.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from hob.core.errors import NotFound
+from hob.core.ids import BlobId, TurnId
+from hob.core.ports.tools import Blobs
+from hob.core.undo import Kept, Undone, undo_of
+from hob.tools.editing.diffs import diff
+from hob.tools.exec.command_log import Begun, CommandLog
+from hob.tools.undo.changes import FileChangesPort, Version
+from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp, What, changes
+from hob.tools.undo.undo import Preview, Undo, kept_line
+
+_SINCE = "it was changed since"
+_NEEDED = "what comes back is in it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One change, made at that time or a little before; `blob` keeps what was before where no snapshot does."""
+
+    at: int
+    before: SnapshotEntry | None
+    after: SnapshotEntry | None
+    blob: BlobId | None = None
+
+
+@dataclass(slots=True)
+class _Back:
+    """The way back in one folder: what is to be put back, and what is left as it is. Paths are below the folder."""
+
+    tree: Path
+    now: Snapshot
+    touched: set[str] = field(default_factory=set)
+    wanted: list[SnapshotChange] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+
+
+class TurnUndo:
+    """Undoes turns that ran commands, and leaves others to `files`, which undoes the file tools' changes.
+
+    Undoing may be done again at any time, also after a crash in its midst. It is noted as the change of a turn of its
+    own (`undo_of`), which can be undone in its turn.
+    """
+
+    def __init__(self, log: CommandLog, files: Undo, changed: FileChangesPort, blobs: Blobs) -> None:
+        self._log = log
+        self._files = files
+        self._changed = changed
+        self._blobs = blobs
+
+    async def turns(self) -> frozenset[TurnId]:
+        """The turns that changed any file, as far as that is still known; undoings are among them."""
+        return await self._log.turns() | await self._changed.turns()
+
+    async def paths(self, turn: TurnId) -> tuple[str, ...]:
+        """The files and folders that this turn changed, whatever became of them since. Raises NotFound."""
+        await self._log.settle()
+        found = {change.path for change in await self._changed.of(turn)}
+        for span in await self._log.spans(turn):
+            before, after = await asyncio.to_thread(self._load, span.tree, span.before, span.after)
+            found |= {str(span.tree / change.path) for change in changes(before, after)}
+        return tuple(sorted(found))
+
+    def running(self, turn: TurnId) -> tuple[Begun, ...]:
+        """Its commands that still run in the background, and may change files again."""
+        return self._log.running(turn)
+
+    async def preview(self, turn: TurnId) -> Preview:
+        """What `restore` would do. Raises NotFound where that is not known any more, ToolFailed without its folder."""
+        ways = await self._ways(turn)
+        first = await self._files.preview(turn, besides=_touched(ways))
+        parts, done = [first.diff], first.outcome
+        restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)
+        for way in ways:
+            gone = [path.removeprefix(f"{way.tree}/") for path in first.gone]
+            told = await asyncio.to_thread(self._log.snapshots.preview, way.tree, way.wanted, gone)
+            blocked = {each.path: each.reason for each in told if not each.done}
+            wanted = [each for each in way.wanted if each.path not in blocked]
+            stays = [*way.kept, *(Kept(str(way.tree / path), reason) for path, reason in blocked.items())]
+            parts += [*await asyncio.to_thread(self._shown, way, wanted), *map(kept_line, stays)]
+            restored += [str(way.tree / each.path) for each in wanted]
+            unchanged += way.unchanged
+            kept += stays
+        return Preview("".join(parts), Undone(tuple(restored), tuple(unchanged), tuple(kept)))
+
+    async def restore(self, turn: TurnId) -> Undone:
+        """Put back what was there before the turn, where nobody has changed it since. Raises as `preview` does."""
+        ways = await self._ways(turn)
+        done = await self._files.put_back(turn, besides=_touched(ways))
+        restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)
+        for way in ways:
+            told = await asyncio.to_thread(self._log.snapshots.restore, way.tree, way.wanted)
+            restored += [str(way.tree / each.path) for each in told if each.done]
+            kept += [Kept(str(way.tree / each.path), each.reason) for each in told if not each.done] + way.kept
+            unchanged += way.unchanged
+        await self._files.clear(turn)  # only now: commands may have files of theirs in its folders
+        for way in ways:  # with the folders that went
+            after = await asyncio.to_thread(self._log.snapshots.take, way.tree)
+            if after.id != way.now.id:
+                await self._log.note(undo_of(turn), way.tree, way.now, after)
+        return Undone(tuple(restored), tuple(unchanged), tuple(kept))
+
+    async def _ways(self, turn: TurnId) -> list[_Back]:
+        await self._log.settle()
+        spans = await self._log.spans(turn)
+        steps: dict[Path, dict[str, list[_Step]]] = {}
+        for span in spans:
+            before, after = await asyncio.to_thread(self._load, span.tree, span.before, span.after)
+            for change in changes(before, after):
+                steps.setdefault(span.tree, {}).setdefault(change.path, []).append(
+                    _Step(span.at, change.before, change.after)
+                )
+        for noted in await self._changed.of(turn) if spans else ():
+            for tree, by_path in steps.items():
+                path = noted.path.removeprefix(f"{tree}/")
+                if path in by_path:
+                    blob = None if noted.before is None else noted.before.blob
+                    by_path[path].append(_Step(noted.at, _entry(noted.before), _entry(noted.after), blob))
+        return [await self._way(tree, by_path) for tree, by_path in steps.items()]
+
+    def _load(self, tree: Path, before: str, after: str) -> tuple[Snapshot, Snapshot]:
+        return self._log.snapshots.load(tree, before), self._log.snapshots.load(tree, after)
+
+    async def _way(self, tree: Path, by_path: dict[str, list[_Step]]) -> _Back:
+        way = _Back(tree, await asyncio.to_thread(self._log.snapshots.take, tree), set(by_path))
+        for path, unsorted in sorted(by_path.items()):
+            steps = sorted(unsorted, key=lambda step: step.at)
+            now = way.now.entries.get(path)
+            gone = _walk_back(now, steps)
+            target = gone[-1].before if gone else now
+            if _same(target, now):
+                if gone or any(_same(now, step.before) for step in steps):
+                    way.unchanged.append(str(tree / path))
+                else:
+                    way.kept.append(Kept(str(tree / path), _SINCE))
+                continue
+            if gone[-1].blob is not None:
+                try:
+                    await asyncio.to_thread(self._log.snapshots.adopt, await self._blobs.load(gone[-1].blob))
+                except NotFound as error:
+                    way.kept.append(Kept(str(tree / path), str(error)))
+                    continue
+            way.wanted.append(SnapshotChange(path, _what(target, now), target, now))
+        self._keep_folders(way)
+        return way
+
+    def _keep_folders(self, way: _Back) -> None:
+        """A folder of the turn's own stays where a file of another's comes back into it."""
+        needed = {str(above) for each in way.wanted if each.before for above in PurePosixPath(each.path).parents}
+        stays = [each for each in way.wanted if each.before is None and each.path in needed]
+        way.wanted = [each for each in way.wanted if each not in stays]
+        way.kept += [Kept(str(way.tree / each.path), _NEEDED) for each in stays]
+
+    def _shown(self, way: _Back, wanted: Iterable[SnapshotChange]) -> list[str]:
+        return [self._line(way, change) for change in wanted]
+
+    def _line(self, way: _Back, change: SnapshotChange) -> str:
+        path = str(way.tree / change.path)
+        both = (change.after, change.before)
+        content = [None if entry is None else self._log.snapshots.content(entry) for entry in both]
+        if {entry.kind for entry in both if entry is not None} == {EntryKind.FILE} and content[0] != content[1]:
+            return diff(content[0], content[1], path)
+        return f"# {path} becomes {_words(change.before)}\n"
+
+
+def _walk_back(now: SnapshotEntry | None, steps: Sequence[_Step]) -> list[_Step]:
+    """The steps that lead from the state before them to this one, the last one first."""
+    left = list(steps)
+    gone: list[_Step] = []
+    while (step := _step_to(now, left)) is not None:
+        left.remove(step)
+        gone.append(step)
+        now = step.before
+    return gone
+
+
+def _step_to(state: SnapshotEntry | None, steps: Iterable[_Step]) -> _Step | None:
+    """The newest step to this state, if there is one to the very same; else to the same content."""
+    newest = [step for step in steps if _same_content(step.after, state)][::-1]
+    return next((step for step in newest if _same(step.after, state)), newest[0] if newest else None)
+
+
+def _same(one: SnapshotEntry | None, other: SnapshotEntry | None) -> bool:
+    return other is None if one is None else one.same_as(other)
+
+
+def _same_content(one: SnapshotEntry | None, other: SnapshotEntry | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.holds_the_same_as(other)
+
+
+def _entry(version: Version | None) -> SnapshotEntry | None:
+    return None if version is None else SnapshotEntry(EntryKind.FILE, version.mode, Stamp(0, 0, 0, 0), version.hash)
+
+
+def _what(target: SnapshotEntry | None, now: SnapshotEntry | None) -> What:
+    if target is None:
+        return What.ADDED
+    return What.REMOVED if now is None else What.CHANGED
+
+
+def _words(entry: SnapshotEntry | None) -> str:
+    if entry is None:
+        return "nothing again"
+    leads = f" to {entry.content}" if entry.kind is EntryKind.LINK else ""
+    return f"a {entry.kind}{leads} again, mode {entry.mode:o}"
+
+
+def _touched(ways: Iterable[_Back]) -> frozenset[str]:
+    return frozenset(str(way.tree / path) for way in ways for path in way.touched)

@@ -1,0 +1,181 @@
+"""The log file: one line an event, private, begun anew at a size."""
+
+import json
+import logging
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hob.app.logs.log_file import LogFile, full_files, log_file, told_end
+from hob.app.logs.log_lines import read_line
+from hob.app.maintenance.settings import LogSettings
+from hob.core.errors import StoreFull
+from hob.core.tracing import TRACE, own
+
+log = logging.getLogger("tests.log_file")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    return tmp_path / "logs"
+
+
+@pytest.fixture
+def root() -> Iterator[logging.Logger]:
+    """The root logger, given back as it was."""
+    logger = logging.getLogger()
+    level, handlers = logger.level, logger.handlers[:]
+    yield logger
+    logger.setLevel(level)
+    logger.handlers[:] = handlers
+
+
+def lines(folder: Path) -> list[str]:
+    return (folder / "hob.log").read_text().splitlines()
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -> None:
+    with log_file(folder.parent, LogSettings(format=form)):
+        try:
+            raise ValueError("a\nb\x1b[2J\u2028c")
+        except ValueError:
+            log.exception("what %s\rbroke", "it", extra=own("tr-1"))
+    (written,) = lines(folder)
+    assert "\x1b" not in written
+    assert "\u2028" not in written
+    line = read_line(written)
+    assert line is not None
+    assert (line.level, line.logger, line.trace) == ("ERROR", "tests.log_file", "tr-1")
+    assert line.seconds > 1_700_000_000
+    assert "Traceback (most recent call last):\n" in line.text
+    assert stat.S_IMODE((folder / "hob.log").stat().st_mode) == 0o600
+
+
+@pytest.mark.usefixtures("root")
+def test_a_line_bears_the_trace_of_the_work_that_wrote_it(folder: Path) -> None:
+    with log_file(folder.parent, LogSettings()):
+        token = TRACE.set("tr-2")
+        log.warning("within")
+        TRACE.reset(token)
+        log.warning("without")
+    found = [read_line(line) for line in lines(folder)]
+    assert [line and line.trace for line in found] == ["tr-2", ""]
+
+
+def fill(handler: LogFile, numbers: range) -> None:
+    for number in numbers:
+        handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "%04d " + "x" * 150, (number,), None))
+
+
+def test_a_file_that_was_taken_away_costs_no_other_and_no_later_line(folder: Path) -> None:
+    handler = LogFile(folder, LogSettings(file_bytes=1_000, files=3))
+    fill(handler, range(12))
+    before = [file.read_text() for file in full_files(folder)]
+    (folder / "hob.log").unlink()
+    fill(handler, range(12, 20))
+    handler.close()
+    after = [file.read_text() for file in full_files(folder)]
+    assert after[-len(before) :] == before
+    assert "0019" in (folder / "hob.log").read_text()
+
+
+def test_a_file_that_was_taken_away_is_noticed_in_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.app.logs.log_file.LOOK_SECONDS", 0.0)
+    handler = LogFile(folder, LogSettings())
+    fill(handler, range(3))
+    (folder / "hob.log").rename(folder / "mine.log")
+    fill(handler, range(3, 5))
+    handler.close()
+    assert (len((folder / "mine.log").read_text().splitlines()), len(lines(folder))) == (3, 2)
+
+
+def test_a_log_that_others_could_read_is_made_private(folder: Path) -> None:
+    (folder / "hob.log").touch(0o644)
+    (folder / "hob.log").chmod(0o644)
+    LogFile(folder, LogSettings()).close()
+    assert stat.S_IMODE((folder / "hob.log").stat().st_mode) == 0o600
+
+
+def test_full_files_are_kept_as_many_as_are_wanted_the_newest_first(folder: Path) -> None:
+    handler = LogFile(folder, LogSettings(file_bytes=1_000, files=2))
+    fill(handler, range(100))
+    handler.close()
+    assert [file.name for file in full_files(folder)] == ["hob.log.1", "hob.log.2"]
+    names = ("hob.log.2", "hob.log.1", "hob.log")
+    assert all((folder / name).stat().st_size <= 1_000 for name in names)
+    text = "".join((folder / name).read_text() for name in names)
+    numbers = [int(line.split()[4]) for line in text.splitlines()]
+    assert numbers == list(range(numbers[0], 100))
+
+
+def test_without_full_files_it_begins_anew(folder: Path) -> None:
+    handler = LogFile(folder, LogSettings(file_bytes=1_000, files=0))
+    for _ in range(50):
+        handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "x" * 150, (), None))
+    handler.close()
+    assert [file.name for file in folder.iterdir()] == ["hob.log"]
+
+
+def test_a_file_that_was_moved_away_is_begun_anew_on_reopening(folder: Path) -> None:
+    handler = LogFile(folder, LogSettings())
+    (folder / "hob.log").rename(folder / "old")
+    handler.reopen(LogSettings(format="json"))
+    handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "hi", (), None))
+    handler.close()
+    assert json.loads((folder / "hob.log").read_text())["text"] == "hi"
+    assert (folder / "old").read_text() == ""
+
+
+@pytest.mark.usefixtures("root")
+def test_a_file_may_be_told_more_than_standard_error(folder: Path, root: logging.Logger) -> None:
+    told: list[str] = []
+
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+
+    root.setLevel(logging.INFO)
+    root.addHandler(Told())
+    with log_file(folder.parent, LogSettings(level="debug")):
+        log.debug("quiet")
+        log.info("loud")
+    assert told == ["loud"]
+    assert len(lines(folder)) == 2
+
+
+@pytest.mark.usefixtures("root")
+def test_what_weighs_less_than_was_set_is_not_written(folder: Path) -> None:
+    with log_file(folder.parent, LogSettings(level="warning")):
+        log.info("a message's text might stand here")
+        log.warning("this is told")
+    (line,) = lines(folder)
+    assert "this is told" in line
+
+
+@pytest.mark.usefixtures("root")
+def test_why_hob_ended_is_kept(folder: Path) -> None:
+    with log_file(folder.parent, LogSettings()):
+        with pytest.raises(StoreFull), told_end():
+            raise StoreFull("no room")
+        with pytest.raises(RuntimeError), told_end():
+            raise RuntimeError("a defect")
+    first, second = lines(folder)
+    assert first.endswith("Hob ends: no room")
+    assert "RuntimeError: a defect" in second
+
+
+@pytest.mark.usefixtures("root")
+def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    with log_file(tmp_path, LogSettings()):
+        log.warning("hi")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("line", ["", "{", "{}", '{"time": 1}', "half of a li", "2026-01-01T00:00:00 INFO x"])
+def test_what_is_no_line_is_left_out(line: str) -> None:
+    assert read_line(line) is None

@@ -1,0 +1,109 @@
+"""A person is forgotten: what they said, what came of it, what is remembered of them; what is left is named."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from hob.cli.data.erase import _show, _show_left
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import SessionKey
+from hob.core.labels import OWNER_LABEL
+from hob.testing.model import calls
+from hob.tools.memory.working_memory import WorkingNote
+from tests.app.visiting import ANNA, EVE, ME, Visited, visited
+
+CANARY = "canary-3e7a"
+
+
+def leaks(home: Path) -> list[str]:
+    """Files of the home that hold the canary."""
+    found = (path for path in (home / "state").rglob("*") if path.is_file())
+    return [path.name for path in found if CANARY.encode() in path.read_bytes()]
+
+
+async def talked(hob: Visited) -> None:
+    """Anna and Eve wrote, and I wrote of Anna."""
+    await hob.knows()
+    await hob.answer(f"{CANARY} says Anna", ANNA)
+    await hob.answer("remember Anna", ME)
+    note = WorkingNote(f"write to Anna about {CANARY}", OWNER_LABEL)
+    await hob.app.operations._hands.notes.put(SessionKey("person:owner"), note)
+    await hob.answer("my own words", ME)
+
+
+SCRIPT = (
+    f"Dear Anna, {CANARY}",
+    calls(
+        ("remember", json.dumps({"text": f"Anna likes {CANARY}"})),
+        ("remember", json.dumps({"text": "Joanna is somebody else"})),
+    ),
+    "Done.",
+)
+
+
+async def test_what_a_person_said_and_what_is_remembered_of_them_is_in_no_file(tmp_path: Path) -> None:
+    async with visited(tmp_path, *SCRIPT) as hob:
+        await talked(hob)
+        seen = await hob.app.operations.erase("anna", preview=True)
+        assert (seen["messages"], seen["turns"], seen["name"]) == (1, 1, "Anna")
+        assert (len(seen["memories"]), len(seen["notes"])) == (1, 1)
+        assert leaks(tmp_path)  # a preview changes nothing
+        done = await hob.app.operations.erase("anna", preview=False)
+        assert done["erased"] > 3
+        assert sum(done["left"]["mentions"].values()) >= 1
+        assert done["left"]["events"] > 0
+        assert "anna" not in [person.id for person in hob.app.api.people.people]
+        details = [row.detail for row in await hob.app.store.audit.latest(200)]
+        assert not [detail for detail in details if detail and (f"telegram:{ANNA}" in detail or '"anna"' in detail)]
+        assert (await hob.app.store.audit.verify()).problems == ()
+        found, _ = await hob.app.operations._hands.naming(re.compile("Joanna"))
+        assert len(found) == 1
+        assert "my own words" in hob.seen
+        with pytest.raises(NotFound):
+            await hob.app.operations.erase("anna", preview=False)
+        again = await hob.app.operations.erase(f"telegram:{ANNA}", preview=False)  # by address, it does no harm
+        assert again["erased"] == 0
+
+
+async def test_somebody_unknown_is_erased_by_address_and_the_owner_never(tmp_path: Path) -> None:
+    async with visited(tmp_path, HOB_ADMISSION_DM_POLICY="open") as hob:
+        await hob.knows()
+        await hob.answer(f"{CANARY} says Eve", EVE)
+        assert (await hob.app.operations.erase(f"Telegram:{EVE}", preview=False))["messages"] == 1
+        assert leaks(tmp_path) == []
+        for me in ("owner", f"telegram:{ME}"):
+            with pytest.raises(InvalidRequest, match="this is you"):
+                await hob.app.operations.erase(me, preview=False)
+        for nobody in ("bob", "telegram:777", ""):
+            with pytest.raises(NotFound):
+                await hob.app.operations.erase(nobody, preview=True)
+
+
+async def test_conversations_whose_own_names_name_the_erased_person_are_told(tmp_path: Path) -> None:
+    async with visited(tmp_path, "hi", "hi") as hob:
+        await hob.knows()
+        for key in ("api:@anna/x", "api:joanna"):
+            await hob.app.store.sessions.change(SessionKey(key), model="x")
+        done = await hob.app.operations.erase("anna", preview=False)
+        assert "api:@anna/x" in done["left"]["sessions"]
+        assert "api:joanna" not in done["left"]["sessions"]
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(0, "no message of theirs is left"), (1, "1 message in 1 conversation, with 1 answer\n")]
+)
+def test_numbers_of_what_is_erased_are_told_in_plain_words(
+    count: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = {"person": "anna", "name": "", "addresses": ["telegram:1"], "memories": ["x"] * count, "notes": []}
+    _show({**seen, "messages": count, "conversations": count, "turns": count})
+    _show_left({"events": count, "mentions": {"a": 1, "b": 2}, "sessions": ["api:anna"], "backups": ["/b"]})
+    said = capsys.readouterr().out
+    assert told in said
+    assert "()" not in said
+    assert "1 message of others that names them in a" in said
+    assert "2 messages of others that name them in b" in said
+    assert "    api:anna\n" in said
+    assert not re.search(r"\b1 \w+s\b", said)

@@ -1,0 +1,101 @@
+"""A person who answers by a script, and a machine with nothing on it but a model server."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from hob.app.settings_sections import read_config
+from hob.cli.onboarding.detection import DetectedModel, find_all
+from hob.cli.onboarding.report import SetupOptions, SetupReport, StepOutcome, StepStatus
+from hob.cli.onboarding.steps import set_up
+from hob.testing.model_server import ModelServer
+from tests.app.managers import put_managers
+
+KEPT = ("PATH", "TMPDIR", "COVERAGE_PROCESS_START", "PYTHONPATH")
+
+
+@dataclass(slots=True)
+class Person:
+    """Implements `Asks`: each question must hold the words that the script names, in this order."""
+
+    script: list[tuple[str, str]]
+    heard: list[str] = field(default_factory=list)
+    offered: list[Sequence[tuple[str, str]]] = field(default_factory=list)
+
+    def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
+        self.offered.append(options)
+        answer = self._answer(question)
+        if not answer:
+            return default or options[0][0]
+        return next(value for value, text in options if value == answer or answer in text)
+
+    def read(self, question: str, default: str = "") -> str:
+        return self._answer(question) or default
+
+    def read_secret(self, question: str) -> str:
+        return self._answer(question)
+
+    def tell(self, text: str, colour: str = "") -> None:
+        self.heard.append(text)
+
+    def _answer(self, question: str) -> str:
+        if not self.script:
+            raise KeyboardInterrupt
+        words, answer = self.script.pop(0)
+        assert words in question, f"asked {question!r}, expected {words!r}"
+        return answer
+
+
+REST = [("call you", ""), ("own notes", ""), ("packages", ""), ("Dollars", ""), ("background", "")]
+"""Enter, Enter, Enter: what comes after the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A home, and what the environment tells."""
+
+    root: Path
+    server: ModelServer
+    patch: pytest.MonkeyPatch
+
+    @property
+    def home(self) -> Path:
+        return self.root / ".hob"
+
+    @property
+    def config(self) -> str:
+        path = self.home / "config.toml"
+        return path.read_text() if path.exists() else ""
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        return {file.name: file.read_text() for file in (self.home / "secrets").glob("*model*")}
+
+    def begin(self) -> None:
+        """Nothing of the tester's own settings."""
+        for name in list(os.environ):
+            if name not in KEPT:
+                self.patch.delenv(name)
+        self.patch.setenv("HOME", str(self.root))
+        self.patch.setenv("FAKE", str(self.root))
+        put_managers(self.root / "bin")  # so that no service of the tester's is touched
+        self.patch.setenv("PATH", f"{self.root / 'bin'}:{os.environ['PATH']}")
+
+    def set_up(self, wishes: SetupOptions | None = None, person: Person | None = None, *, key: str = "") -> SetupReport:
+        """Go through all steps."""
+        return set_up(self.home, wishes or SetupOptions(), person, self.look, read_key=lambda: key, tell=_be_silent)
+
+    def look(self) -> tuple[DetectedModel, ...]:
+        """What is found, the usual places of other servers left out: the tester's machine may have some."""
+        return find_all(read_config(), ())
+
+
+def _be_silent(_: StepOutcome) -> None:
+    pass
+
+
+def statuses(report: SetupReport) -> dict[str, StepStatus]:
+    return {outcome.step: outcome.status for outcome in report.outcomes}
