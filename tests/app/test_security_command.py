@@ -81,6 +81,25 @@ def test_fixing_takes_permissions_away_and_changes_nothing_else(home: Path) -> N
     assert (home / "config.toml").read_text() == before
 
 
+def test_the_audit_finds_what_others_may_write_and_what_lends_rights(home: Path) -> None:
+    workspace = home.parent / "hob"
+    (workspace / "work").mkdir(parents=True)
+    for path, mode in ((workspace / "SOUL.md", 0o666), (workspace / "work" / "sh", 0o4755)):
+        path.write_text("x")
+        path.chmod(mode)
+    (home / "logs").mkdir(mode=0o700)
+    (home / "logs" / "hob.jsonl").write_text("x")
+    (home / "logs" / "hob.jsonl").chmod(0o644)
+    near = CONFIG.replace("models.example.org", "192.168.1.5") + "\n[spending]\ndaily = 1e9\n"
+    (home / "config.toml").write_text(near)
+    new = {"fs.identity_writable", "fs.setuid", "fs.log_mode", "model.key_over_http", "limits.absurd"}
+    report, _ = found(home)
+    assert new <= ids(report)
+    left, _ = found(home, "--fix")
+    assert ids(left) & new == {"model.key_over_http", "limits.absurd"}
+    assert stat.S_IMODE((workspace / "work" / "sh").stat().st_mode) == 0o755
+
+
 def test_fixing_follows_no_link(home: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("x")

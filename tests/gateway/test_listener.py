@@ -65,6 +65,44 @@ async def test_endless_headers_end_the_connection() -> None:
         assert closed
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nHost: hob\r\nhost: evil.example\r\n",
+        b"GET / HTTP/1.1\r\nHost: hob\r\nHost: hob\r\n",
+        b"GET http://evil.example/ HTTP/1.1\r\nHost: hob\r\n",
+        b"GET http://hob@evil.example/ HTTP/1.1\r\nHost: hob\r\n",
+        b"GET / HTTP/1.1\r\nHost: hob\r\n" + b"x-a: " + b"a" * MOST_HEAD_BYTES + b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: hob\r\n" + b"".join(b"x-%d: %s\r\n" % (n, b"a" * 1_000) for n in range(70)),
+        b"GET /?" + b"a" * MOST_HEAD_BYTES + b" HTTP/1.1\r\nHost: hob\r\n",
+        b"GET / HTTP/1.1\r\nHost: hob\r\nHost: b\r\nupgrade: websocket\r\nconnection: upgrade\r\n",
+    ],
+)
+async def test_a_head_that_is_ambiguous_or_too_large_is_refused(head: bytes) -> None:
+    async with connected() as (reader, writer):
+        writer.write(head + b"\r\n")
+        answer = await reader.read()
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b'"invalid_request"' in answer
+
+
+async def test_300_kb_of_headers_get_no_answer_of_the_application() -> None:
+    async with connected() as (reader, writer):
+        writer.write(
+            b"GET / HTTP/1.1\r\nHost: hob\r\n" + b"".join(b"x-%d: %s\r\n" % (n, b"a" * 1_000) for n in range(300))
+        )
+        answer = b""
+        with contextlib.suppress(ConnectionError):  # what is left unread resets the connection
+            answer = await reader.read()
+        assert not answer.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_an_absolute_address_of_the_same_host_is_taken() -> None:
+    async with connected() as (reader, writer):
+        writer.write(b"GET http://Hob:80/ HTTP/1.1\r\nhost: hob:80\r\nconnection: close\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+
+
 async def test_one_connection_too_many_is_told_in_the_apis_own_words() -> None:
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     port = listener.getsockname()[1]

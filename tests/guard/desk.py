@@ -14,7 +14,7 @@ from hob.core.ports.guard import Verdict
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
 from hob.guard.approvals.binding import Binder
-from hob.guard.approvals.ledger import ApprovalLedger, Refusal, nothing_refused
+from hob.guard.approvals.ledger import ApprovalLedger, Differ, Refusal, no_difference, nothing_refused
 from hob.guard.policy.call_analysis import ArgumentReader
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.hard_rules import HardRules
@@ -69,6 +69,7 @@ async def open_desk(
     *,
     load: bool = True,
     refusal: Refusal = nothing_refused,
+    differ: Differ = no_difference,
     foreign: TaintedWrites | None = None,
     **settings: Any,
 ) -> AsyncIterator[Desk]:
@@ -81,7 +82,7 @@ async def open_desk(
     async with open_store(home / "state", StoreSettings(), clock) as store:
         binder = Binder(reader, ("/usr/bin", "/bin"))
         ledger = ApprovalLedger(
-            store.approvals, store.decisions, clock, ApprovalSettings(**settings), binder, refusal=refusal
+            store.approvals, store.decisions, clock, ApprovalSettings(**settings), binder, differ, refusal=refusal
         )
         if load:
             await ledger.load()

@@ -26,6 +26,7 @@ from hob.guard.policy.modes import Autonomy, Mode
 from hob.store.approvals import Approval
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
+from hob.tools.editing.diffs import unified
 from tests.guard.calling import call_of
 from tests.guard.desk import Desk, open_desk, turn_of
 
@@ -117,6 +118,41 @@ async def test_a_script_that_changed_voids_the_leave(operations: Desk) -> None:
     assert (type(found), found.rule) == (Deny, "approval.void")
     script.write_text("git status\n")  # too late
     assert isinstance(await operations.verdict(call, TURN), Deny)
+
+
+async def test_a_file_that_changed_since_its_difference_was_shown_voids_the_leave(tmp_path: Path) -> None:
+    file, call = tmp_path / "work" / "a.md", call_of("write", path="a.md", content="new\n")
+
+    async def differ(_: ToolCall) -> str:
+        return unified(file.read_text() if file.exists() else None, "new\n", "a.md")
+
+    async with open_desk(tmp_path, differ=differ) as operations:
+        operations.policy_inputs.now = PolicyInput(mode=Mode.GUARDED, autonomy=Autonomy.CAUTIOUS)
+        for after, rule in (("old\n", ""), ("mine\n", "approval.void"), (None, "approval.void")):
+            file.write_text("old\n")
+            question = await operations.asked(call, TURN)
+            await operations.ledger.settle(question.id, YES, "telegram:owner")
+            file.write_text(after) if after is not None else file.unlink()
+            found = await operations.ledger.check(call, TURN, Ask("mode.write", "x"), tainted=False)
+            assert found.rule == (rule or f"approval.{question.id}")
+
+
+async def test_what_no_chat_shows_whole_is_not_approved_in_one(operations: Desk) -> None:
+    long = call_of("exec", command="cat > a.txt <<'EOF'\n" + "x\n" * 3_000 + "EOF\ngit reset --hard")
+    question = await asked(operations, long)
+    text = operations.ledger.text(question)
+    assert "│ git reset --hard\n" in text
+    assert f"approve:{question.id}" not in text
+    yes = ApprovalReply(True, question.id)
+    told = await operations.ledger.answer(yes, message(f"approve:{question.id}", channel="telegram"), (question,))
+    assert (told.outcome, "too long" in told.line) == (ApprovalOutcome.NOT_ALLOWED, True)
+    bare = await operations.ledger.answer(YES, message("yes", channel="telegram"), (question,))
+    assert bare.outcome is ApprovalOutcome.NOT_ALLOWED
+    assert isinstance(await operations.verdict(long, TURN), Ask)
+    no = await operations.ledger.answer(
+        ApprovalReply(False, question.id), message("deny", channel="telegram"), (question,)
+    )
+    assert no.outcome is ApprovalOutcome.TAKEN
 
 
 async def test_a_script_that_stayed_the_same_does_not(operations: Desk) -> None:

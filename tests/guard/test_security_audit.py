@@ -24,7 +24,7 @@ from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings, ToolRules
 
 PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "backups", "backup", "logs", "blobs",
-           "socket", "head")  # fmt: skip
+           "socket", "head", "log")  # fmt: skip
 PASSPHRASE = Secret.of("sesame open")
 
 
@@ -55,6 +55,8 @@ scanner = of("scanner", ScannerSettings)
 WRONG = {
     **{f"fs.{name}_mode": place(f"{name}.1") for name in PRIVATE},
     "fs.workspace_writable": place("workspace", 0o777),
+    "fs.identity_writable": place("identity.SOUL.md", 0o666),
+    "fs.setuid": files(setuid=("/home/me/hob/work/sh",)),
     "fs.foreign_owner": place("config", 0o600, mine=False),
     "fs.symlink": place("home", 0o777, link=True),
     "fs.home_synced": files(home="/home/me/Dropbox/hob"),
@@ -76,6 +78,8 @@ WRONG = {
     "secrets.reused": secrets(same=(("a", "b"),)),
     "model.key_in_environment": secrets(in_environment=("OPENAI_API_KEY",)),
     "model.plain_http": model(plain_http=("http://example.org/v1",)),
+    "model.key_over_http": model(plain_key=("http://192.168.1.5/v1",)),
+    "limits.absurd": SecurityFacts(limits={"spending.daily": 1e9, "admission.attachments": 10}),
     "model.secrets_told": model(secrets_action="off"),
     "model.no_limit": model(limited=False),
     "model.strangers_spend": replace(admission(dm_policy=DmPolicy.OPEN), model=ModelFacts(strangers_limited=False)),

@@ -31,13 +31,13 @@ def test_a_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_woul
         "exec", {"command": "a && b"}, reason="risky", commands=("a", "b"), directory="/work", requester="local:me"
     )
     assert "For local:me.\nIn /work." in text
-    assert text.endswith("which would run:\n│ a\n│ b")
+    assert "It would run:\n│ a\n│ b\ncommand:\n│ a && b" in text
     assert show("write", {}, reason="x", diff="-old\n+new").endswith("which would change:\n│ -old\n│ +new")
 
 
 def test_a_single_command_that_is_the_argument_is_shown_once() -> None:
-    assert "which would run" not in show("exec", {"command": "env"}, reason="x", commands=("env",))
-    assert "which would run" in show("exec", {"command": "e''nv"}, reason="x", commands=("env",))
+    assert "It would run" not in show("exec", {"command": "env"}, reason="x", commands=("env",))
+    assert "It would run" in show("exec", {"command": "e''nv"}, reason="x", commands=("env",))
 
 
 def test_what_a_question_is_about_is_one_line_of_it() -> None:
@@ -83,8 +83,22 @@ def test_what_is_cut_says_so_and_how_much() -> None:
     assert len(text) < 1300
     assert f"of {len(shown)} characters are not shown here" in text
     assert "`hob approvals show a_1` shows all" in text
-    assert "look at all of it first" in text
+    assert "It is too long to be approved in a chat" in text
     assert "not shown" not in brief(shown, ID, len(shown))
+
+
+def test_what_runs_behind_a_long_text_is_shown_first() -> None:
+    command = "cat > a.txt <<'EOF'\n" + "x\n" * 3_000 + "EOF\nrm -rf b\n"
+    text = brief(
+        show("exec", {"command": command}, reason="risky", commands=("cat >a.txt <<'x\nx…'", "rm -rf b")), ID, 800
+    )
+    assert "│ cat >a.txt <<'x⏎x…'\n│ rm -rf b\n" in text
+    assert "approve:" not in text
+
+
+def test_blanks_by_the_thousand_are_counted() -> None:
+    body = f"a{chr(9) * 5_000}b{' ' * 300}c\n\tindented"
+    assert show("t", {"body": body}, reason="x").split("\n")[2:] == ["│ a⟨5000 ⇥⟩b⟨300 ␣⟩c", "│ \tindented"]
 
 
 @given(st.text(), st.text())

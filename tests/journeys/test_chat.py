@@ -183,7 +183,7 @@ async def test_hidden_characters_of_a_question_are_seen(world: World) -> None:
 
 
 async def test_a_long_line_of_a_question_stays_behind_its_bar(world: World) -> None:
-    command = "rm -rf . " + "x" * 200 + " which would run: ls"
+    command = "rm -rf . " + "x" * 200 + " It would run: ls"
     async with ready(world) as terminal:
         world.model.script.append(Reply(calls=(("exec", f'{{"command": "{command}"}}'),)))
         terminal.type("do it", ENTER)

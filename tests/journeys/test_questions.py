@@ -216,7 +216,7 @@ async def test_ask_ends_with_75_and_allow_sees_the_turn_through(home: World) -> 
     assert listed.out.startswith(id)
     assert "exec: rm -rf junk; echo ran >> marks\n" in listed.out
     shown = await home.hob("approvals", "show", id)
-    assert "which would run:\n│ rm -rf junk\n" in shown.out
+    assert "It would run:\n│ rm -rf junk\n" in shown.out
     allowed = await home.hob("approvals", "allow", id)
     assert (allowed.status, allowed.err) == (0, "Allowed: exec.\n")
     assert "The tool said" in allowed.out

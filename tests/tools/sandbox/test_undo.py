@@ -57,6 +57,17 @@ def picture(tree: Path) -> dict[str, tuple[int, object]]:
     return seen
 
 
+def test_snapshots_are_their_owners_alone_whatever_the_umask_says(tmp_path: Path, tree: Path) -> None:
+    former = os.umask(0)
+    try:
+        Snapshots(tmp_path / "tools" / "snapshots", SystemClock()).take(tree)
+    finally:
+        os.umask(former)
+    kept = [tmp_path / "tools" / "snapshots", *(tmp_path / "tools" / "snapshots").rglob("*")]
+    assert len(kept) > 5
+    assert [path for path in kept if path.stat().st_mode & 0o077] == []
+
+
 def test_nothing_changed_is_the_same_snapshot(snapshots: Snapshots, tree: Path) -> None:
     assert around(snapshots, tree, lambda: None) == ()
 

@@ -8,6 +8,9 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -23,6 +26,7 @@ from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.audit.security.check import Tightening
 from hob.guard.audit.security.facts import (
+    SENSIBLE,
     FileFacts,
     GatewayFacts,
     ModelFacts,
@@ -42,11 +46,13 @@ from hob.providers.settings import ModelSettings
 from hob.store.audit.audit import HEAD_FILE
 from hob.store.database.database import NAME
 from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace.bootstrap import NAMES
 from hob.workspace.settings import WorkspaceSettings
 
 S = TypeVar("S")
 _HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "cookie"})
 _DAY = 86_400.0
+_MOST_FILES = 100_000  # of the workspace, that are looked at
 
 
 def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
@@ -62,12 +68,22 @@ def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
         approvals=_section(config, ApprovalSettings),
         admission=_section(config, AdmissionSettings),
         scanner=_section(config, ScannerSettings),
+        limits=_limits(config),
     )
 
 
 def _section(config: Config, section: type[S]) -> S:
     """The settings of this class; as they come where this Hob does not load them."""
     return config[section] if section in config.sections.values() else section()
+
+
+def _limits(config: Config) -> Mapping[str, float]:
+    found: dict[str, float | None] = {}
+    for key in SENSIBLE:
+        section, _, path = key.partition(".")
+        if section in config.sections:
+            found[key] = attrgetter(path)(config[config.sections[section]])
+    return {key: value for key, value in found.items() if value is not None}
 
 
 # Files
@@ -87,6 +103,7 @@ def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[st
         user_home=os.path.realpath(environ.get("HOME") or Path.home()),
         root=os.geteuid() == 0,
         parent_open=_is_open(home.parent),
+        setuid=tuple(_setuid(workspace)),
         repository=next((str(up) for up in home.parents if (up / ".git").exists()), ""),
         backup_days=days if (home / NAME).exists() else 0.0,
     )
@@ -99,6 +116,8 @@ def _places(config: Config, secrets: Mapping[str, Secret], backups: list[Path]) 
     yield from (("blobs", home / "blobs"), ("socket", home / "hob.sock"), ("head", home / HEAD_FILE))
     yield from ((f"database.{side}", home / f"{NAME}{side}") for side in ("", "-wal", "-shm"))
     yield from ((f"backup.{number}", file) for number, file in enumerate(backups))
+    yield from ((f"identity.{name}", config[WorkspaceSettings].path / name) for name in NAMES)
+    yield from ((f"log.{number}", file) for number, file in enumerate(sorted((home / "logs").glob("*"))))
     if (home / "secrets").is_dir():
         yield from ((f"secret.{number}", file) for number, file in enumerate(sorted((home / "secrets").iterdir())))
     files = sorted(secret.reference[5:] for secret in secrets.values() if secret.reference.startswith("file:"))
@@ -112,6 +131,16 @@ def _look(path: Path) -> PlaceFacts | None:
         return None
     mine = found.st_uid in {os.geteuid(), 0}
     return PlaceFacts(str(path), stat.S_IMODE(found.st_mode), mine, stat.S_ISLNK(found.st_mode))
+
+
+def _setuid(folder: Path) -> Iterator[str]:
+    """Files here with the bits that lend rights, of the first so many."""
+    files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
+    for file in islice(files, _MOST_FILES):
+        with suppress(OSError):
+            found = file.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):
+                yield str(file)
 
 
 def _is_open(folder: Path) -> bool:
@@ -197,9 +226,11 @@ def _model(config: Config, environ: Mapping[str, str]) -> ModelFacts:
     spending = config[SpendingSettings]
     strangers = spending.senders.stranger
     connected = Choice(config[ModelSettings], environ, is_reachable=lambda _: False).connected()
-    addresses = {each.base_url for each in connected if each.base_url.startswith("http://")}
+    plain = [each for each in connected if each.base_url.startswith("http://") and not is_loopback(each.base_url)]
+    near = {_without_login(each.base_url): any(each.keys) for each in plain if is_private(each.base_url)}
     return ModelFacts(
-        plain_http=tuple(sorted(_without_login(url) for url in addresses if not (is_loopback(url) or is_private(url)))),
+        plain_http=tuple(sorted({_without_login(each.base_url) for each in plain}.difference(near))),
+        plain_key=tuple(sorted(url for url, has_key in near.items() if has_key)),
         secrets_action=config[PromptGuardSettings].secrets.value,
         limited=(spending.daily, spending.monthly) != (None, None),
         strangers_limited=(strangers.daily, strangers.monthly, spending.daily, spending.monthly) != (None,) * 4,

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -29,10 +30,17 @@ READ_BYTES = 256 * 1024
 """What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
 
 
+class Refused(Exception):
+    """A request's head that is not taken. The text says why."""
+
+
 class Limited(HttpToolsProtocol):
     """The server's protocol with limits that hold before a request is known, and so before its token is."""
 
     _head_bytes = 0
+    _head_size = 0
+    _host: bytes | None = None
+    _wrong = ""
     _in_head = True
     _no_room = False
     _deadline: asyncio.TimerHandle | None = None
@@ -61,16 +69,41 @@ class Limited(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Bytes that are no request are answered as everything is that cannot be understood."""
-        body = json.dumps(Failure("invalid_request", msg).view()).encode()
+        body = json.dumps(Failure("invalid_request", self._wrong or msg).view()).encode()
         head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
         self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
         self.transport.close()
 
     def on_message_begin(self) -> None:
         self._expect()
+        self._host, self._head_size = None, 0
         super().on_message_begin()
 
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(name, value)
+        if name.lower() == b"host":
+            if self._host is not None:
+                self._refuse("a request has one Host header")
+            self._host = value.strip()
+        super().on_header(name, value)
+
+    def _count(self, *parts: bytes) -> None:
+        self._head_size += sum(map(len, parts))
+        if self._head_size > MOST_HEAD_BYTES:
+            self._refuse(f"address and headers of a request have at most {MOST_HEAD_BYTES:,} bytes")
+
+    def _refuse(self, why: str) -> None:
+        """The parser ends the request, which `send_400_response` answers."""
+        self._wrong = why
+        raise Refused(why)
+
     def on_headers_complete(self) -> None:
+        if not self.url.startswith((b"/", b"*")) and urlsplit(self.url).netloc.lower() != (self._host or b"").lower():
+            self._refuse("the address names another host than the Host header does")  # RFC 9112, 3.2.2
         self._in_head = False
         self._expect_nothing()
         usual = self.app

@@ -20,7 +20,7 @@ from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
 from hob.guard.approvals.binding import Binder, requester_of
-from hob.guard.approvals.question_text import brief, show, visible
+from hob.guard.approvals.question_text import TOO_LONG, brief, is_outdated, show, visible
 from hob.guard.audit.entries import of_approval
 from hob.guard.policy.policy import may_be_granted
 from hob.guard.policy.rule_names import sentence_of
@@ -199,7 +199,13 @@ class ApprovalLedger:
         if why:
             line = in_language(why, self._language)
             return Answered(ApprovalOutcome.UNCLEAR if answer.id is None else ApprovalOutcome.NOT_ALLOWED, line=line)
+        if answer.allowed and (asked := await self._approvals.find(id)) is not None and self._is_cut(asked):
+            return Answered(ApprovalOutcome.NOT_ALLOWED, asked, in_language(because(TOO_LONG, id=id), self._language))
         return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
+
+    def _is_cut(self, approval: Approval) -> bool:
+        """Whether a chat shows less than all of the question."""
+        return approval.state is ApprovalState.OPEN and len(approval.shown) > self._settings.shown
 
     async def settle(self, id: ApprovalId, answer: ApprovalReply, by: str) -> Answered:
         """Answer a question as the owner, who is known already: from the command line, a button. Raises StoreErrors."""
@@ -254,6 +260,8 @@ class ApprovalLedger:
         changed = _changed(approval.bound, await self._binder.bind(call))
         if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
             changed = "it was given for somebody else"
+        if not changed and is_outdated(approval.shown, await self._differ(call)):
+            changed = "a file has changed since the difference was shown"
         self._ends.pop(approval.id, None)
         if changed:
             await self._void(approval.id, changed)

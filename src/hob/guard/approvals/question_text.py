@@ -1,8 +1,8 @@
 """What the owner is shown of a call before answering: exactly what would be done, and nothing that only looks so.
 
 Every line that comes from the call stands behind a bar, so that no text in it can pass for a line of Hob's. Characters
-that do not print, turn the direction of writing or look like nothing are written out. What is too long is cut with the
-number of characters that are missing, never silently.
+that do not print, turn the direction of writing or look like nothing are written out, and so are long runs of blanks.
+What is too long is cut with the number of characters that are missing, never silently, and no chat takes a yes to it.
 """
 
 import json
@@ -19,6 +19,11 @@ _BAR = "│ "
 _PLAIN = frozenset("\n\t")
 _DIFF = "which would change:"
 _DIFFS = frozenset({_DIFF, say("de", _DIFF)})
+_RUNS = "It would run:"
+_RUN_LINES = frozenset({_RUNS, say("de", _RUNS)})
+TOO_LONG = "It is too long to be approved in a chat; `hob approvals show {id}`, then `hob approvals allow {id}`."
+_SIGNS = {" ": "␣", "\t": "⇥"}
+_BLANKS = re.compile(r"\t{9,}|[ \t]{81,}")
 _SUBJECTS = ("command", "path", "patch", "to", "url", "key", "name", "text")
 _WHOLE = re.compile(rf"{_BAR}(.*\S.*)")
 _IN_PATCH = re.compile(rf"{_BAR}(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )(.+)")
@@ -46,13 +51,13 @@ def show(
         lines.append(say(language, "For {who}.", who=visible(requester)))
     if directory:
         lines.append(say(language, "In {directory}.", directory=visible(directory)))
+    if commands and not _is_argument(commands, arguments):  # before a text that may be as long as it likes
+        lines += [say(language, _RUNS), *(_BAR + _spaced(visible(command)) for command in commands)]
     if isinstance(arguments, str):
         lines += [say(language, "arguments:"), *_barred(arguments)]
     else:
         for name, value in arguments.items():
             lines += _argument(name, value, language)
-    if commands and not _is_argument(commands, arguments):
-        lines += [say(language, "which would run:"), *(line for command in commands for line in _barred(command))]
     if diff:
         lines += [say(language, _DIFF), *_barred(diff.removesuffix("\n"))]
     return "\n".join(lines)
@@ -70,7 +75,9 @@ def subject_of(shown: str) -> str:
     for line in shown.split("\n")[1:]:
         if line in _DIFFS:
             break
-        if not line.startswith(_BAR):
+        if line in _RUN_LINES:
+            name = ""
+        elif not line.startswith(_BAR):
             name = line.partition(" (")[0].removesuffix(":")
         elif name and (found := _IN_PATCH.match(line) if name == "patch" else _WHOLE.match(line)):
             arguments.setdefault(name, found[1])
@@ -80,6 +87,11 @@ def subject_of(shown: str) -> str:
 def shows_change(shown: str, diff: str) -> bool:
     """Whether a question as `show` gives it shows exactly this change."""
     return bool(diff) and shown.endswith("\n".join(("", *_barred(diff.removesuffix("\n")))))
+
+
+def is_outdated(shown: str, diff: str) -> bool:
+    """Whether what a call would change now is not what a question as `show` gives it shows, be it nothing."""
+    return not shows_change(shown, diff) if diff else not _DIFFS.isdisjoint(shown.split("\n"))
 
 
 def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
@@ -95,7 +107,7 @@ def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
         all=str(len(shown)),
         id=id,
     )
-    how = say(language, "Answer with approve:{id} or deny:{id}; look at all of it first.", id=id)
+    how = say(language, TOO_LONG, id=id)
     return f"{shown[:head]}\n{cut}\n{_BAR}{shown[-tail:]}\n{how}"
 
 
@@ -112,7 +124,7 @@ def _argument(name: str, value: Any, language: str) -> Iterable[str]:
         other = visible(ascii_form(bare)) if "." in bare and " " not in bare else ""
         yield f"{shown}:"
         told = f"   ({say(language, 'that is {name}', name=other)})" if other else ""
-        yield f"{_BAR}{visible(text)}{told}"
+        yield f"{_BAR}{_spaced(visible(text))}{told}"
         return
     yield say(language, "{name} ({count} characters):", name=shown, count=str(len(text)))
     yield from _barred(text)
@@ -121,7 +133,12 @@ def _argument(name: str, value: Any, language: str) -> Iterable[str]:
 def _barred(text: str) -> Iterable[str]:
     # only "\n" divides lines: what else terminals and chats take for a line's end is written out
     for line in text.split("\n"):
-        yield _BAR + "".join(char if _seen(char) or char == "\t" else _written(char) for char in line)
+        yield _BAR + _spaced("".join(char if _seen(char) or char == "\t" else _written(char) for char in line))
+
+
+def _spaced(line: str) -> str:
+    """The line without blanks that would push the rest of it out of sight."""
+    return _BLANKS.sub(lambda run: f"⟨{len(run[0])} {''.join(_SIGNS[each] for each in sorted(set(run[0])))}⟩", line)
 
 
 def _seen(char: str) -> bool:

@@ -7,14 +7,11 @@ OF_QUESTIONS: Mapping[str, str] = {
     "For {who}.": "Für {who}.",
     "In {directory}.": "In {directory}.",
     "arguments:": "Argumente:",
-    "which would run:": "was dann liefe:",
+    "It would run:": "Ausgeführt würde:",
     "which would change:": "was sich dann änderte:",
     "{name} ({count} characters):": "{name} ({count} Zeichen):",
     "that is {name}": "das ist {name}",
     "Answer with approve:{id} or deny:{id}.": "Antworte mit approve:{id} oder deny:{id}.",
-    "Answer with approve:{id} or deny:{id}; look at all of it first.": (
-        "Antworte mit approve:{id} oder deny:{id}; sieh dir vorher alles an."
-    ),
     "[… {left} of {all} characters are not shown here; `hob approvals show {id}` shows all …]": (
         "[… {left} von {all} Zeichen stehen hier nicht; `hob approvals show {id}` zeigt alle …]"
     ),
@@ -35,6 +32,9 @@ OF_ANSWERS: Mapping[str, str] = {
     ),
     "Say which question you mean: approve:ID or deny:ID; `hob approvals` lists those that are open.": (
         "Sag, welche Frage du meinst: approve:ID oder deny:ID; `hob approvals` zählt die offenen auf."
+    ),
+    "It is too long to be approved in a chat; `hob approvals show {id}`, then `hob approvals allow {id}`.": (
+        "Das ist zu lang, um es im Chat zu erlauben; `hob approvals show {id}`, dann `hob approvals allow {id}`."
     ),
     "{id} was answered with yes already.": "{id} wurde schon mit Ja beantwortet.",
     "{id} was answered with no already.": "{id} wurde schon mit Nein beantwortet.",

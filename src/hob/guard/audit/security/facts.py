@@ -7,6 +7,22 @@ from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 
+SENSIBLE: Mapping[str, float] = {
+    "spending.daily": 1_000,
+    "spending.monthly": 10_000,
+    "spending.per_session": 10_000,
+    "spending.per_turn": 500,
+    "agent.run_seconds": 7 * 86_400,
+    "admission.attachments": 1_000,
+    "admission.attachment_bytes": 1 << 30,
+    "admission.limits.per_minute": 600,
+    "gateway.body_bytes": 1 << 30,
+    "sandbox.processes": 100_000,
+    "sandbox.open_files": 1_000_000,
+    "sandbox.output_mib": 16_384,
+}
+"""Limits, each with the most that still is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlaceFacts:
@@ -31,6 +47,8 @@ class FileFacts:
     """Whether others may rename what lies beside the home."""
     repository: str = ""
     """The Git work tree the home lies in."""
+    setuid: tuple[str, ...] = ()
+    """Programs in the workspace that run as whoever owns them, whoever starts them."""
     backup_days: float | None = 0.0
     """Age of the newest backup; None where there is none and something to lose."""
 
@@ -67,6 +85,8 @@ class ModelFacts:
 
     plain_http: tuple[str, ...] = ()
     """Addresses of servers elsewhere without TLS."""
+    plain_key: tuple[str, ...] = ()
+    """Addresses in the private network that are sent a key without TLS."""
     secrets_action: str = "redact"
     limited: bool = True
     strangers_limited: bool = True
@@ -103,3 +123,5 @@ class SecurityFacts:
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     scanner: ScannerSettings = field(default_factory=ScannerSettings)
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """The limits of `SENSIBLE`, by their keys, as they are set."""

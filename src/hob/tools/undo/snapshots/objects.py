@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
+from io import BufferedRandom
 from pathlib import Path
 
 _PIECE = 1024 * 1024
@@ -38,7 +39,8 @@ class Objects:
         name = hashlib.sha256(data).hexdigest()
         if not self._has(name):
             temporary = self._temporary()
-            temporary.write_bytes(data)
+            with create_private(temporary) as file:
+                file.write(data)
             self._settle(temporary, name)
         return name
 
@@ -78,7 +80,7 @@ class Objects:
 
     def _keep_large(self, fd: int) -> str:
         temporary = self._temporary()
-        with temporary.open("w+b") as file:
+        with create_private(temporary) as file:
             try:
                 fcntl.ioctl(file, _CLONE, fd)  # takes no room on the disk, where the file system can do it
             except OSError:
@@ -109,6 +111,11 @@ class Objects:
 
     def _path(self, name: str) -> Path:
         return self._folder / name[:2] / name[2:]
+
+
+def create_private(path: Path) -> BufferedRandom:
+    """An empty file of its owner's alone, to be written and read. Raises OSError."""
+    return open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w+b")  # noqa: PTH123 - a descriptor
 
 
 def _write_all(fd: int, data: bytes) -> None:

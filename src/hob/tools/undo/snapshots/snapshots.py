@@ -17,7 +17,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
-from hob.tools.undo.snapshots.objects import Objects
+from hob.tools.undo.snapshots.objects import Objects, create_private
 from hob.tools.undo.snapshots.restore import Restored, Restoring
 from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
 
@@ -34,6 +34,7 @@ class Snapshots:
         self._bounds = bounds or SnapshotLimits()
         for part in ("objects", "trees"):
             (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)  # parents are made as the umask says
         self._objects = Objects(folder / "objects")
         self._last: dict[Path, Snapshot] = {}
         self._lock = Lock()
@@ -145,7 +146,8 @@ class Snapshots:
         }
         for name, text in ((f"{snapshot.id}.json", json.dumps(content)), ("latest", snapshot.id)):
             temporary = home / f"{name}.new"
-            temporary.write_text(text, "utf-8")
+            with create_private(temporary) as file:
+                file.write(text.encode())
             temporary.replace(home / name)
 
 

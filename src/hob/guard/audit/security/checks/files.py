@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from hob.guard.audit.security.check import Found, SecurityCheck, Severity, open_places, places_of, when
+from hob.guard.audit.security.check import Found, SecurityCheck, Severity, Tightening, open_places, places_of, when
 from hob.guard.audit.security.facts import SecurityFacts
 
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "owncloud",
@@ -49,12 +49,22 @@ FILES: tuple[SecurityCheck, ...] = (
     _private("backups", "the folder of backups", Severity.WARN),
     _private("backup", "a backup: every conversation is in it", Severity.WARN),
     _private("logs", "the logs", Severity.WARN),
+    _private("log", "a log", Severity.WARN),
     _private("blobs", "attachments and long outputs", Severity.WARN),
     _private("socket", "the socket: whoever reaches it is you", Severity.CRITICAL),
     _private("head", "the head of the audit log", Severity.WARN),
     SecurityCheck(
         "fs.workspace_writable", Severity.CRITICAL, "others may write what Hob takes for its instructions",
         "run `hob security audit --fix`", lambda facts: open_places(facts, "workspace", _WRITE),
+    ),
+    SecurityCheck(
+        "fs.identity_writable", Severity.CRITICAL, "others may write this file, which Hob takes for its instructions",
+        "run `hob security audit --fix`", lambda facts: open_places(facts, "identity", _WRITE),
+    ),
+    SecurityCheck(
+        "fs.setuid", Severity.CRITICAL, "this runs with its owner's rights, whoever starts it",
+        "run `hob security audit --fix`, and find out where it came from",
+        lambda facts: [Tightening(path, 0o6000) for path in facts.files.setuid],
     ),
     SecurityCheck(
         "fs.foreign_owner", Severity.CRITICAL, "this belongs to another user, who may change it at will",

@@ -3,7 +3,7 @@
 from ipaddress import ip_address
 
 from hob.guard.audit.security.check import SecurityCheck, Severity, when
-from hob.guard.audit.security.facts import SecurityFacts
+from hob.guard.audit.security.facts import SENSIBLE, SecurityFacts
 
 _LEAST_TOKEN = 24
 _LEAST_SIGNS = 10
@@ -83,6 +83,10 @@ SECRETS: tuple[SecurityCheck, ...] = (
         "use https://", lambda facts: facts.model.plain_http,
     ),
     SecurityCheck(
+        "model.key_over_http", Severity.WARN, "a model's key goes through your network without TLS",
+        "use https://, or a server that needs no key", lambda facts: facts.model.plain_key,
+    ),
+    SecurityCheck(
         "model.secrets_told", Severity.WARN, "keys and passwords in messages go to models as they are",
         "set prompt_guard.secrets to redact, local or block",
         lambda facts: when(facts.model.secrets_action in {"off", "warn"}, facts.model.secrets_action),
@@ -90,6 +94,10 @@ SECRETS: tuple[SecurityCheck, ...] = (
     SecurityCheck(
         "model.no_limit", Severity.INFO, "nothing limits what may be spent in a day or a month",
         "set spending.daily or spending.monthly", lambda facts: when(not facts.model.limited),
+    ),
+    SecurityCheck(
+        "limits.absurd", Severity.WARN, "the limit is so high that it stops nothing", "set it to what you would accept",
+        lambda facts: [f"{key} = {value:g}" for key, value in facts.limits.items() if value > SENSIBLE[key]],
     ),
     SecurityCheck(
         "model.strangers_spend", Severity.WARN, "strangers may write, and nothing limits what they spend",
