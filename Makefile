@@ -1,16 +1,30 @@
 # Everything a newcomer needs: `make run` talks to Hob, `make test` shows that it works.
 # With uv the locked versions are installed, without it pip takes the newest allowed ones.
 
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+	$$p -c '$(NEW_ENOUGH)' 2>/dev/null && { echo $$p; break; }; done)
 UV := $(shell command -v uv 2>/dev/null)
 SEED ?= $(shell date +%s)
 WORKERS ?= auto
+BIN ?= $(HOME)/.local/bin
 
-.PHONY: run test test-full check format bench docs names clean
+.PHONY: run link test test-full check format bench docs names clean
 
 run: .venv/ready
+	@command -v hob >/dev/null || \
+		echo "Hob is .venv/bin/hob here. To call it hob, as its hints do: make link" >&2
+	@test -t 0 || test -p /dev/stdin || { \
+		echo 'A chat needs a terminal; without one: .venv/bin/hob ask "..."' >&2; exit 2; }
 	@.venv/bin/hob
+
+link: .venv/ready
+	@test ! -e $(BIN)/hob || test "$$(readlink $(BIN)/hob)" = "$(CURDIR)/.venv/bin/hob" || { \
+		echo "$(BIN)/hob is another program; name another folder: make link BIN=FOLDER"; exit 1; }
+	@mkdir -p $(BIN)
+	@ln -sf "$(CURDIR)/.venv/bin/hob" $(BIN)/hob
+	@case ":$$PATH:" in *":$(BIN):"*) echo "hob is now $(BIN)/hob";; \
+		*) echo "hob is now $(BIN)/hob, which is not on your path yet: export PATH=\"$(BIN):\$$PATH\"";; esac
 
 test: check
 	@echo "seed $(SEED)"
@@ -45,8 +59,9 @@ clean:
 .venv/ready: pyproject.toml uv.lock
 	@echo "Setting up Hob in .venv ..."
 ifeq ($(UV),)
-	@test -n "$(PYTHON)" || { echo "Hob needs Python 3.11 or newer: install it, or name it with make PYTHON=..."; exit 1; }
-	@test -x .venv/bin/python || $(PYTHON) -m venv --without-pip .venv
+	@"$(PYTHON)" -c '$(NEW_ENOUGH)' 2>/dev/null || { \
+		echo "Hob needs Python 3.11 or newer: install it, or name it with make PYTHON=..."; exit 1; }
+	@.venv/bin/python -c '$(NEW_ENOUGH)' 2>/dev/null || "$(PYTHON)" -m venv --clear --without-pip .venv
 	@pip="$(PYTHON) -m pip --python .venv/bin/python"; `# a pip that is there serves: to put one in takes a third` \
 	$$pip --version >/dev/null 2>&1 || { pip=".venv/bin/python -m pip"; $$pip --version >/dev/null 2>&1 || \
 		.venv/bin/python -m ensurepip >/dev/null || { \

@@ -19,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
+from answers import answers_of
 from live_page import live
 from markdown import cell, doc, fenced, field_table, signature
 from openapi import openapi
@@ -325,7 +326,7 @@ def api() -> str:
     ]
     shown: list[Any] = []
     for endpoint in ENDPOINTS:
-        for _, answer in endpoint.answers:
+        for _, answer in answers_of(endpoint.method, endpoint.path):
             lines += _answer_table(answer, shown)
     lines += [
         "### `POST /chat`",
@@ -415,7 +416,7 @@ def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
         yield from ("| header | meaning |", "|---|---|")
         yield from (f"| `{name}` | {meaning} |" for name, meaning in endpoint.headers)
         yield ""
-    answers = ", ".join(f"{status}{_named(answer)}" for status, answer in endpoint.answers)
+    answers = ", ".join(f"{status}{_named(answer)}" for status, answer in answers_of(endpoint.method, endpoint.path))
     codes = ", ".join(f"`{code}`" for code in endpoint.errors)
     yield f"Answers {answers}{f'; may fail with {codes}' if codes else ''}."
     yield ""

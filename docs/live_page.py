@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import answers
+from answers import MESSAGES
 from markdown import cell
 
 from hob.gateway.http.fields import Field, fields_of
 from hob.gateway.http.listener import PING_SECONDS
 from hob.gateway.live import connected, connection, frames
-from hob.gateway.live.answers import MESSAGES
 from hob.gateway.live.kinds import MessageKind
 from hob.gateway.live.table import CLOSES, KINDS
-from hob.gateway.routes import answers
 
 
 def live(
@@ -49,7 +49,7 @@ def live(
         "More fields, and more types, may come: ignore those that you do not know.",
         "",
     ]
-    shown = [each for each in vars(answers).values() if isinstance(each, type)]
+    shown = [each for each in vars(answers).values() if isinstance(each, type) and not _is_live(each)]
     for answer, _ in MESSAGES.values():
         if answer not in shown and answer.__annotations__:
             lines += answer_table(answer, shown)
@@ -118,9 +118,14 @@ _SAMPLES: dict[str, dict[str, Any]] = {
 }
 
 
+def _is_live(answer: Any) -> bool:
+    """Whether it is a message of `/ws` alone, and no route's answer."""
+    return any(answer is each for each, _ in MESSAGES.values()) and answer.__name__.endswith("Message")
+
+
 def _fields(answer: Any, words: Callable[[Any], str]) -> str:
     """A link to its table, here or on the API's page."""
     if not answer.__annotations__:
         return ""
-    page = "api.md" if answer.__module__ == answers.__name__ else ""
+    page = "" if _is_live(answer) else "api.md"
     return f"[{words(answer).lower()}]({page}#{words(answer).lower().replace(' ', '-')})"

@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from answers import MESSAGES
 from openapi import openapi
 from usage import functions, options_of
 from wording import EVENTS, REASONS
@@ -32,7 +33,6 @@ from hob.core import states, steps
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS
 from hob.gateway.http.fields import choices_of, fields_of
-from hob.gateway.live.answers import MESSAGES
 from hob.gateway.live.table import CLOSES, KINDS
 from hob.gateway.routes.table import ENDPOINTS
 from hob.guard.policy.rule_names import RULES

@@ -10,13 +10,19 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from answers import ChatAnswer, Completion, Failed, ResponseAnswer, answers_of, failure_of
+
 from hob import __version__
+from hob.gateway.chat.inbound import ChatRequest
 from hob.gateway.http.endpoint import JSON, Endpoint
 from hob.gateway.http.failures import BUSY, STATUS
-from hob.gateway.http.fields import Field, choices_of, fields_of
-from hob.gateway.openai.answers import Completion, ResponseAnswer
-from hob.gateway.routes.answers import ChatAnswer, FailedAnswer
+from hob.gateway.http.fields import MOST, Field, choices_of, fields_of
 
+_PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad\\u2028\\u2029]*$"
+"""What both ECMA's and Python's expressions can say of it; the rest of what no screen shows is refused as well."""
+_TEXT = {"type": "string", "pattern": r"\S"}
+_SAID = {"message": _TEXT, "quoted": _TEXT, "attachments": {"type": "array", "minItems": 1}}
+"""One of these is what a message consists of."""
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _EVERYWHERE = (
     "invalid_request",
@@ -149,6 +155,9 @@ def _of_dataclass(cls: Any, schemas: dict[str, Any], *, closed: bool = True) -> 
         "description": inspect.getdoc(cls) or "",
         "properties": {each.name: _or_null(each, _of_field(each, schemas)) for each in declared},
     }
+    if cls is ChatRequest:
+        one = [{"required": [name], "properties": {name: said}} for name, said in _SAID.items()]
+        schema["allOf"] = [{"anyOf": one}]
     if required := [each.name for each in declared if each.required]:
         schema["required"] = required
     if closed:
@@ -173,12 +182,14 @@ def _of_field(field: Field, schemas: dict[str, Any]) -> dict[str, Any]:
     schema = _of_kind(kind, schemas)
     if bounds.doc:
         schema["description"] = bounds.doc
-    if bounds.at_least is not None:
-        schema["minimum"] = bounds.at_least
-    if bounds.at_most is not None:
-        schema["maximum"] = bounds.at_most
+    if kind in (int, float):
+        low, high = bounds.at_least, bounds.at_most
+        schema |= {"minimum": -MOST if low is None else low, "maximum": MOST if high is None else high}
     if bounds.characters is not None:
-        schema |= {"minLength": bounds.characters[0], "maxLength": bounds.characters[1]}
+        least, most = bounds.characters
+        schema |= {"minLength": least, "maxLength": most, "pattern": _PRINTABLE}
+    if bounds.only is not None:
+        schema["enum"] = [*bounds.only, None]
     if bounds.one_of:
         schema["enum"] = list(bounds.one_of)
     if not field.required and field.default not in (None, ()):
@@ -227,15 +238,16 @@ def _ref(cls: type) -> dict[str, Any]:
 
 def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for status, kind in endpoint.answers:
+    for status, kind in answers_of(endpoint.method, endpoint.path):
         content = {media: {"schema": _of_kind(kind, schemas) if media == JSON else {}} for media in endpoint.media}
         found[str(status)] = {"description": _REASONS.get(status, "Not now."), "content": content}
         if status == 202 and kind in _WAITS:
             found["202"]["headers"] = {name: {"schema": {"type": "string"}} for name in _WAITS[kind]}
+    failed = failure_of(endpoint.path)
     for status, codes in codes_of(endpoint).items():
-        schema = _of_answer(endpoint.failed, schemas)
+        schema = _of_answer(failed, schemas)
         told = "Nothing was done: " + ", ".join(f"`{code}`" for code in codes) + "." if codes else ""
-        if status in endpoint.failures and endpoint.failed is not FailedAnswer:
+        if status in endpoint.failures and failed is not Failed:
             told = f"{told} Or it was accepted, and has failed.".strip()
         elif status in endpoint.failures:
             told = f"{told} Or it was accepted, has an `id`, and has failed.".strip()

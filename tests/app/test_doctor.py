@@ -47,6 +47,7 @@ def home(tmp_path: Path) -> Path:
     make_home(made)
     (made / "config.toml").write_text("[gateway]\nport = 0\n")
     (made / "config.toml").chmod(0o600)
+    (tmp_path / "hob" / "work").mkdir(parents=True)
     asyncio.run(keep_something(made))
     return made
 
@@ -185,13 +186,14 @@ def test_a_secret_that_leads_nowhere_is_told_without_its_value(home: Path) -> No
 
 
 def test_a_workspace_that_is_a_file_is_told(home: Path) -> None:
+    (home.parent / "hob" / "work").rmdir()
+    (home.parent / "hob").rmdir()
     (home.parent / "hob").touch()
     assert one(home, "workspace.unusable").where == str(home.parent / "hob")
 
 
 def test_a_changed_identity_file_is_told_with_the_command(home: Path) -> None:
     workspace = home.parent / "hob"
-    workspace.mkdir(mode=0o700)
     (workspace / "SOUL.md").write_text("Be kind.")
     assert found(home, "identity.unaccepted") == []  # nothing was accepted yet: the first start does
     find_files(home, workspace)
@@ -577,3 +579,14 @@ def test_every_check_has_a_name_of_its_own_and_a_question() -> None:
     assert len(set(names)) == len(names)
     assert all(check.question.endswith("?") for check in CHECKS)
     assert hob.__version__
+
+
+def test_workspace_that_is_gone_is_told(home: Path) -> None:
+    """It was made anew from templates at the next start, and nothing said that the old one was missing."""
+    workspace = home.parent / "hob"
+    assert found(home, "workspace.unusable") == []
+    (workspace / "work").rmdir()
+    assert one(home, "workspace.unusable").where == str(workspace / "work")
+    workspace.rmdir()
+    gone = one(home, "workspace.unusable")
+    assert (gone.severity, gone.where) == (Severity.CRITICAL, str(workspace))

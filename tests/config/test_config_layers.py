@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hob.config.loading import Config, load_config
 from hob.config.problems import ConfigInvalid, Layer, UnknownKey
 from hob.core.settings import Secret, setting
+from hob.providers.settings import ModelSettings
 
 
 class Colour(StrEnum):
@@ -322,3 +323,15 @@ def test_no_text_of_a_variable_does_worse_than_being_refused(tmp_path: Path, env
         assert 0 <= web.port <= 65535
         assert set(web.names) <= {"x", "y", "z"}
         assert all(isinstance(each, str) for each in web.headers.values())
+
+
+def test_what_the_how_tos_export_for_clients_is_no_setting(tmp_path: Path) -> None:
+    assert load(tmp_path, environ={"HOB_TOKEN": "t", "HOB_URL": "http://127.0.0.1:1"}).warnings == ()
+
+
+def test_a_broken_rule_names_the_variable_whose_value_broke_it(tmp_path: Path) -> None:
+    """The line of the file was blamed, where the value did not stand."""
+    (tmp_path / "config.toml").write_text("[model]\nname = 'fake-1'\n")
+    with pytest.raises(ConfigInvalid) as refused:
+        load_config({"model": ModelSettings}, home=tmp_path, environ={"HOB_MODEL_BASE_URL": "no address/"})
+    assert [str(problem.place) for problem in refused.value.problems] == ["HOB_MODEL_BASE_URL"]

@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from docs.answers import MESSAGES
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.listener import serve
 from hob.gateway.http.sockets import bind_tcp
-from hob.gateway.live.answers import MESSAGES
 from tests.gateway.conftest import TOKEN, Machine
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,9 @@ async def test_a_message_is_answered(hob: Machine) -> None:
     assert len(body["trace_id"]) == 32
 
 
-async def test_a_message_stands_in_the_body_and_not_in_the_address(hob: Machine) -> None:
-    for body in (None, {"message": "hi"}):
-        refused = await hob.tcp.post("/chat", params={"message": "hi"}, json=body)
+async def test_a_message_stands_in_the_body_or_in_the_address(hob: Machine) -> None:
+    for params, body in (({"message": "hi", "model": "x"}, None), ({"message": "hi"}, {"message": "hi"})):
+        refused = await hob.tcp.post("/chat", params=params, json=body)
         assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_request")
         assert "JSON body" in refused.json()["error"]["message"]
     assert hob.model.requests == []
@@ -292,3 +293,21 @@ async def test_who_waits_for_an_answer_is_told_at_once_that_the_database_is_dama
             assert "page 7 is torn" in response.json()["error"]["message"]
         health = await hob.tcp.get("/health")
         assert (health.status_code, "page 7" in health.json()["problem"]) == (503, True)
+
+
+async def test_message_in_the_address_is_answered_as_text_and_marked_as_deprecated(
+    hob: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """So call the clients of the assistant that Hob follows; nothing of it may be in a log."""
+    caplog.set_level(logging.DEBUG)
+    said = await hob.tcp.post("/chat?message=a%20s3cret-word&session=old")
+    assert (said.status_code, said.headers["content-type"].partition(";")[0]) == (200, "text/plain")
+    assert said.text.startswith("You said: a s3cret-word")
+    assert said.headers["deprecation"].startswith("@")
+    asked = await hob.tcp.post("/chat?message=again&session=old", headers={"accept": "application/json"})
+    assert (asked.json()["session"], asked.headers["deprecation"]) == ("api:old", said.headers["deprecation"])
+    own = [record.getMessage() for record in caplog.records if not record.name.startswith("httpx")]
+    assert not [text for text in own if "s3cret" in text]
+    assert (await hob.tcp.post("/chat?message=x&wait=1")).status_code == 400
+    assert (await hob.tcp.post("/chat?message=x", json={"message": "y"})).status_code == 400
+    assert "deprecation" not in (await hob.tcp.post("/chat", json={"message": "hi"})).headers

@@ -95,3 +95,19 @@ def test_the_unix_socket_is_its_owners_alone(tmp_path: Path) -> None:
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
     finally:
         os.umask(before)
+
+
+@pytest.mark.parametrize("local", [False, True])
+async def test_every_answer_has_an_id_and_keeps_the_callers(hob: Machine, local: bool) -> None:
+    client = hob.unix if local else hob.tcp
+    own = await client.get("/health", headers={"x-request-id": "abc-1"})
+    assert own.headers["x-request-id"] == "abc-1"
+    made = [(await client.get(path)).headers["x-request-id"] for path in ("/health", "/nothing")]
+    assert len(set(made)) == 2
+    long = await client.get("/health", headers={"x-request-id": "x" * 300})
+    assert len(long.headers["x-request-id"]) == 16
+
+
+async def test_wrong_method_is_told_all_methods_of_the_path(hob: Machine) -> None:
+    told = await hob.unix.patch("/approvals/a_1")
+    assert (told.status_code, told.headers["allow"]) == (405, "GET, HEAD, POST")

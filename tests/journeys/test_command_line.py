@@ -299,3 +299,9 @@ async def test_status_as_json_does_not_report_the_command_itself(world: World) -
     assert (alone["pid"], alone["since"], alone["holder"]) == (None, None, None)
     async with world.serve() as daemon:
         assert json.loads((await world.hob("status", "--json")).out)["pid"] == daemon.process.pid
+
+
+async def test_export_is_utf8_in_every_locale(world: World) -> None:
+    await world.hob("ask", "Grüße, 東京")
+    exported = await world.hob("export", "--all", stdin=None, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert "Grüße, 東京" in exported.out

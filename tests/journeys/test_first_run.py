@@ -134,3 +134,44 @@ async def test_the_first_answer_comes_within_a_minute_of_cloning(folder: Path) -
     print(f"the first answer came {seconds:.1f} s after `git clone`, on a machine that was {busy:.1f} times full")
     assert answer.endswith("You said: hello\n")
     assert seconds / busy < MOST_SECONDS
+
+
+def test_make_run_says_how_hob_was_started_and_links_it(folder: Path) -> None:
+    environ = bare(folder)
+    repository = clone(folder)
+    install_nothing(repository, environ)
+    told = make(repository, environ, "run")
+    assert told.returncode == 2
+    assert "make link" in told.stderr
+    assert 'without one: .venv/bin/hob ask "..."' in told.stderr
+    linked = make(repository, environ, "link")
+    assert f"{folder}/home/.local/bin" in linked.stdout
+    environ["PATH"] = f"{folder}/home/.local/bin:{environ['PATH']}"
+    version = subprocess.run(["hob", "--version"], env=environ, capture_output=True, text=True, check=True)
+    assert version.stdout.strip()
+    assert "make link" not in make(repository, environ, "run").stderr
+    (folder / "home/.local/bin/hob").unlink()
+    (folder / "home/.local/bin/hob").write_text("another\n")
+    assert "is another program" in make(repository, environ, "link").stdout
+
+
+def test_older_python_ends_make_with_one_sentence(folder: Path) -> None:
+    old = folder / "python3.10"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    told = make(clone(folder), bare(folder), "run", f"PYTHON={old}")
+    assert "Hob needs Python 3.11 or newer" in told.stdout
+    assert "Traceback" not in told.stdout + told.stderr
+
+
+def make(repository: Path, environ: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *words],
+        cwd=repository,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )

@@ -190,3 +190,15 @@ async def test_a_defect_drains_too_and_is_told(world: World) -> None:
         assert (await posting).json()["reply"] == "in time"
         assert await daemon.gone() == 1
         assert "a defect of the channel" in daemon.errors
+
+
+async def test_stop_ends_the_daemon_and_keeps_what_waits(world: World) -> None:
+    nothing = await world.hob("stop")
+    assert (nothing.status, nothing.out) == (0, f"No daemon runs in {world.home}.\n")
+    async with world.serve() as daemon:
+        world.model.script.append(Reply("slowly", delay=1))
+        sent = await daemon.accepted("hello", "k")
+        stopped = await world.hob("stop")
+        assert (stopped.status, stopped.out) == (0, "Hob has stopped.\n")
+        assert await daemon.gone() == 0
+    assert (await world.hob("ask", "--resume", sent)).out == "slowly\n"

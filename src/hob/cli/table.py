@@ -27,6 +27,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("ask", "conversation.ask:ask", "Ask one question; the answer goes to stdout."),
     ("onboard", "setup.onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "daemon.serve:serve", "Run the daemon."),
+    ("stop", "daemon.stop:stop", "Stop the daemon; what waits is kept."),
     ("status", "daemon.status:status", "How Hob is: running, waiting, owed, kept."),
     ("sessions", "conversation.sessions:app", "Conversations: list, show, name, pause and delete them."),
     ("usage", "daemon.usage:usage", "What was spent, on what, and what is left."),
@@ -61,7 +62,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
-PLAIN = frozenset({"chat", "serve", "status", "usage", "tasks", "timeline", "logs", "prompt"})
+PLAIN = frozenset({"chat", "serve", "stop", "status", "usage", "tasks", "timeline", "logs", "prompt"})
 """Commands that their name alone says all about, so that there is nothing to parse."""
 
 
@@ -183,7 +184,7 @@ def _explain(error: BaseException) -> int | None:
             print(f"hob: {error}", file=sys.stderr)
             return 2  # a service that ends so is not started again, with a 1 it is
         case HomeTaken():
-            print(f"hob: {error}; stop it first, or set HOB_HOME to another directory", file=sys.stderr)
+            print(f"hob: {error}; stop it first (`hob stop`), or set HOB_HOME to another directory", file=sys.stderr)
             return 1
         case HobError():
             print(f"hob: {error}", file=sys.stderr)

@@ -13,7 +13,8 @@ from hob.config.problems import ConfigProblem, FilePlace, Layer, Source, Unknown
 from hob.config.secrets import SecretSources
 from hob.config.substitution import Text, substitute
 
-NOT_SETTINGS = frozenset({HOME_VARIABLE})
+NOT_SETTINGS = frozenset({HOME_VARIABLE, "HOB_TOKEN", "HOB_URL"})
+"""Not for the settings: the home, and what the how-tos have clients of the API find their daemon by."""
 """Variables with the prefix that name no setting."""
 
 

@@ -172,7 +172,19 @@ def _placed(problems: list[ConfigProblem], layers: _Layers, path: Path) -> Itera
             yield problem
         else:
             key = split_key(problem.key)
-            yield replace(problem, place=layers.file.place(key) if layers.file else FilePlace(str(path)))
+            place = _variable(layers, key, problem.reason)
+            yield replace(problem, place=place or (layers.file.place(key) if layers.file else FilePlace(str(path))))
+
+
+def _variable(layers: _Layers, key: KeyPath, reason: str) -> FilePlace | None:
+    """The variable that a wrong value comes from; of a rule between several keys the one that the reason names."""
+    given = {
+        each: found.place
+        for each, found in layers.merged().items()
+        if found.layer is Layer.ENVIRONMENT and each[: len(key)] == key
+    }
+    named = [place for each, place in given.items() if each == key or str(each[-1]) in reason.split()]
+    return next(iter(named), None)
 
 
 def _by_line(problem: ConfigProblem) -> tuple[bool, int, int]:

@@ -107,7 +107,9 @@ def test_another_server_never_gets_the_key_of_the_former(machine: Machine) -> No
     other = machine.server.url.replace("127.0.0.1", "localhost")
     machine.server.requests.clear()
     assert machine.set_up(SetupOptions(base_url=other, model="small-1")).ok
-    assert all(KEY not in str(request.headers) for request in machine.server.requests)
+    asked = [request for request in machine.server.requests if request.headers["host"].startswith("localhost")]
+    assert asked
+    assert all(KEY not in str(request.headers) for request in asked)
     assert "api_key" not in machine.config
     assert read_config()[ModelSettings].base_url == other
 
@@ -143,12 +145,24 @@ def test_wishes_that_make_no_sense_are_refused(machine: Machine, wishes: SetupOp
 
 
 def test_what_can_be_no_address_and_no_key_is_asked_again(machine: Machine) -> None:
-    address = [("address", ""), ("address", "no address/"), ("address", machine.server.url)]
-    key = [("Its key", "two words"), ("Its key", "kéy"), ("Its key", KEY)]
+    typed_key = "sk-made-up-0123456789"
+    address = [("address", typed_key), ("address", "no address/"), ("address", machine.server.url)]
+    key = [("Its key", "two words"), ("Its key", "http://127.0.0.1:1/v1"), ("Its key", "kéy"), ("Its key", KEY)]
     person = Person([("Which model shall", "own that speaks"), *address, *key, ("Which model?", "small-1"), *REST])
     assert machine.set_up(person=person).ok
+    assert "looks like a key" in "".join(person.heard)
+    assert typed_key not in "".join(person.heard)
     with pytest.raises(InvalidRequest, match="standard input"):
         machine.set_up(SetupOptions(key="-", base_url=machine.server.url), key="two words")
+
+
+def test_empty_address_or_key_leads_back_to_the_choice(machine: Machine) -> None:
+    """Whoever had chosen the wrong line could only leave the whole setup."""
+    lost = [("Which model shall", "own that speaks"), ("address", "no address/"), ("address", "")]
+    keyless = [("Which model shall", "enter a key"), ("Whose key", "Anthropic"), ("The key", "")]
+    person = Person([*lost, *keyless, ("Which model shall", "Not now"), *REST])
+    machine.set_up(person=person)
+    assert person.script == []
 
 
 def test_an_untested_model_is_written_where_that_is_wanted(machine: Machine) -> None:

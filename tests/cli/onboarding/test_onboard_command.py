@@ -131,6 +131,29 @@ class Empty(BaseHTTPRequestHandler):
         """Nobody wants to know."""
 
 
+class Refusing(Empty):
+    """It knows no key."""
+
+    def do_GET(self) -> None:
+        self.send_response(401)
+        self.end_headers()
+        self.wfile.write(b'{"error": {"message": "Incorrect API key provided"}}')
+
+
+@pytest.mark.parametrize("model", ["", "some-1"])
+def test_server_that_refuses_the_key_gets_no_tick(machine: Machine, model: str) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        serving = Thread(target=server.serve_forever)
+        serving.start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        named = {"HOB_MODEL_NAME": model} if model else {}
+        done = run(machine, "onboard", "--non-interactive", OPENAI_BASE_URL=address, OPENAI_API_KEY=KEY, **named)
+        server.shutdown()
+        serving.join()
+    assert "✗ Your server" in done.stdout
+    assert "✓ Your server" not in done.stdout
+
+
 def test_an_ollama_without_models_is_told_what_to_fetch(machine: Machine) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
         serving = Thread(target=server.serve_forever)

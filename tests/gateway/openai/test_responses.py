@@ -84,7 +84,7 @@ async def test_a_failure_is_raised_and_found_again_as_one(tmp_path: Path) -> Non
         ({"conversation": "c"}, "conversation"),
         ({"background": True}, "background"),
         ({"tools": [{"type": "web_search"}]}, "tools"),
-        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {}}}}, "text"),
+        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {}}}}, "text.format"),
         ({"input": 3}, "input"),
         ({"input": [{"type": "function_call_output", "call_id": "x", "output": "y"}]}, "input[0].type"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "https://x/y.png"}]}]}, None),

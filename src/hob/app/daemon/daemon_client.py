@@ -1,14 +1,17 @@
 """Reaching the home's state from a command: through its owner if there is one, else by owning it for a moment."""
 
+import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, lines
 from hob.app.home import own, socket_of
-from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotFound
+from hob.config.environment import find_home, process_environment
+from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound
 
 T = TypeVar("T")
 
@@ -18,6 +21,7 @@ _RAISED: Mapping[str, type[HobError]] = {
     "not_found": NotFound,
     "invalid_request": InvalidRequest,
     "not_allowed": NotAllowed,
+    "not_configured": NotConfigured,
 }
 
 
@@ -27,28 +31,27 @@ def local_key(session: str) -> str:
 
 
 def reach(
-    home: Path,
-    method: str,
-    route: str,
-    fields: Mapping[str, Any],
-    here: "Callable[[Any], Awaitable[Mapping[str, Any]]]",
-    *,
-    timeout: float | None = 60.0,
+    method: str, route: str, fields: Mapping[str, Any] | None = None, *, timeout: float | None = 60.0
 ) -> Mapping[str, Any]:
-    """The owner's answer to a request, or what `here` makes of the opened application where there is no owner.
+    """What the API answers to the owner: that of the Hob that runs, else that of one opened for this request alone.
 
-    The fields go as JSON with a POST, else in the query. The owner is waited for `timeout` seconds, or as long as it
-    takes. Raises the HobError the owner told, or HomeTaken where the owner does not listen.
+    The fields go as JSON with a POST, else in the query. A running Hob is waited for `timeout` seconds, or as long as
+    it takes. Raises the HobError that is told, or HomeTaken where the owner of the home does not listen.
     """
+    home = find_home(process_environment())
     query, body = (None, fields or None) if method == "POST" else (fields, None)
 
     def ask() -> Mapping[str, Any]:
-        answer = call(socket_of(home), method, route, query, body, timeout=timeout)
-        if "error" in answer.body:
-            raise error_of(answer.body)
-        return answer.body
+        return call(socket_of(home), method, route, query, body, timeout=timeout).body
 
-    return _either(ask, lambda: _answer_here(home, here))
+    def ask_here() -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads(_ask_here(home, method, route, query, body))
+        return found
+
+    answer = _either(ask, ask_here)
+    if "error" in answer:
+        raise error_of(answer)
+    return answer
 
 
 def error_of(body: Mapping[str, Any]) -> HobError:
@@ -69,20 +72,22 @@ def reload_running(home: Path) -> Mapping[str, Any] | None:
         return None
 
 
-def reach_lines(
-    home: Path, route: str, query: Mapping[str, str], here: "Callable[[Any], AsyncIterator[str]]"
-) -> Iterator[str]:
+def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
     """The same for an answer of many lines."""
-
-    async def collect(app: Any) -> Mapping[str, Any]:
-        return {"lines": [line async for line in here(app)]}
+    home = find_home(process_environment())
 
     def ask() -> Iterator[str]:
         told = iter(lines(socket_of(home), route, query))
         first = list(islice(told, 1))  # now it shows whether anybody is there
         return chain(first, told)
 
-    yield from _either(ask, lambda: iter(_answer_here(home, collect)["lines"]))
+    def ask_here() -> Iterator[str]:
+        text = _ask_here(home, "GET", route, query, None)
+        if text.startswith('{"error":'):
+            raise error_of(json.loads(text))
+        return iter(StringIO(text, newline="\n"))
+
+    yield from _either(ask, ask_here)
 
 
 def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
@@ -103,18 +108,21 @@ def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
         time.sleep(0.05)
 
 
-def _answer_here(home: Path, here: "Callable[[Any], Awaitable[Mapping[str, Any]]]") -> Mapping[str, Any]:
+def _ask_here(
+    home: Path, method: str, route: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
+) -> str:
     # only a command that finds no owner pays for loading the application
     import asyncio
 
     from hob.app.composition import open_app
     from hob.app.settings_sections import read_config
+    from hob.gateway.http.in_process import answer_in_process
 
     config = read_config()
 
-    async def answer() -> Mapping[str, Any]:
+    async def answer() -> str:
         async with open_app(home, config, own_only=True) as app:
-            return await here(app)
+            return await answer_in_process(app.api, method, route, query, body)
 
     with own(home, "command"):
         return asyncio.run(answer())

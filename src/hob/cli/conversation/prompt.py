@@ -2,7 +2,6 @@
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import paint, print_json
-from hob.config.environment import find_home, process_environment
 
 
 def prompt(*, session: str = "main", json: bool = False) -> int:
@@ -15,8 +14,7 @@ def prompt(*, session: str = "main", json: bool = False) -> int:
     json:
         Print JSON.
     """
-    home = find_home(process_environment())
-    seen = reach(home, "GET", "/prompt", {"session": session}, lambda app: app.operations.prompt(session))
+    seen = reach("GET", "/prompt", {"session": session})
     if json:
         print_json(seen)
         return 0

@@ -2,14 +2,12 @@
 
 import sys
 import time
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import age, line, paint, print_json, tame, when, width_of_screen
-from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
 
 app = App(name="sessions", help="Conversations: list, show, name, pause and delete them.")
@@ -27,11 +25,7 @@ def list_(
 ) -> int:
     """Every conversation, the latest first."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = await opened.operations.conversations.all(archived=archived)
-        return found
-
-    seen = _reach("GET", "/sessions", {"archived": "1"} if archived else {}, here)
+    seen = reach("GET", "/sessions", {"archived": "1"} if archived else {})
     if json:
         print_json(seen)
         return 0
@@ -52,11 +46,7 @@ def list_(
 def show(session: Session = "main", *, json: Json = False) -> int:
     """What stands in one: its rules, its spending, and the last that was said."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = await opened.operations.conversations.one(session)
-        return found
-
-    seen = _reach("GET", "/sessions/show", {"session": session}, here)
+    seen = reach("GET", "/sessions/show", {"session": session})
     if json:
         print_json(seen)
         return 0
@@ -113,11 +103,7 @@ def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.
             print("Nothing was erased.")
             return 1
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = await opened.operations.conversations.delete(session)
-        return found
-
-    done = _reach("POST", "/sessions/delete", {"session": session}, here)
+    done = reach("POST", "/sessions/delete", {"session": session})
     if json:
         print_json(done)
     else:
@@ -126,15 +112,6 @@ def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.
 
 
 def _change(session: str, title: str | None = None, paused: bool | None = None, archived: bool | None = None) -> Any:
-    async def here(opened: Any) -> Mapping[str, Any]:
-        changed: Mapping[str, Any] = await opened.operations.conversations.change(
-            session, title=title, paused=paused, archived=archived
-        )
-        return changed
 
     fields = {"session": session, "title": title, "paused": paused, "archived": archived}
-    return _reach("POST", "/sessions/change", fields, here)
-
-
-def _reach(method: str, route: str, fields: Mapping[str, Any], here: Any) -> Mapping[str, Any]:
-    return reach(find_home(process_environment()), method, route, fields, here)
+    return reach("POST", "/sessions/change", fields)

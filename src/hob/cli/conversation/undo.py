@@ -30,7 +30,7 @@ def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json:
     make_home(home)
     key = local_key(session)
     fields = {"id": id, "session": key, "preview": preview}
-    seen = reach(home, "POST", "/undo", fields, lambda app: app.operations.undo(id, key, preview=preview))
+    seen = reach("POST", "/undo", fields)
     if json:
         print_json(seen)
     elif preview:

@@ -59,7 +59,9 @@ def install(
         raise ServiceFailed(obstacle)
     was = service_manager.state()
     if not was.running and (holder := holder_of(config.home)) and holder.startswith("hob serve"):
-        raise ServiceFailed(f"{config.home} is in use by {holder}; stop that one first, the service takes its place")
+        raise ServiceFailed(
+            f"{config.home} is in use by {holder}; stop that one first with `hob stop`, the service takes its place"
+        )
     make_home(config.home)
     former = read_text(service_manager.file)
     _perform((*variables, *service_manager.install(plan)), service_manager, environ)

@@ -26,7 +26,7 @@ def status(*, json: bool = False) -> int:
     """
     home = find_home(process_environment())
     holder = holder_of(home)
-    seen = reach(home, "GET", "/status", {}, lambda app: app.operations.status())
+    seen = reach("GET", "/status")
     if json:
         own = {} if holder else {"pid": None, "since": None}  # else this command would tell of itself
         print_json({**seen, **own, "holder": holder or None})

@@ -1,11 +1,7 @@
 """`hob tasks`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import line, print_json, state, when
-from hob.config.environment import find_home, process_environment
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # noqa: A002 - the option's name
@@ -21,14 +17,8 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # 
         Print JSON.
     """
 
-    async def here(app: Any) -> Mapping[str, Any]:
-        from hob.gateway.routes.views import tasks_view
-
-        return await tasks_view(app.store, limit, everything=all)
-
     query = {"limit": str(limit)} | ({"all": "1"} if all else {})
-    home = find_home(process_environment())
-    seen = reach(home, "GET", "/tasks", query, here)
+    seen = reach("GET", "/tasks", query)
     if json:
         print_json(seen)
         return 0

@@ -5,7 +5,6 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.output import line, paint, print_json, when
-from hob.config.environment import find_home, process_environment
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
 
@@ -25,15 +24,9 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
         Print JSON.
     """
 
-    async def here(app: Any) -> Mapping[str, Any]:
-        from hob.gateway.routes.views import timeline_view
-
-        return await timeline_view(app.store, trace=trace, session=session, limit=limit)
-
     session = None if session is None else local_key(session)
     query = {"limit": str(limit)} | {k: v for k, v in (("trace", trace), ("session", session)) if v}
-    home = find_home(process_environment())
-    seen = reach(home, "GET", "/timeline", query, here)
+    seen = reach("GET", "/timeline", query)
     if json:
         print_json(seen)
         return 0

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import line, paint, print_json
-from hob.config.environment import find_home, process_environment
 from hob.core.money import MICRO, dollars
 
 _MOST_KEY = 44
@@ -33,9 +32,8 @@ def usage(
     json:
         Print JSON.
     """
-    home = find_home(process_environment())
     query = {"days": str(days), "by": by}
-    seen = reach(home, "GET", "/usage", query, lambda app: app.operations.usage(days, by))
+    seen = reach("GET", "/usage", query)
     if json:
         print_json(seen)
         return 0

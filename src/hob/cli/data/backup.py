@@ -18,8 +18,7 @@ def backup(file: Path) -> int:
         Where to; must not exist yet.
     """
     target = file.expanduser().absolute()
-    home = find_home(process_environment())
-    seen = reach(home, "POST", "/backup", {"file": str(target)}, lambda app: app.operations.backup(target))
+    seen = reach("POST", "/backup", {"file": str(target)})
     print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
     print(paint("Not in it: settings, secrets/, the workspace and what undoing needs (tools/); copy them.", "dim"))
     return 0

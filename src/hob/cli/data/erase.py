@@ -6,7 +6,6 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import line, paint, print_json
-from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
 
 
@@ -22,15 +21,8 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
     json:
         Print JSON; without --yes only what would be erased.
     """
-    home = find_home(process_environment())
     fields = {"person": person}
-    seen = reach(
-        home,
-        "POST",
-        "/people/erase",
-        {**fields, "preview": True},
-        lambda app: app.operations.erase(person, preview=True),
-    )
+    seen = reach("POST", "/people/erase", {**fields, "preview": True})
     if json and not yes:
         print_json(seen)
         return 0
@@ -42,9 +34,7 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
         if input("Erase all of this for ever? [y/N] ").strip().lower() not in ("y", "yes"):
             print("Nothing was erased.")
             return 1
-    done = reach(
-        home, "POST", "/people/erase", fields, lambda app: app.operations.erase(person, preview=False), timeout=600
-    )
+    done = reach("POST", "/people/erase", fields, timeout=600)
     if json:
         print_json(done)
     else:

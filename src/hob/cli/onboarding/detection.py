@@ -54,7 +54,7 @@ _NO_CHAT = ("embed", "whisper", "rerank", "bge-", "tts")
 class DetectedModel:
     """Something that can be asked. `models` are those of a server that has no usual one, best first.
 
-    `variable` names the environment's key where that is what makes it work.
+    `variable` names the environment's key where that is what makes it work. `refused`: it cannot be asked as it is.
     """
 
     provider: str
@@ -64,6 +64,7 @@ class DetectedModel:
     draft: ProviderConfigDraft
     models: tuple[str, ...] = ()
     variable: str = ""
+    refused: bool = False
 
     @property
     def line(self) -> str:
@@ -76,7 +77,7 @@ class DetectedModel:
 
 
 def find_all(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[DetectedModel, ...]:
-    """All there is, what Hob would take by itself first. Asks servers on this machine, and nobody else."""
+    """All there is, what Hob would take by itself first. Only servers on this machine and the owner's own are asked."""
     return asyncio.run(_find_all(config, places))
 
 
@@ -118,16 +119,25 @@ async def _described(here: Here, connected: ConnectedProvider, usual: str) -> De
     model = connected.settings.model or connected.provider.model
     if id == usual and (ref := here.choice.default()) is not None:
         model = ref.model
-    names, trouble = ((), "") if model or connected.provider.wire in CLI_WIRES else await _asked(here, id)
+    names, trouble, refused = await _asked(here, id) if _is_listed(connected, model) else ((), "", False)
+    if model:  # a server that tells no list may still be asked for this one
+        names, trouble = (), trouble if refused else ""
     if not model and not names and connected.provider.wire == "ollama":
         how = "running here, but it has no model yet: ollama pull qwen3"
-        return DetectedModel(id, TITLES[id], how, local=True, draft=ProviderConfigDraft(provider=id))
+        return DetectedModel(id, TITLES[id], how, local=True, draft=ProviderConfigDraft(provider=id), refused=True)
     variable = _variable(here, connected)
     how = because("key in {variable}", variable=variable) if variable else connected.how
     how = because("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
     how = because("{model}: {trial}", model=how, trial=trouble) if trouble else how
     draft = ProviderConfigDraft(name_of(id, model or (names[0] if names else "")), id, _new_address(here, connected))
-    return DetectedModel(id, TITLES.get(id, id), how, connected.local, draft, names, variable)
+    return DetectedModel(
+        id, TITLES.get(id, id), how, connected.local, draft, names, variable, refused or not draft.model
+    )
+
+
+def _is_listed(connected: ConnectedProvider, model: str) -> bool:
+    """Whether it is asked what it offers: where no model is named, and a server of the owner's own for its word."""
+    return connected.provider.wire not in CLI_WIRES and (not model or connected.provider.id == SERVER)
 
 
 async def _running(here: Here, id: str) -> DetectedModel | None:
@@ -171,16 +181,15 @@ async def _answers(address: str) -> bool:
 
 
 async def _names(here: Here, id: str) -> tuple[str, ...]:
-    names, _ = await _asked(here, id)
-    return names
+    return (await _asked(here, id))[0]
 
 
-async def _asked(here: Here, id: str) -> tuple[tuple[str, ...], str]:
-    """What it offers, or why that cannot be known."""
+async def _asked(here: Here, id: str) -> tuple[tuple[str, ...], str, bool]:
+    """What it offers, or why that cannot be known, and whether it refuses the key."""
     try:
-        return await _listed(here, id), ""
+        return await _listed(here, id), "", False
     except ModelError as error:
-        return (), str(error)
+        return (), str(error), error.fault is ModelFault.AUTH
 
 
 async def _listed(here: Here, id: str) -> tuple[str, ...]:

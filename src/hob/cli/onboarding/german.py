@@ -34,8 +34,10 @@ _QUESTIONS: Mapping[str, str] = {
     "Which model?": "Welches Modell?",
     "Whose key do you have?": "Von wem hast du einen Schlüssel?",
     "A key of yours is made at {page}": "Einen Schlüssel gibt es unter {page}",
-    "The key": "Der Schlüssel",
-    "Its address, e.g. http://127.0.0.1:8000/v1": "Seine Adresse, z. B. http://127.0.0.1:8000/v1",
+    "The key, empty to go back": "Der Schlüssel, leer für zurück",
+    "Its address, e.g. http://127.0.0.1:8000/v1, empty to go back": (
+        "Seine Adresse, z. B. http://127.0.0.1:8000/v1, leer für zurück"
+    ),
     "Its key, empty for none": "Sein Schlüssel, leer für keinen",
     "The model's name": "Name des Modells",
     "Use it all the same?": "Trotzdem nehmen?",

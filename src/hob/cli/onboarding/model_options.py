@@ -16,6 +16,9 @@ from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings
 
+_SHORTEST_KEY = 20
+"""Characters; a host's name of that length has a dot, or is written with its port."""
+
 
 def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> Candidate:
     """What the command line says. Raises InvalidRequest."""
@@ -52,7 +55,7 @@ def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Calla
 
 def is_key(text: str) -> bool:
     """Whether this can be a key: it goes into a header."""
-    return bool(text) and text.isascii() and text.isprintable() and " " not in text
+    return bool(text) and text.isascii() and text.isprintable() and " " not in text and "://" not in text
 
 
 def _known(name: str) -> str:
@@ -81,6 +84,8 @@ def trouble_of(address: str) -> str:
     """What is wrong with a server's address; empty if nothing is."""
     if not address:
         return "an address is needed"
+    if len(address) >= _SHORTEST_KEY and not set(address) & set(".:/"):
+        return "this looks like a key; an address looks like http://127.0.0.1:8000/v1"
     try:
         ModelSettings(base_url=address)
     except ValueError as error:

@@ -75,18 +75,24 @@ def _ask_model(found: DetectedModel, asks: Asks) -> Candidate:
     return replace(candidate, draft=replace(found.draft, model=name_of(found.provider, model)))
 
 
-def _ask_provider(asks: Asks) -> Candidate:
+def _ask_provider(asks: Asks) -> Candidate | Literal["look"]:
     options = [(each.id, TITLES[each.id]) for each in PROVIDERS if each.id in KEY_PAGES]
     provider = asks.choose("Whose key do you have?", options)
     asks.tell(because("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
-    while not is_key(key := asks.read_secret("The key")):
+    key = _ask_key("The key, empty to go back", asks)
+    return Candidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE) if key else "look"
+
+
+def _ask_key(question: str, asks: Asks) -> str:
+    while (key := asks.read_secret(question)) and not is_key(key):
         asks.tell("✗ a key is one line without spaces", "red")
-    return Candidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE)
+    return key
 
 
-def _ask_server(home: Path, asks: Asks) -> Candidate:
+def _ask_server(home: Path, asks: Asks) -> Candidate | Literal["look"]:
     while True:
-        candidate = _ask_address(asks)
+        if (candidate := _ask_address(asks)) is None:
+            return "look"
         try:
             names = list_for(home, candidate)
         except ModelError as error:
@@ -96,12 +102,15 @@ def _ask_server(home: Path, asks: Asks) -> Candidate:
         return replace(candidate, draft=replace(candidate.draft, model=name_of(SERVER, model)))
 
 
-def _ask_address(asks: Asks) -> Candidate:
-    while trouble := trouble_of(address := asks.read("Its address, e.g. http://127.0.0.1:8000/v1")):
+def _ask_address(asks: Asks) -> Candidate | None:
+    question = "Its address, e.g. http://127.0.0.1:8000/v1, empty to go back"
+    while (address := asks.read(question)) and (trouble := trouble_of(address)):
         asks.tell(because("✗ {trouble}", trouble=trouble), "red")
-    while (key := asks.read_secret("Its key, empty for none")) and not is_key(key):
-        asks.tell("✗ a key is one line without spaces", "red")
-    return Candidate(ProviderConfigDraft(provider=SERVER, base_url=address), key, FILE)
+    if not address:
+        return None
+    return Candidate(
+        ProviderConfigDraft(provider=SERVER, base_url=address), _ask_key("Its key, empty for none", asks), FILE
+    )
 
 
 def _ask_name(names: Sequence[str], asks: Asks) -> str:

@@ -46,16 +46,8 @@ def try_candidate(home: Path, candidate: Candidate) -> ModelTrial:
     A typed key lies in a file of the owner's for that time. Raises HobErrors.
     """
     with _keyed(home, candidate) as draft:
-        text = draft.as_text()
-        fields = {"model": draft.model, "draft": text}
-        row = reach(
-            home,
-            "POST",
-            "/models/test",
-            fields,
-            lambda app: app.operations.probe_model(draft.model, text),
-            timeout=None,
-        )
+        fields = {"model": draft.model, "draft": draft.as_text()}
+        row = reach("POST", "/models/test", fields, timeout=None)
     return _read(row)
 
 

@@ -150,7 +150,8 @@ def _read_line() -> str:
 def _show_found(language: str, found: tuple[DetectedModel, ...]) -> None:
     for each in found:
         room = max(20, width_of_screen() - 21)
-        print(f"  {paint('✓', 'green')} {told(each.title, language):<16} {line(told(each.line, language), room)}")
+        mark = paint("✗", "red") if each.refused else paint("✓", "green")
+        print(f"  {mark} {told(each.title, language):<16} {line(told(each.line, language), room)}")
     if not found:
         print(f"  {told('No key in the environment, no server that runs here, no CLI.', language)}")
     print()

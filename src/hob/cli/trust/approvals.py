@@ -1,8 +1,7 @@
 """`hob approvals`: what waits for the owner's leave, the answers, and leave that was given for more than once."""
 
 import sys
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from cyclopts import App, Parameter
@@ -11,7 +10,6 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.admin_commands import USAGE, answered, perform
 from hob.cli.output import line, paint, print_json, show_painted, tame, when
 from hob.config.environment import find_home, process_environment
-from hob.gateway.approvals import approval_view, approvals_view, grants_view
 from hob.guard.approvals.question_text import subject_of
 
 app = App(name="approvals", help="What waits for your leave, and your answers.")
@@ -25,10 +23,7 @@ Json = Annotated[bool, Parameter(help="As JSON.")]
 def list_(*, json: Json = False) -> int:
     """The questions that stand, oldest first."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return await approvals_view(opened.store, opened.api.pending_approvals())
-
-    seen = reach(find_home(process_environment()), "GET", "/approvals", {}, here)
+    seen = reach("GET", "/approvals")
     if json:
         print_json(seen)
         return 0
@@ -44,12 +39,7 @@ def list_(*, json: Json = False) -> int:
 def show(id: Id, *, json: Json = False) -> int:
     """All that one question is about, and what became of it."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        pending_approvals = opened.api.pending_approvals()
-        found = await pending_approvals.find(id)
-        return await approval_view(opened.store, found, pending_approvals.scopes(found))
-
-    seen = reach(find_home(process_environment()), "GET", f"/approvals/{quote(id, safe='')}", {}, here)
+    seen = reach("GET", f"/approvals/{quote(id, safe='')}")
     if json:
         print_json(seen)
         return 0
@@ -88,10 +78,7 @@ def deny(id: Id, *, json: Annotated[bool, Parameter(help="Print the turn's whole
 def grants(*, json: Json = False) -> int:
     """The leaves that hold for more than once."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return await grants_view(opened.api.pending_approvals())
-
-    seen = reach(find_home(process_environment()), "GET", "/grants", {}, here)
+    seen = reach("GET", "/grants")
     if json:
         print_json(seen)
         return 0
@@ -106,11 +93,7 @@ def grants(*, json: Json = False) -> int:
 def revoke(id: Id) -> int:
     """Take back a leave that holds for more than once."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        await opened.api.pending_approvals().revoke(id)
-        return {"id": id}
-
-    reach(find_home(process_environment()), "DELETE", f"/grants/{quote(id, safe='')}", {}, here)
+    reach("DELETE", f"/grants/{quote(id, safe='')}")
     print(f"{id} does not hold any more")
     return 0
 

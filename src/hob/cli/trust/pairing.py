@@ -1,14 +1,11 @@
 """`hob pairing`: who asks to be let in."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import line, paint, print_json, tame, when
-from hob.config.environment import find_home, process_environment
-from hob.gateway.people import person_view, request_view, requests_view
 
 app = App(name="pairing", help="Who asks to be let in.")
 
@@ -20,10 +17,7 @@ Code = Annotated[str, Parameter(help="The code that they were told.")]
 def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
     """Who was told a code and waits."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return requests_view(opened.api.people)
-
-    seen = reach(find_home(process_environment()), "GET", "/pairing", {}, here)
+    seen = reach("GET", "/pairing")
     if json:
         print_json(seen)
         return 0
@@ -44,11 +38,8 @@ def approve(
 ) -> int:
     """Let somebody in. Ask them for the code yourself: their name is only what they say."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return person_view(await opened.api.people.approve(code, person, name))
-
     fields = {"code": code, "person": person, "name": name}
-    let_in = reach(find_home(process_environment()), "POST", "/pairing/approve", fields, here)
+    let_in = reach("POST", "/pairing/approve", fields)
     print(f"{tame(let_in['id'])} ({let_in['class']}) may write now: {tame(', '.join(let_in['addresses']))}")
     return 0
 
@@ -57,9 +48,6 @@ def approve(
 def deny(code: Code) -> int:
     """Turn somebody away; they get no further code. `hob people link` lets them in all the same."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return request_view(await opened.api.people.deny(code))
-
-    denied = reach(find_home(process_environment()), "POST", "/pairing/deny", {"code": code}, here)
+    denied = reach("POST", "/pairing/deny", {"code": code})
     print(f"{tame(denied['address'])} gets no further code")
     return 0

@@ -1,14 +1,11 @@
 """`hob people`: who may talk to Hob, and where they write from."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import line, paint, print_json, tame
-from hob.config.environment import find_home, process_environment
-from hob.gateway.people import people_view, person_view
 
 app = App(name="people", help="Who may talk to Hob, and where they write from.")
 
@@ -21,10 +18,7 @@ Id = Annotated[str, Parameter(help="Their short name; `owner` is you.")]
 def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
     """Everybody whom you have linked."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return people_view(opened.api.people)
-
-    seen = reach(find_home(process_environment()), "GET", "/people", {}, here)
+    seen = reach("GET", "/people")
     if json:
         print_json(seen)
         return 0
@@ -44,11 +38,8 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
 def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="What they are called.")] = "") -> int:
     """Whoever writes from this address is that person. You answer for it: `owner` may do everything."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return person_view(await opened.api.people.link(address, person, name))
-
     fields = {"address": address, "person": person, "name": name}
-    linked = reach(find_home(process_environment()), "POST", "/people/link", fields, here)
+    linked = reach("POST", "/people/link", fields)
     print(f"{tame(linked['id'])} ({linked['class']}): {tame(', '.join(linked['addresses']))}")
     return 0
 
@@ -57,10 +48,7 @@ def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="W
 def unlink(address: Address) -> int:
     """Whoever writes from this address is unknown again."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        return {"address": str(await opened.api.people.unlink(address))}
-
-    done = reach(find_home(process_environment()), "POST", "/people/unlink", {"address": address}, here)
+    done = reach("POST", "/people/unlink", {"address": address})
     print(f"{tame(done['address'])} is nobody's any more")
     return 0
 
@@ -69,10 +57,6 @@ def unlink(address: Address) -> int:
 def forget(person: Id) -> int:
     """Remove a person with all addresses. What they said stays in the conversations."""
 
-    async def here(opened: Any) -> Mapping[str, Any]:
-        await opened.api.people.forget(person)
-        return {"id": person}
-
-    done = reach(find_home(process_environment()), "POST", "/people/forget", {"person": person}, here)
+    done = reach("POST", "/people/forget", {"person": person})
     print(f"{tame(done['id'])} is forgotten")
     return 0

@@ -21,10 +21,10 @@ HEADERS = (
 
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, DELETE",
-    "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session",
+    "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session, x-request-id",
     "access-control-max-age": "600",
 }
-_EXPOSED = "location, retry-after, x-hob-approval"
+_EXPOSED = "location, retry-after, x-hob-approval, x-request-id"
 _HTTP_OF = {"ws": "http", "wss": "https"}
 
 

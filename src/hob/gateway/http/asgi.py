@@ -1,14 +1,17 @@
 """The ASGI application: the table of routes, opened. It decides nothing itself."""
 
+import os
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hob.gateway.api import Api
 from hob.gateway.auth.security_middleware import HttpSecurityMiddleware
@@ -20,6 +23,7 @@ from hob.gateway.http.reply import failure_response
 from hob.gateway.openai.errors import response_at
 from hob.gateway.routes.table import ENDPOINTS
 
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -30,7 +34,7 @@ def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]] = END
     app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
     app.router.redirect_slashes = False
     masked = MaskedAnswers(app, api.mask)
-    return _Local(masked) if local else HttpSecurityMiddleware(masked, api)
+    return _Named(_Local(masked) if local else HttpSecurityMiddleware(masked, api))
 
 
 class _Live:
@@ -43,6 +47,24 @@ class _Live:
         from hob.gateway.live.handshake import enter
 
         await enter(self._api, scope, receive, send)
+
+
+class _Named:
+    """Gives each answer an id, the caller's own where it is one: `x-request-id`, by which the log names it, too."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = Headers(scope=scope).get("x-request-id", "")
+        scope["request_id"] = id = given if _REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
+
+        async def named(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["x-request-id"] = id
+            await send(message)
+
+        await self._app(scope, receive, named)
 
 
 class _Local:
@@ -76,5 +98,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
         return response_at(request.url.path, refusal.failure)
     failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
     response = response_at(request.url.path, failure)
-    response.headers.update(error.headers or {})
+    if error.status_code == 405:  # all routes of this path; the router names those of the first
+        found = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+        response.headers["allow"] = ", ".join(sorted({each for route in found for each in route.methods}))
     return response

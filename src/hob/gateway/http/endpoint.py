@@ -21,7 +21,6 @@ from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import Nothing, Text, read
 from hob.gateway.http.json_body import parse_json
 from hob.gateway.http.reply import failure_response
-from hob.gateway.routes.answers import FailedAnswer
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +65,7 @@ class Endpoint(Generic[T]):
     frozen dataclass made with `fields.field`, is read from the query, with POST and PUT from a JSON body instead;
     `bytes` takes a body of any type as it is. Unless it is `closed`, fields that are not declared are passed over.
 
-    The rest is told to people and to the OpenAPI file: `answers` are the bodies by status, `errors` the codes of
+    The rest is told to people and to the OpenAPI file: `errors` are the codes of
     `failures.STATUS` it may end with beyond those of every endpoint, `failures` what a model's failure may be.
     """
 
@@ -75,7 +74,6 @@ class Endpoint(Generic[T]):
     handler: Handler[T]
     scope: TokenScope | None
     takes: type[T]
-    answers: tuple[tuple[int, Any], ...] = ((200, dict[str, Any]),)
     errors: tuple[str, ...] = ()
     failures: tuple[int, ...] = ()
     also: tuple[TokenScope, ...] = ()
@@ -87,12 +85,12 @@ class Endpoint(Generic[T]):
     """The forms of its answer, JSON first where there are several."""
     headers: tuple[tuple[str, str], ...] = ()
     """Request headers it heeds, each with its meaning."""
+    in_query: tuple[str, ...] = ()
+    """Fields that a POST without a body may give in its address, as older clients do; the answer is marked."""
     most_bytes: int | None = None
     """The largest body, where it is not `gateway.body_bytes`."""
     failing: Callable[[Failure], Response] = failure_response
     """How a failure is written."""
-    failed: Any = FailedAnswer
-    """What is written then."""
 
     @property
     def has_body(self) -> bool:
@@ -113,7 +111,7 @@ class Endpoint(Generic[T]):
             except HobError as error:
                 failure = failure_of(error)
                 if failure.code == "internal":
-                    log.error("%s %s failed", self.method, self.path, exc_info=error)
+                    log.error("%s %s failed (%s)", self.method, self.path, request.scope["request_id"], exc_info=error)
             except HttpRefusal as refusal:
                 failure = refusal.failure
             return self.failing(failure)
@@ -130,6 +128,8 @@ class Endpoint(Generic[T]):
             return body  # type: ignore[return-value]  # T is bytes here
         given: dict[str, Any] = {name: Text(text) for name, text in request.query_params.items()}
         if self.has_body:
+            if given and not body and given.keys() <= set(self.in_query):
+                return read(self.takes, given, closed=self.closed)
             if given:  # addresses stand in the logs of whatever lies between
                 raise InvalidRequest("this route takes its fields in a JSON body and none in the address")
             given = _object(body, request)

@@ -17,7 +17,8 @@ from hob.core.errors import InvalidRequest
 
 T = TypeVar("T")
 
-_MOST = 2**63 - 1
+MOST = 2**63 - 1
+"""The largest number, either way."""
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -33,6 +34,9 @@ class Bounds:
     characters: tuple[int, int] | None = None
     """The fewest and the most characters, all printable."""
     one_of: tuple[str, ...] = ()
+    only: tuple[Any, ...] | None = None
+    """The values that it may have, where `kind` says nothing; `why` all others are refused."""
+    why: str = ""
 
 
 class WrongField(InvalidRequest):
@@ -58,9 +62,11 @@ def field(
     unit: str = "",
     characters: tuple[int, int] | None = None,
     one_of: Iterable[str] = (),
+    only: tuple[Any, ...] | None = None,
+    why: str = "",
 ) -> Any:
     """A field of a request: its one-line manual, its default (without one it must be given) and its bounds."""
-    bounds = Bounds(doc, at_least, at_most, unit, characters, tuple(one_of))
+    bounds = Bounds(doc, at_least, at_most, unit, characters, tuple(one_of), only, why)
     if default is MISSING:
         return dataclasses.field(metadata={"bounds": bounds})
     return dataclasses.field(default=default, metadata={"bounds": bounds})
@@ -93,7 +99,7 @@ def fields_of(cls: Any) -> tuple[Field, ...]:
 def _without_none(kind: Any) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
         others = [each for each in get_args(kind) if each is not types.NoneType]
-        return others[0] if len(others) == 1 else Any
+        return others[0] if len(others) == 1 else kind
     return kind
 
 
@@ -132,7 +138,9 @@ def _refuse_unknown(given: Mapping[str, Any], known: list[str], within: str) -> 
 
 def _value(path: str, kind: Any, bounds: Bounds, raw: Any, closed: bool) -> Any:
     origin = get_origin(kind)
-    if kind is Any:
+    if bounds.only is not None and not any(type(each) is type(raw) and each == raw for each in bounds.only):
+        raise WrongField(path, f"{path}: {bounds.why}")
+    if kind is Any or origin in (Union, types.UnionType):  # whoever takes it looks closer
         return str(raw) if isinstance(raw, Text) else raw
     if origin in (list, tuple):
         if not isinstance(raw, list):
@@ -160,7 +168,7 @@ def choices_of(kind: Any) -> tuple[str, ...]:
 
 def _plain(path: str, kind: Any, bounds: Bounds, raw: Any) -> Any:
     value: Any = _of_text(kind, raw) if isinstance(raw, Text) else raw
-    if kind is float and type(value) is int and abs(value) <= _MOST:
+    if kind is float and type(value) is int and abs(value) <= MOST:
         value = float(value)
     if type(value) is not kind:
         raise _wrong(path, f"must be {_wanted(kind, bounds)}")
@@ -168,7 +176,7 @@ def _plain(path: str, kind: Any, bounds: Bounds, raw: Any) -> Any:
         _check_text(path, bounds, value)
     elif kind is not bool:
         low, high = bounds.at_least, bounds.at_most
-        fits = math.isfinite(value) and abs(value) <= _MOST
+        fits = math.isfinite(value) and abs(value) <= MOST
         if not fits or (low is not None and value < low) or (high is not None and value > high):
             raise _wrong(path, f"must be {_wanted(kind, bounds)}")
     return value

@@ -17,7 +17,7 @@ from hob.gateway.http.reply import json_response
 from hob.gateway.openai.ask import ChatOutcome, ChatRun, ask, awaited, conclude, conversation_of, part, while_there
 from hob.gateway.openai.conversation import letter_of, read_messages
 from hob.gateway.openai.errors import OpenAIProblem
-from hob.gateway.openai.requests import ChatCompletionRequest, check_supported
+from hob.gateway.openai.requests import ChatCompletionRequest
 from hob.gateway.openai.stream import Stream, event
 
 _DONE = b"data: [DONE]\n\n"
@@ -30,7 +30,6 @@ async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
     waits for leave is a 202 with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
     """
     api, asked = call.api, call.asked
-    check_supported(asked)
     session = conversation_of(call)
     letter = letter_of(read_messages(asked.messages, "messages"), "messages", remembered=session is not None)
     begun = await ask(call, letter, session)

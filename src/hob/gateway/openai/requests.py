@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from hob.gateway.http.fields import field
-from hob.gateway.openai.errors import wrong
 
 _TUNING = "passed over: Hob asks its models by its own settings"
 _NOTING = "passed over"
@@ -16,6 +15,8 @@ _TOOLS = "Hob works with its own tools and cannot call the caller's; leave it ou
 _FORMAT = "only plain text is answered; ask for the form you want in the message"
 _ONE = "there is one answer to a request; leave it out, or ask again for another one"
 _SPOKEN = "only text is answered; leave it out"
+_PROBABILITIES = "probabilities are not told; leave it out"
+_RULES = "Hob has its own rules of what comes in and goes out; leave it out"
 _CONVERSATION = "a conversation goes on by the header X-Hob-Session, or by `user`; leave this out"
 
 
@@ -59,28 +60,42 @@ class ChatCompletionRequest:
     prompt_cache_options: Any = field(_NOTING, None)
     prompt_cache_retention: str | None = field(_NOTING, None)
     safety_identifier: str | None = field(_NOTING, None)
-    n: Any = field("refused, unless it is 1", None)
-    stop: Any = field("refused, unless it is empty", None)
-    tools: Any = field("refused, unless it is empty", None)
-    tool_choice: Any = field("refused, unless it is `none` or `auto`", None)
-    functions: Any = field("refused, unless it is empty", None)
-    function_call: Any = field("refused, unless it is `none` or `auto`", None)
-    response_format: Any = field("refused, unless it is text", None)
-    modalities: Any = field("refused, unless it is text", None)
-    audio: Any = field("refused", None)
-    logprobs: Any = field("refused, unless it is false", None)
-    top_logprobs: Any = field("refused, unless it is 0", None)
-    logit_bias: Any = field("refused, unless it is empty", None)
-    prediction: Any = field("refused", None)
-    moderation: Any = field("refused", None)
-    web_search_options: Any = field("refused", None)
+    n: Any = field("refused, unless it is 1", None, only=(1,), why=_ONE)
+    stop: Any = field(
+        "refused, unless it is empty", None, only=([], ""), why="an answer cannot be cut at a word; leave it out"
+    )
+    tools: Any = field("refused, unless it is empty", None, only=([],), why=_TOOLS)
+    tool_choice: Any = field("refused, unless it is `none` or `auto`", None, only=("none", "auto"), why=_TOOLS)
+    functions: Any = field("refused, unless it is empty", None, only=([],), why=_TOOLS)
+    function_call: Any = field("refused, unless it is `none` or `auto`", None, only=("none", "auto"), why=_TOOLS)
+    response_format: Any = field("refused, unless it is text", None, only=({"type": "text"},), why=_FORMAT)
+    modalities: Any = field("refused, unless it is text", None, only=(["text"],), why=_SPOKEN)
+    audio: Any = field("refused", None, only=(), why=_SPOKEN)
+    logprobs: Any = field("refused, unless it is false", None, only=(False,), why=_PROBABILITIES)
+    top_logprobs: Any = field("refused, unless it is 0", None, only=(0,), why=_PROBABILITIES)
+    logit_bias: Any = field(
+        "refused, unless it is empty", None, only=({},), why="single tokens cannot be steered; leave it out"
+    )
+    prediction: Any = field("refused", None, only=(), why="a predicted answer is not looked at; leave it out")
+    moderation: Any = field("refused", None, only=(), why=_RULES)
+    web_search_options: Any = field(
+        "refused", None, only=(), why="Hob searches with its own tools where that helps; leave it out"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TextOptions:
+    """The form of an answer."""
+
+    format: Any = field("refused, unless it is text", None, only=({"type": "text"},), why=_FORMAT)
+    verbosity: Any = field(_NOTING, None)
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
     """What is to be answered: a text, or a conversation."""
 
-    input: Any = field("a text, or messages, the one to answer last")
+    input: str | list[dict[str, Any]] = field("a text, or messages, the one to answer last")
     instructions: str | None = field("how to answer; untrusted, as all that a program says for somebody else", None)
     model: str = field("`hob`, or one of `GET /v1/models`", "hob", characters=(1, 300))
     stream: bool = field("whether the answer is sent while it grows", False)
@@ -101,62 +116,32 @@ class ResponseRequest:
     prompt_cache_options: Any = field(_NOTING, None)
     prompt_cache_retention: str | None = field(_NOTING, None)
     safety_identifier: str | None = field(_NOTING, None)
-    text: Any = field("refused, unless its format is text", None)
-    background: Any = field("refused, unless it is false", None)
-    conversation: Any = field("refused", None)
-    previous_response_id: Any = field("refused", None)
-    prompt: Any = field("refused", None)
-    tools: Any = field("refused, unless it is empty", None)
-    tool_choice: Any = field("refused, unless it is `none` or `auto`", None)
-    max_tool_calls: Any = field("refused", None)
-    top_logprobs: Any = field("refused, unless it is 0", None)
-    context_management: Any = field("refused", None)
-    moderation: Any = field("refused", None)
+    text: TextOptions | None = field("refused, unless its format is text", None)
+    background: Any = field(
+        "refused, unless it is false",
+        None,
+        only=(False,),
+        why="wait for the answer, or use POST /chat with `wait`; leave it out",
+    )
+    conversation: Any = field("refused", None, only=(), why=_CONVERSATION)
+    previous_response_id: Any = field("refused", None, only=(), why=_CONVERSATION)
+    prompt: Any = field("refused", None, only=(), why="there are no stored prompts here; send the text itself")
+    tools: Any = field("refused, unless it is empty", None, only=([],), why=_TOOLS)
+    tool_choice: Any = field("refused, unless it is `none` or `auto`", None, only=("none", "auto"), why=_TOOLS)
+    max_tool_calls: Any = field("refused", None, only=(), why=_TOOLS)
+    top_logprobs: Any = field("refused, unless it is 0", None, only=(0,), why=_PROBABILITIES)
+    context_management: Any = field(
+        "refused", None, only=(), why="Hob keeps a conversation within its bounds by itself; leave it out"
+    )
+    moderation: Any = field("refused", None, only=(), why=_RULES)
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
     """Texts to be turned into vectors."""
 
-    input: Any = field("a text, or a list of 1 to 2048 texts")
+    input: str | list[str] = field("a text, or a list of 1 to 2048 texts")
     model: str = field("`hob`, or the model that `model.embedding` names", "hob", characters=(1, 300))
     encoding_format: str = field("how a vector is written", "float", one_of=("float", "base64"))
     dimensions: int | None = field("refused, unless vectors have this length anyway", None, at_least=1)
     user: str | None = field(_NOTING, None)
-
-
-_REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
-    "n": ((1,), _ONE),
-    "stop": (([], ""), "an answer cannot be cut at a word; leave it out"),
-    "tools": (([],), _TOOLS),
-    "tool_choice": (("none", "auto"), _TOOLS),
-    "functions": (([],), _TOOLS),
-    "function_call": (("none", "auto"), _TOOLS),
-    "max_tool_calls": ((), _TOOLS),
-    "web_search_options": ((), "Hob searches with its own tools where that helps; leave it out"),
-    "response_format": (({"type": "text"},), _FORMAT),
-    "text": (({}, {"format": {"type": "text"}}), _FORMAT),
-    "modalities": ((["text"],), _SPOKEN),
-    "audio": ((), _SPOKEN),
-    "logprobs": ((False,), "probabilities are not told; leave it out"),
-    "top_logprobs": ((0,), "probabilities are not told; leave it out"),
-    "logit_bias": (({},), "single tokens cannot be steered; leave it out"),
-    "prediction": ((), "a predicted answer is not looked at; leave it out"),
-    "moderation": ((), "Hob has its own rules of what comes in and goes out; leave it out"),
-    "background": ((False,), "wait for the answer, or use POST /chat with `wait`; leave it out"),
-    "conversation": ((), _CONVERSATION),
-    "previous_response_id": ((), _CONVERSATION),
-    "prompt": ((), "there are no stored prompts here; send the text itself"),
-    "context_management": ((), "Hob keeps a conversation within its bounds by itself; leave it out"),
-}
-"""The values besides null that change nothing, and why all others are refused."""
-
-
-def check_supported(asked: ChatCompletionRequest | ResponseRequest) -> None:
-    """Raises Refusal for what would make the answer another thing."""
-    for name, (harmless, why) in _REFUSED.items():
-        value = getattr(asked, name, None)
-        if name == "text" and isinstance(value, dict):
-            value = {key: each for key, each in value.items() if key != "verbosity"}
-        if value is not None and value not in harmless:
-            raise wrong(name, why)

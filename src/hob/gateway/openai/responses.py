@@ -22,7 +22,7 @@ from hob.gateway.openai.ask import OWN_MODEL, ChatOutcome, ChatRun, ask, conclud
 from hob.gateway.openai.completions import answered, reply_with
 from hob.gateway.openai.conversation import ClientMessage, letter_of, read_messages
 from hob.gateway.openai.errors import OpenAIProblem, wrong
-from hob.gateway.openai.requests import ResponseRequest, check_supported
+from hob.gateway.openai.requests import ResponseRequest
 from hob.gateway.openai.stream import Stream, event
 
 _PREFIX = "resp_"
@@ -36,7 +36,6 @@ async def post(call: EndpointCall[ResponseRequest]) -> Response:
     remembered only where `X-Hob-Session` or `user` names it. The id serves `GET /v1/responses/{id}`.
     """
     api, asked = call.api, call.asked
-    check_supported(asked)
     session = conversation_of(call)
     letter = letter_of(_said(asked), "input", remembered=session is not None)
     begun = await ask(call, letter, session)

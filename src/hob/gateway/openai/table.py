@@ -7,7 +7,7 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing
-from hob.gateway.openai import answers, completions, embeddings, models, responses
+from hob.gateway.openai import completions, embeddings, models, responses
 from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from hob.gateway.routes.attachments import MOST_BYTES
@@ -33,7 +33,6 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         completions.post,
         TokenScope.CHAT,
         ChatCompletionRequest,
-        answers=((200, answers.Completion), (202, answers.Completion)),
         errors=_ACCEPTING,
         failures=FAULT_STATUSES,
         media=(JSON, EVENTS),
@@ -46,7 +45,6 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         responses.post,
         TokenScope.CHAT,
         ResponseRequest,
-        answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=_ACCEPTING,
         failures=FAULT_STATUSES,
         media=(JSON, EVENTS),
@@ -59,7 +57,6 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         responses.get,
         TokenScope.CHAT,
         Nothing,
-        answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=("not_found",),
     ),
     Endpoint(
@@ -68,7 +65,6 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         responses.cancel,
         TokenScope.CHAT,
         Nothing,
-        answers=((200, answers.ResponseAnswer), (202, answers.ResponseAnswer)),
         errors=("not_found",),
     ),
     Endpoint(
@@ -77,20 +73,18 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         embeddings.post,
         TokenScope.CHAT,
         EmbeddingRequest,
-        answers=((200, answers.EmbeddingAnswer),),
         errors=("model_not_found",),
         failures=FAULT_STATUSES,
         most_bytes=MOST_BYTES,
     ),
-    Endpoint("GET", "/v1/models", models.list_, TokenScope.CHAT, Nothing, answers=((200, answers.ModelsAnswer),)),
+    Endpoint("GET", "/v1/models", models.list_, TokenScope.CHAT, Nothing),
     Endpoint(
         "GET",
         "/v1/models/{id:path}",
         models.get,
         TokenScope.CHAT,
         Nothing,
-        answers=((200, answers.ModelAnswer),),
         errors=("model_not_found", "not_allowed"),
     ),
 )
-ENDPOINTS = tuple(replace(route, failing=openai_response, failed=answers.OpenAIFailed) for route in _ROUTES)
+ENDPOINTS = tuple(replace(route, failing=openai_response) for route in _ROUTES)

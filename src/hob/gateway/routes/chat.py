@@ -15,10 +15,13 @@ from hob.gateway.chat.events import ClientEvent
 from hob.gateway.chat.inbound import ChatRequest
 from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
 from hob.gateway.chat.receive import receive
-from hob.gateway.http.endpoint import EVENTS, EndpointCall
+from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import json_response
 from hob.gateway.routes.views import chat_status
+
+DEPRECATED = {"deprecation": "@1795305600"}
+"""Since when no message should be sent in the address, which stands in the logs of proxies (RFC 9745)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ async def post(call: EndpointCall[ChatRequest]) -> Response:
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
     accepted = await accept(api, inbound)
-    return _told(api, await outcome(api, accepted, wait))
+    view = await outcome(api, accepted, wait)
+    return _deprecated(call, view) if call.request.query_params else _told(api, view)
 
 
 async def get(call: EndpointCall[WaitQuery]) -> Response:
@@ -57,6 +61,15 @@ async def get(call: EndpointCall[WaitQuery]) -> Response:
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
     wait = min(api.settings.wait_seconds, call.asked.wait)
     return _told(api, await outcome(api, await find_accepted(api, id), wait, known=True))
+
+
+def _deprecated(call: EndpointCall[ChatRequest], view: dict[str, Any]) -> Response:
+    """The answer to a message in the address: its text alone, as such clients expect, unless they ask for JSON."""
+    told = _told(call.api, view)
+    if told.status_code == 200 and view["reply"] is not None and not call.wants(JSON):
+        told = Response(view["reply"], media_type="text/plain", background=told.background)
+    told.headers.update(DEPRECATED)
+    return told
 
 
 def _told(api: Api, view: dict[str, Any]) -> Response:

@@ -1,14 +1,16 @@
 """How Hob is and what it did: read-only views, and the few operations the commands need."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.messages import FETCHED_CHANNELS
+from hob.gateway.api import Api
 from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.prometheus import MEDIA_TYPE, exposition
@@ -157,12 +159,20 @@ async def export(call: EndpointCall[ExportQuery]) -> Response:
 
 async def retry(call: EndpointCall[Nothing]) -> Response:
     """Bring back a failed or set-aside message."""
-    return json_response(await call.api.operations.retry(call.id), 202)
+    return json_response(await _with_message(call.api, await call.api.operations.retry(call.id)), 202)
 
 
 async def retry_all(call: EndpointCall[RetryRequest]) -> Response:
     """Bring back every message that failed with an error code, such as what came while there was no model."""
-    return json_response(await call.api.operations.retry_all(call.asked.code), 202)
+    found = await call.api.operations.retry_all(call.asked.code)
+    return json_response({"retried": [await _with_message(call.api, each) for each in found["retried"]]}, 202)
+
+
+async def _with_message(api: Api, retried: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message by which the outcome is asked for; none where a reply is only sent again."""
+    message = await api.store.inbox.first_of(retried["turn"])
+    result = None if message is None else await api.store.inbox.find_result(message)
+    return {**retried, "message": None if result is None or result.settled else message}
 
 
 async def undo(call: EndpointCall[UndoRequest]) -> Response:

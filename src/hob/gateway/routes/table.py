@@ -12,7 +12,7 @@ from hob.gateway.http.prometheus import PLAIN
 from hob.gateway.imports import MOST_BYTES as MOST_IMPORTED
 from hob.gateway.imports import Importing
 from hob.gateway.openai.table import ENDPOINTS as OPENAI
-from hob.gateway.routes import answers, approvals, attachments, chat, imports, people, sessions, state, webhooks
+from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
@@ -25,8 +25,6 @@ _KEY = (
 )
 _FOLLOW = ("Accept", "`text/event-stream` follows the message instead of waiting for it")
 
-Object = dict[str, Any]
-
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint(
         "POST",
@@ -34,11 +32,11 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         chat.post,
         CHAT,
         ChatRequest,
-        answers=((200, answers.ChatAnswer), (202, answers.ChatAnswer)),
         errors=(*ACCEPTING, "model_not_found"),
         failures=MODEL_FAILURES,
         media=(JSON, EVENTS),
         headers=(_KEY, _FOLLOW),
+        in_query=("message", "session"),
     ),
     Endpoint(
         "GET",
@@ -46,7 +44,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         chat.get,
         CHAT,
         chat.WaitQuery,
-        answers=((200, answers.ChatAnswer), (202, answers.ChatAnswer)),
         errors=("not_found",),
         failures=MODEL_FAILURES,
         media=(JSON, EVENTS),
@@ -58,7 +55,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         attachments.post,
         CHAT,
         bytes,
-        answers=((200, answers.HandedInAnswer),),
         errors=("too_many_files",),
         most_bytes=MOST_BYTES,
     ),
@@ -68,7 +64,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         webhooks.post,
         None,
         bytes,
-        answers=((200, answers.DeliveryAnswer), (202, answers.DeliveryAnswer)),
         errors=(*BUSY, "not_allowed", "stopping", "unauthorized", "too_many_attempts"),
     ),
     Endpoint(
@@ -78,7 +73,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         READ,
         Nothing,
         also=(METRICS,),
-        answers=((200, answers.HealthAnswer), (503, answers.HealthAnswer)),
     ),
     Endpoint("GET", "/status", state.status, READ, Nothing),
     Endpoint("GET", "/metrics", state.metrics, READ, Nothing, also=(METRICS,), errors=("not_found",), media=(PLAIN,)),
@@ -86,11 +80,11 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/sessions/show", sessions.show, READ, sessions.ASession, errors=("not_found",)),
     Endpoint("POST", "/sessions/change", sessions.change, ADMIN, sessions.Changing, errors=("not_found",)),
     Endpoint("POST", "/sessions/delete", sessions.delete, ADMIN, sessions.ASession, errors=("not_found",)),
-    Endpoint("GET", "/usage", state.usage, READ, state.UsageQuery, answers=((200, answers.SpendingAnswer),)),
-    Endpoint("GET", "/unread", state.unread, READ, state.Unread, answers=((200, answers.UnreadAnswer),)),
-    Endpoint("GET", "/tasks", state.tasks, READ, state.TasksQuery, answers=((200, answers.TasksAnswer),)),
-    Endpoint("GET", "/timeline", state.timeline, READ, state.TimelineQuery, answers=((200, answers.TimelineAnswer),)),
-    Endpoint("GET", "/prompt", state.prompt, READ, state.OfSession, answers=((200, answers.PromptAnswer),)),
+    Endpoint("GET", "/usage", state.usage, READ, state.UsageQuery),
+    Endpoint("GET", "/unread", state.unread, READ, state.Unread),
+    Endpoint("GET", "/tasks", state.tasks, READ, state.TasksQuery),
+    Endpoint("GET", "/timeline", state.timeline, READ, state.TimelineQuery),
+    Endpoint("GET", "/prompt", state.prompt, READ, state.OfSession),
     Endpoint("GET", "/export", state.export, READ, state.ExportQuery, errors=("not_found",), media=(LINES,)),
     Endpoint(
         "POST",
@@ -98,17 +92,15 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         state.retry,
         ADMIN,
         Nothing,
-        answers=((202, answers.RetriedAnswer),),
         errors=("not_found",),
     ),
-    Endpoint("POST", "/retry", state.retry_all, ADMIN, state.RetryRequest, answers=((202, answers.AllRetriedAnswer),)),
+    Endpoint("POST", "/retry", state.retry_all, ADMIN, state.RetryRequest),
     Endpoint(
         "POST",
         "/undo",
         state.undo,
         ADMIN,
         state.UndoRequest,
-        answers=((200, answers.UndoneAnswer),),
         errors=("not_found", "not_allowed"),
     ),
     Endpoint(
@@ -118,7 +110,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         READ,
         Nothing,
         also=(APPROVE,),
-        answers=((200, answers.ApprovalsAnswer),),
     ),
     Endpoint(
         "GET",
@@ -127,7 +118,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         READ,
         Nothing,
         also=(APPROVE,),
-        answers=((200, answers.ApprovalAnswer),),
         errors=("not_found",),
     ),
     Endpoint(
@@ -136,19 +126,15 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         approvals.settle,
         APPROVE,
         approvals.Settling,
-        answers=((200, answers.SettledAnswer),),
         errors=("not_found", "not_allowed"),
     ),
-    Endpoint(
-        "GET", "/grants", approvals.grants, READ, Nothing, also=(APPROVE,), answers=((200, answers.GrantsAnswer),)
-    ),
+    Endpoint("GET", "/grants", approvals.grants, READ, Nothing, also=(APPROVE,)),
     Endpoint(
         "DELETE",
         "/grants/{id}",
         approvals.revoke,
         APPROVE,
         Nothing,
-        answers=((200, answers.IdAnswer),),
         errors=("not_found",),
     ),
     *OPENAI,
@@ -168,7 +154,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         imports.take_over,
         ADMIN,
         Importing,
-        answers=((200, answers.ImportedAnswer),),
         most_bytes=MOST_IMPORTED,
         local=True,
     ),
@@ -179,7 +164,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         state.hand_over,
         ADMIN,
         Nothing,
-        answers=((202, Object),),
         errors=("not_allowed",),
         local=True,
     ),

@@ -1,5 +1,6 @@
 """The settings: whether they can be read, and what they lead to."""
 
+import os
 from collections.abc import Iterator
 
 from hob.app.daemon.preflight import command_problem, start_objection
@@ -10,6 +11,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.webhooks.settings import Webhooks
+from hob.store.database.database import NAME
 from hob.workspace.acceptance import FILE, AcceptedFiles
 from hob.workspace.bootstrap import BootstrapFiles
 from hob.workspace.settings import WorkspaceSettings
@@ -68,12 +70,19 @@ def _tokens(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    path = diagnostics.config[WorkspaceSettings].path.expanduser()
+    """The first start makes its folders: where there is a database they were there once."""
+    settings = diagnostics.config[WorkspaceSettings]
+    path, work = settings.path.expanduser(), settings.work.expanduser()
     advice = "make it a folder that you may write, or set workspace.path to another one"
-    if path.exists() and not path.is_dir():
+    if os.path.lexists(path) and not path.is_dir():
         yield warn("the workspace is no folder", advice, str(path))
     elif not diagnostics.may_write(path):
         yield warn("the workspace cannot be written", advice, str(path))
+    elif not path.exists() and (diagnostics.home / NAME).is_file():
+        lost = "its identity files, notes and skills are missing, and the next start makes new ones from templates"
+        yield critical(f"the workspace is gone: {lost}", "put it back, or set workspace.path to where it is", str(path))
+    elif not work.exists() and (diagnostics.home / NAME).is_file():
+        yield warn("the folder where tools work is gone", "put it back, or set workspace.work_repo", str(work))
 
 
 def _identity(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

@@ -1,0 +1,60 @@
+"""`hob stop`."""
+
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from hob.app.daemon.daemon_client import OPENING_SECONDS
+from hob.app.home import holder_of, socket_of
+from hob.config.environment import find_home, process_environment
+from hob.core.errors import HobError, Unready
+
+STOP_SECONDS = 120.0
+"""How long the daemon is waited for; it ends by itself once the running turns have ended."""
+_DAEMON = "hob serve,"
+
+
+def stop() -> int:
+    """Stop the daemon. Running turns may end first; what waits is kept for the next start."""
+    home = find_home(process_environment())
+    holder = holder_of(home)
+    if not holder.startswith(_DAEMON):
+        told = f"; {holder} ends by itself" if holder else ""
+        print(f"No daemon runs in {home}{told}.")
+        return 0
+    try:
+        os.kill(_pid_of(home), signal.SIGTERM)
+    except ProcessLookupError:
+        pass  # it has just ended
+    except PermissionError as error:
+        raise Unready(f"{holder} belongs to another user; stop it as that user") from error
+    until = time.monotonic() + STOP_SECONDS
+    while holder_of(home) == holder:
+        if time.monotonic() > until:
+            raise HobError(f"{holder} still works on something and ends after it; a second `hob stop` ends it at once")
+        time.sleep(0.05)
+    print("Hob has stopped.")
+    return 0
+
+
+def _pid_of(home: Path) -> int:
+    """The daemon's number, from the kernel: what the lock file says may be the number in another container."""
+    until = time.monotonic() + OPENING_SECONDS
+    while True:  # a daemon that is opening does not listen yet
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+            peer.connect(str(socket_of(home)))
+            if sys.platform == "darwin":  # LOCAL_PEERPID of sys/un.h
+                pid = peer.getsockopt(0, 2)
+            else:
+                (pid, _, _) = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if pid <= 0:
+                raise Unready("the daemon runs in another container; stop it there")
+            return int(pid)
+        if time.monotonic() > until:
+            raise Unready("the daemon does not listen: it is starting or ending; try again")
+        time.sleep(0.05)
