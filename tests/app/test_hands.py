@@ -22,7 +22,6 @@ from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.tools.registry.builtin_specs import FILE, dump_specs
 from hob.tools.registry.groups import LOAD
-from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 from tests.tools.calling import made, text_of
 
@@ -56,7 +55,8 @@ async def test_a_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRun
 @pytest.mark.parametrize(
     ("tool", "arguments", "why"),
     [
-        ("read", {"path": ".env"}, "closed to the file tools"),
+        ("read", {"path": ".env"}, ""),
+        ("grep", {"path": ".env", "pattern": "x"}, "closed to the file tools"),
         ("write", {"path": ".git/config", "content": "x"}, "git's own"),
         ("read", {"path": "../../.."}, "outside"),
         ("edit", {"path": "a.md", "old_text": "not there", "new_text": "x"}, ""),
@@ -85,17 +85,18 @@ async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspa
         assert "(exit status 0" in await text_of(tool_runtime, "exec", command="pwd")
 
 
-@pytest.mark.parametrize(("backend", "exposed"), [("bubblewrap", False), ("plain", True)])
-async def test_where_nothing_protects_hooks_a_command_counts_as_one_that_writes_them(
-    tmp_path: Path, backend: str, exposed: bool
+@pytest.mark.parametrize(("work", "exposed"), [("workspace/work", False), ("workspace", True)])
+async def test_where_nothing_protects_what_hob_obeys_a_command_counts_as_one_that_changes_it(
+    tmp_path: Path, work: str, exposed: bool
 ) -> None:
-    async with opened(tmp_path, HOB_SANDBOX_BACKEND=backend) as (tool_runtime, config):
-        assert (await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()).exposed is exposed
+    environ = {"HOB_SANDBOX_BACKEND": "plain", "HOB_WORKSPACE_WORK_REPO": str(tmp_path / work)}
+    async with opened(tmp_path, **environ) as (tool_runtime, config):
+        assert (await BackendHere(tool_runtime.made, config).sandbox()).exposed is exposed
 
 
 async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_versioned(tmp_path: Path) -> None:
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
-        here = BackendHere(tool_runtime.made, config[SandboxSettings])
+        here = BackendHere(tool_runtime.made, config)
         await made(tool_runtime, "exec", command="true")
         assert (await here.sandbox()).versioned
         film = config[WorkspaceSettings].work / "film.mp4"
@@ -106,9 +107,9 @@ async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_v
         assert not (await here.sandbox()).versioned
         assert "(exit status 0" in await text_of(tool_runtime, "exec", command="ls")
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
-        assert not (await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()).versioned
+        assert not (await BackendHere(tool_runtime.made, config).sandbox()).versioned
         film.unlink()
-        assert (await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()).versioned
+        assert (await BackendHere(tool_runtime.made, config).sandbox()).versioned
 
 
 async def test_which_hosts_a_command_was_refused_stands_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:

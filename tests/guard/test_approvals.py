@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope
-from hob.guard.approvals.ledger import ApprovalOutcome
+from hob.guard.approvals.ledger import ApprovalOutcome, find_change
 from hob.guard.policy.judge import PolicyInput
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.store.approvals import Approval
@@ -192,6 +192,77 @@ async def test_leave_is_bound_to_whatever_names_what_runs(operations: Desk, comm
         (operations.work / changed).write_text(content)
         await operations.ledger.settle(question.id, YES, "telegram:owner")
         assert (await operations.verdict(replace(call, id=CallId(content)), TURN)).rule == "approval.void"
+
+
+def link(path: Path, to: Path) -> None:
+    """Put a link into the place of a folder or file."""
+    path.rename(path.with_name("away"))
+    path.symlink_to(to)
+
+
+@pytest.mark.parametrize(
+    ("command", "redirect"),
+    [
+        ("git reset --hard; rm -rf build", lambda work: link(work / "build", work / "src")),
+        ("git -C src reset --hard", lambda work: link(work / "src", work / "build")),
+        ("git reset --hard; echo x > new", lambda work: (work / "new").symlink_to("src/main.py")),
+        ("git reset --hard; rm -rf build", lambda work: link(work, work.parent)),
+        ("git reset --hard; make", lambda work: (work / "rules.mk").write_text("all: ; touch swapped\n")),
+        ("git reset --hard; BASH_ENV=./env bash -c true", lambda work: (work / "env").write_text("touch swapped\n")),
+        ("git reset --hard; PATH=./bin:$PATH ls", lambda work: (work / "bin/ls").write_text("touch swapped\n")),
+        ("git reset --hard; export PATH=bin:$PATH; ls", lambda work: (work / "bin/ls").write_text("touch swapped\n")),
+        ("git reset --hard; python3 src/main.py", lambda work: (work / "src/json.py").write_text("import swapped\n")),
+    ],
+)
+async def test_an_approval_cannot_be_redirected_while_it_waits(
+    operations: Desk, command: str, redirect: Callable[[Path], object]
+) -> None:
+    for name in ("build", "src", "bin"):
+        (operations.work / name).mkdir()
+    for name in ("Makefile", "rules.mk", "env", "src/main.py"):
+        (operations.work / name).write_text("true\n")
+    call = call_of("exec", command=command)
+    for id, change in (("kept", None), ("changed", redirect)):
+        question = await operations.asked(replace(call, id=CallId(id)), TURN)
+        await operations.ledger.settle(question.id, YES, "telegram:owner")
+        if change is not None:
+            change(operations.work)
+        found = await operations.verdict(replace(call, id=CallId(id)), TURN)
+        assert (type(found), found.rule == "approval.void") == ((Allow, False) if change is None else (Deny, True))
+
+
+async def test_an_approval_to_write_a_file_is_void_where_a_link_stands_there_now(operations: Desk) -> None:
+    call = call_of("write", path="CLAUDE.md", content="Be brief.")
+    question = await asked(operations, call, Trust.UNTRUSTED)
+    await operations.ledger.settle(question.id, YES, "telegram:owner")
+    (operations.work / "CLAUDE.md").symlink_to(operations.work.parent / "AGENTS.md")
+    assert (await operations.verdict(call, TURN, Trust.UNTRUSTED)).rule == "approval.void"
+
+
+async def test_an_approval_of_an_older_hob_holds_by_what_it_was_bound_to(operations: Desk) -> None:
+    script = operations.work / "clean.sh"
+    script.write_text("true\n")
+    call = call_of("exec", command="sh clean.sh && git reset --hard")
+    now = (await asked(operations, call)).bound
+    assert now is not None
+    older = replace(now, files=tuple(each for each in now.files if not each[0].startswith(("at:", "tree:"))))
+    assert find_change(older, now) == ""
+    script.write_text("false\n")
+    later = (await operations.asked(replace(call, id=CallId("later")), TURN)).bound
+    assert later is not None
+    assert "script" in find_change(older, later)
+
+
+async def test_a_question_says_what_cannot_be_held(operations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.guard.approvals.binding._MOST_ENTRIES", 3)
+    for number in range(4):
+        (operations.work / str(number)).touch()
+    held = await operations.asked(call_of("exec", command="git reset --hard"), TURN)
+    unheld = await operations.asked(
+        replace(call_of("exec", command="git reset --hard; make"), id=CallId("other")), TURN
+    )
+    assert "too many to be held" not in held.shown
+    assert "too many to be held" in unheld.shown
 
 
 @pytest.mark.parametrize(

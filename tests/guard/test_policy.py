@@ -65,6 +65,12 @@ def test_what_cannot_be_taken_back_is_asked_about(tool: str, words: str, argumen
     assert (type(found.verdict), found.rule) == (Ask, rule)
 
 
+@pytest.mark.parametrize(("tool", "arguments"), [("read", {"path": ".env"}), ("exec", {"command": "cat .env"})])
+def test_reading_keys_is_asked_about_for_tool_and_command_alike(tool: str, arguments: dict[str, Any]) -> None:
+    found = decide(tool, context("Read .env"), **arguments)
+    assert (type(found.verdict), found.rule) == (Ask, "mode.risk")
+
+
 # A turn that has read what others wrote
 
 
@@ -93,6 +99,14 @@ def test_a_tainted_turn_asks_before_anything_that_harms(
     found = decide(tool, context(words, tainted=True, mode=Mode.FULL, autonomy=Autonomy.AUTONOMOUS), **arguments)
     assert (type(found.verdict), found.rule) == (Ask, rule)
     assert not may_be_granted(found.rule)
+
+
+def test_a_tainted_turn_asks_before_it_writes_to_a_folder_that_leaves_the_machine() -> None:
+    places = replace(PLACES, outgoing=("/home/me/synced",))
+    arguments = {"path": "/home/me/synced/a.md", "content": "x"}
+    reader = replace(READER, places=places)
+    assert decide("write", context(tainted=True), POLICY, reader, **arguments).rule == "taint.network"
+    assert isinstance(decide("write", context(), POLICY, reader, **arguments).verdict, Allow)
 
 
 @pytest.mark.parametrize(
@@ -291,6 +305,7 @@ def test_a_list_of_something_else_narrows_nothing() -> None:
     [
         (Sandbox(), Allow, "mode.run"),
         (Sandbox(versioned=False), Ask, "taint.final"),
+        (Sandbox(late=True), Allow, "mode.run"),
         (Sandbox(confined=False), Deny, "unconfined.refused"),
         (Sandbox(confined=False, plain=True), Ask, "unconfined.asked"),
     ],
@@ -298,6 +313,18 @@ def test_a_list_of_something_else_narrows_nothing() -> None:
 def test_commands_are_as_harmless_as_their_sandbox(sandbox: Sandbox, kind: type, rule: str) -> None:
     found = decide("exec", context("run it", tainted=True, sandbox=sandbox), command="make")
     assert (type(found.verdict), found.rule) == (kind, rule)
+
+
+def test_a_command_in_the_background_is_asked_about_where_hooks_are_taken_back_only_at_its_end() -> None:
+    given = context("run it", tainted=True, sandbox=Sandbox(late=True))
+    assert decide("exec", given, command="make", background=True).rule == "taint.persists"
+    assert decide("exec", given, command="make", background=False).rule == "mode.run"
+
+
+def test_a_command_that_nothing_can_confine_is_refused_with_what_is_missing() -> None:
+    said = verdict("exec", context(sandbox=Sandbox(confined=False, missing="Install bubblewrap.")), command="ls")
+    assert isinstance(said, Deny)
+    assert said.reason == "Install bubblewrap."
 
 
 @pytest.mark.parametrize("online", [False, True])

@@ -39,10 +39,10 @@ class Bench:
 
 
 @asynccontextmanager
-async def open_bench(name: str, top: Path, **more: object) -> AsyncIterator[Bench]:
+async def open_bench(name: str, top: Path, protected: tuple[str, ...] = (), **more: object) -> AsyncIterator[Bench]:
     """Skips the test where the machine has not this sandbox."""
     top = top.resolve()
-    place = make_place(name, top)
+    place = make_place(name, top, protected=protected)
     (top / "lent").mkdir(exist_ok=True)
     roots = Roots([Root("work", place.work), Root("lent", top / "lent", writable=False)], base=place.work, home=top)
     blobs, clock = FolderBlobs(top / "blobs"), SystemClock()

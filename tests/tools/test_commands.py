@@ -12,6 +12,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 from tests.tools.calling import a_call, context, made, text_of
 from tests.tools.commanding import Bench, open_bench
 from tests.tools.sandbox.test_running import alive, mark
+from tests.tools.sandbox.test_walls import git_init
 
 __all__ = ["mark"]
 
@@ -54,6 +55,14 @@ async def test_a_folder_that_is_lent_is_not_written_to(bench: Bench) -> None:
     assert list(lent.iterdir()) == []
 
 
+async def test_a_folder_that_leaves_the_machine_is_written_to_with_the_network_only(tmp_path: Path) -> None:
+    (tmp_path / "work/synced").mkdir(parents=True)
+    async with open_bench("bubblewrap", tmp_path, outgoing=(tmp_path.resolve() / "work",)) as bench:
+        await text_of(bench.tools, "exec", command="echo 1 > without")
+        await text_of(bench.tools, "exec", command="echo 1 > with", network=True)
+        assert [path.name for path in bench.work.iterdir() if path.is_file()] == ["with"]
+
+
 async def test_a_terminal_is_given_where_it_is_asked_for(bench: Bench) -> None:
     assert (await text_of(bench.tools, "exec", command="test -t 1 && echo yes", pty=True)).endswith("yes\n")
 
@@ -90,6 +99,22 @@ async def test_what_a_command_writes_is_shown_while_it_runs(bench: Bench) -> Non
     command = "echo first; until [ -e shown ]; do sleep 0.01; done; echo second"
     assert "exit status 0" in await text_of(bench.tools, "exec", command=command, timeout=20)
     assert bench.shown == ["first\n", "second\n"]
+
+
+async def test_a_command_commits_as_hob_where_no_identity_is_set(bench: Bench) -> None:
+    said = await text_of(
+        bench.tools, "exec", command="git init -q r && cd r && touch a && git add a && git commit -qm x"
+    )
+    assert "exit status 0" in said
+    log = await text_of(bench.tools, "exec", command="git log -1 --format='%an <%ae>'", cwd="r")
+    assert "Hob <hob@localhost>" in log
+
+
+async def test_a_command_that_may_not_change_the_settings_of_git_is_told_why(tmp_path: Path) -> None:
+    git_init(tmp_path / "work")
+    async with open_bench("bubblewrap", tmp_path, protected=(".git/hooks/", ".git/config")) as bench:
+        said = await text_of(bench.tools, "exec", command="git config user.name me")
+    assert ".git/config is closed to commands" in said
 
 
 async def test_what_a_command_changed_is_told(bench: Bench) -> None:

@@ -1,16 +1,21 @@
 """Files whose names say that they hold keys: no file tool shows what stands in them."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from hob.core.errors import ToolRefused
 from hob.core.ids import TurnId
-from hob.guard.policy.places import SECRET_NAME
+from hob.guard.policy.places import SECRET_NAME, is_hidden_file
 from hob.tools.filesystem.grep import find_ripgrep
+from hob.tools.sandbox.secret_files import KeyFiles
 from tests.guard.shell.catalogue import judge
 from tests.tools.calling import text_of
+from tests.tools.commanding import open_bench
 from tests.tools.keeping import file_tools
+from tests.tools.sandbox.test_walls import git_init
 
 ONLY_FILES = ("auth.json", "my-private-key.asc", "a.tfstate.backup")
 """Commands are asked about by what they most likely read, and `auth.json` is also an ordinary name."""
@@ -64,13 +69,13 @@ async def test_a_search_passes_them_over(tmp_path: Path, by_hand: bool) -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "plain.txt", "sub/../.env", ".ENV"])
-async def test_they_are_neither_read_nor_changed(tmp_path: Path, name: str) -> None:
+async def test_they_are_not_changed_nor_read_by_another_name(tmp_path: Path, name: str) -> None:
     ws = with_secrets(tmp_path)
     (ws / ".ENV").write_text(SECRET)
     files = file_tools(tmp_path)
     patch = f"*** Begin Patch\n*** Update File: {name}\n@@\n-{SECRET}\n+x\n*** End Patch"
     for tool, arguments in (
-        ("read", {"path": name}),
+        *((("read", {"path": name}),) if name == "plain.txt" else ()),
         ("edit", {"path": name, "old_text": "KEY", "new_text": "K"}),
         ("write", {"path": name, "content": "x"}),
         ("apply_patch", {"patch": patch}),
@@ -80,11 +85,80 @@ async def test_they_are_neither_read_nor_changed(tmp_path: Path, name: str) -> N
     assert {(ws / each).read_text() for each in NAMES} == {SECRET}
 
 
+async def test_read_shows_one_that_is_named_since_the_owner_was_asked(tmp_path: Path) -> None:
+    """By the judge, before the tool is called (`test_reading_keys_is_asked_about_for_tool_and_command_alike`)."""
+    with_secrets(tmp_path)
+    assert SECRET in await text_of(file_tools(tmp_path).toolset, "read", path="sub/../.env")
+
+
+READERS = (
+    *("grep -r KEY .", "find . -type f | xargs cat", "tar cf - .", "cat $(ls -A)", "head -c 99 .e?v sub/.n*"),
+    *(
+        "git init -q; git add -A && git diff --cached",
+        "printf 'cat .e%s' nv > s.sh; sh s.sh",
+        "cp -r . /tmp/x; cat /tmp/x/.e*",
+    ),
+    *("python3 -c 'import os; [print(open(e.path).read()) for e in os.scandir() if e.is_file()]'", "cat plain.txt"),
+    *(
+        "ln .e* other; cat other",
+        "mv .e* other; cat other",
+        "mv sub node_modules",
+        "dd if=$(echo .env)",
+        "source ./.e*; echo $KEY",
+    ),
+)
+
+
+CLOSED = KeyFiles(is_hidden_file, lambda _command, _directory: False)
+
+
+def subprocess_git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *arguments], check=True)
+
+
+def asks(command: str, _directory: str) -> bool:
+    return any(found.rule == "secret-reading" for found in judge(command))
+
+
+@pytest.mark.parametrize("command", READERS)
+async def test_commands_are_shown_empty_files_in_their_place(tmp_path: Path, command: str) -> None:
+    async with open_bench("bubblewrap", tmp_path, key_files=CLOSED) as bench:
+        shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
+        (bench.work / "server.pem").unlink()  # commands need certificates
+        said = await text_of(bench.tools, "exec", command=command)
+        said += await text_of(bench.tools, "exec", command="grep -rh KEY .")
+    assert "canary" not in said
+    assert "KEY=what-you-like" in said
+    assert "shown empty, since they hold keys: .env" in said
+    assert SECRET in (bench.work / ".env").read_text()
+
+
+async def test_a_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> None:
+    """The owner has been asked about the command for what it names."""
+    async with open_bench("bubblewrap", tmp_path, key_files=KeyFiles(is_hidden_file, asks)) as bench:
+        shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
+        (bench.work / "prod.env").write_text("KEY=other-4712")
+        said = await text_of(bench.tools, "exec", command="cat .env; cat prod.e*")
+        quoted = await text_of(bench.tools, "exec", command="echo .env; cat .e*")
+    assert SECRET in said
+    assert "other-4712" not in said
+    assert SECRET not in quoted or asks("echo .env; cat .e*", "")
+
+
+async def test_what_a_repository_holds_is_not_hidden_and_cannot_be_feigned(tmp_path: Path) -> None:
+    async with open_bench("bubblewrap", tmp_path, key_files=CLOSED) as bench:
+        git_init(bench.work)
+        (bench.work / "fixture.key").write_text("KEY=fixture")
+        first = await text_of(bench.tools, "exec", command="git add -f .; cat f*")
+        subprocess_git(bench.work, "add", "-f", "fixture.key")
+        second = await text_of(bench.tools, "exec", command="cat f*; git branch fix.env; git rev-parse fix.env")
+    assert "KEY=fixture" not in first
+    assert "KEY=fixture" in second
+
+
 async def test_a_new_one_may_be_written_and_is_taken_back(tmp_path: Path) -> None:
     files = file_tools(tmp_path)
     await text_of(files.toolset, "write", path=".env", content="PORT=3000\n")
-    with pytest.raises(ToolRefused):
-        await text_of(files.toolset, "read", path=".env")
     undone = await files.undo.restore(TurnId("t_here"))
     assert undone.kept == ()
     assert not (tmp_path / "ws/.env").exists()

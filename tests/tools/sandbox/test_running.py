@@ -238,6 +238,14 @@ async def test_no_larger_files_than_allowed(place: Place) -> None:
     assert (place.work / "big").stat().st_size == 1024 * 1024
 
 
+async def test_a_command_that_writes_too_much_to_disk_in_all_is_ended(place: Place) -> None:
+    place = smaller(place, Limits(written=20 * 2**20))
+    script = "for n in 1 2 3 4; do head -c 10M /dev/zero > f$n; done; sleep 60"
+    finished = await place.run("sh", "-c", script, seconds=30)
+    assert finished.reason is EndReason.TOO_MUCH_WRITTEN
+    assert (await place.run("sh", "-c", "rm f*; head -c 10M /dev/zero > g; sleep 1.5")).status == 0
+
+
 async def test_no_more_open_files_than_allowed(place: Place) -> None:
     small = smaller(place, Limits(open_files=64))
     assert "Too many open files" in await small.python("x = [open('/dev/null') for _ in range(100)]")

@@ -5,7 +5,6 @@ Nothing is asked over the network, no database is opened, and no secret leaves t
 
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -245,11 +244,12 @@ def _without_login(url: str) -> str:
 
 def _sandbox(config: Config, environ: Mapping[str, str]) -> SandboxFacts:
     settings = _section(config, SandboxSettings)
-    found, protects = _backend(settings.backend, environ)
+    found, protects, missing = _backend(settings, environ)
     return SandboxFacts(
         backend=settings.backend,
         found=found,
         protects=protects,
+        missing=missing,
         hosts=tuple(settings.hosts),
         read=tuple(_expanded(path, environ) for path in settings.read),
         write=tuple(_expanded(path, environ) for path in settings.write),
@@ -264,14 +264,12 @@ def _expanded(path: str, environ: Mapping[str, str]) -> str:
     return own + path[1:] if own and (path == "~" or path.startswith("~/")) else path
 
 
-def _backend(name: str, environ: Mapping[str, str]) -> tuple[str, bool]:
-    """What would confine commands now, found by trying, and whether it protects; nothing where nothing would."""
-    from hob.tools.sandbox.backends.detection import find_backend
-    from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+def _backend(settings: SandboxSettings, environ: Mapping[str, str]) -> tuple[str, bool, str]:
+    """What would confine commands now, found by trying, whether it protects, and why nothing would."""
+    from hob.tools.sandbox.backends.detection import try_backend
 
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            found = find_backend(name, SandboxEnvironment(Path(folder), Path(folder)), environ.get("PATH", "")).backend
-        except NotConfigured:
-            return "", False
-        return found.name, found.protects
+    try:
+        found = try_backend(settings.backend, environ.get("PATH", ""), settings.image).backend
+    except NotConfigured as error:
+        return "", False, str(error)
+    return found.name, found.protects, ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hob.config.loading import Config
 from hob.guard.policy.places import Places
+from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.undo.snapshots.entries import What
 from hob.workspace.settings import WorkspaceSettings
 
@@ -26,6 +27,7 @@ def places_of(config: Config) -> Places:
         workspace=str(workspace.path.resolve()),
         base=str(workspace.work.resolve()),
         home=str(Path.home()),
+        outgoing=tuple(str(Path(each).expanduser().resolve()) for each in config[SandboxSettings].outgoing),
     )
 
 

@@ -25,7 +25,8 @@ from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.undo import with_undoing
 from hob.guard.audit.entries import of_action
-from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME
+from hob.guard.policy.commands import command_reader
+from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME, Places, is_hidden_file
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.store.store import Store
@@ -45,6 +46,7 @@ from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.network.hosts import Decided, Decision
 from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, limits_of, sandbox_environment_of
+from hob.tools.sandbox.secret_files import KeyFiles
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.undo.changes import FileChanges
 from hob.tools.undo.snapshots.snapshot_walk import MIB, SnapshotLimits
@@ -168,6 +170,10 @@ class LazyBackend:
     def protects(self) -> bool:
         return self.found.backend.protects
 
+    @property
+    def hides(self) -> bool:
+        return self.found.backend.hides
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         return self.found.backend.prepare(job, decided, before, after)
 
@@ -229,6 +235,12 @@ def obeyed_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Seq
     return [name if way == Path() else f"{way}/{name}" for way in ways for name in names]
 
 
+def _opens(places: Places, command: str, directory: str) -> bool:
+    """Whether the guard has asked about this command since it names files that hold keys."""
+    findings = command_reader(places)(command, directory).findings
+    return any(finding.rule == "secret-reading" for finding in findings)
+
+
 async def _note_host(store: Store, context: CallContext, decision: Decision) -> None:
     """A command was let reach a host, or not."""
     turn = context.turn
@@ -282,10 +294,11 @@ def make_hands(
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
 
-    processes = Processes(backend, clock, limits_of(settings))
+    processes, places = Processes(backend, clock, limits_of(settings)), places_of(config)
     commands = CommandTools(
         for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream,
-        partial(obeyed_of, places_of(config)), warn, partial(_note_host, store),
+        partial(obeyed_of, places), warn, partial(_note_host, store),
+        key_files=KeyFiles(is_hidden_file, partial(_opens, places)), outgoing=tuple(map(Path, places.outgoing)),
     )  # fmt: skip
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     toolsets = (writing, commands.toolset, remembering.toolset, ConversationTools(notices).toolset)

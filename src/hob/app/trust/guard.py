@@ -13,7 +13,7 @@ from hob.agent.settings import AgentSettings
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.tools.executable_config import places_of
 from hob.app.tools.lazy_runtime import FOLDER
-from hob.app.tools.runtime import ToolRuntime
+from hob.app.tools.runtime import ToolRuntime, obeyed_below
 from hob.app.tools.tainted_writes import StoredTaintedWrites
 from hob.app.trust.approvals import ApprovalService
 from hob.app.trust.lazy_guard import contacts_of
@@ -51,6 +51,7 @@ from hob.tools.sandbox.environment import search_path
 from hob.tools.sandbox.network.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import find_toolchains
+from hob.workspace.settings import WorkspaceSettings
 
 _PERSONAL = frozenset(SensitiveKind)
 
@@ -98,7 +99,7 @@ def guard(
         store.transcript,
         reader,
         specs,
-        BackendHere(tool_runtime, config[SandboxSettings]),
+        BackendHere(tool_runtime, config),
         identity,
         lambda: contacts_of(people),
         partial(_shown, config[AgentSettings], clock),
@@ -153,9 +154,10 @@ def rules_of(
 class BackendHere:
     """Implements `Confining` by the backend that works here."""
 
-    def __init__(self, tool_runtime: ToolRuntime, settings: SandboxSettings) -> None:
+    def __init__(self, tool_runtime: ToolRuntime, config: Config) -> None:
         self._hands = tool_runtime
-        self._settings = settings
+        self._settings = config[SandboxSettings]
+        self._obeyed_below = bool(obeyed_below(config[WorkspaceSettings], self._settings))
 
     async def sandbox(self) -> Sandbox:
         backend = (await self._hands.backend.find()).backend
@@ -164,7 +166,8 @@ class BackendHere:
             confined=backend.confines,
             versioned=not await self._hands.unkept(),
             plain=self._settings.backend == "plain",
-            exposed=not backend.protects,
+            exposed=not backend.protects and self._obeyed_below,
+            late=not backend.protects,
             reaches=lambda host: rules.allow(host_name(host)),
             online=bool(self._settings.hosts),
         )

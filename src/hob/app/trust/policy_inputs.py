@@ -125,8 +125,8 @@ class TurnPolicyInputs:
     async def _sandbox(self) -> Sandbox:
         try:
             return await self._confining.sandbox()
-        except NotConfigured:  # the call itself says what is missing
-            return Sandbox(confined=False, versioned=False)
+        except NotConfigured as error:
+            return Sandbox(confined=False, versioned=False, missing=str(error))
 
     def _private(self, calls: Iterable[tuple[ToolCall, str]], sandbox: Sandbox) -> Iterator[Private]:
         """What these calls have read of the owner's."""

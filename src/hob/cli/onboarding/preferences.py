@@ -16,6 +16,7 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import ModelError, NotConfigured
 from hob.guard.wording.reasons import because
+from hob.tools.sandbox.backends.detection import try_backend
 from hob.tools.sandbox.settings import SandboxSettings
 
 _PACKAGES = "group:packages"
@@ -43,6 +44,16 @@ def settle_language(home: Path, wishes: SetupOptions, asks: Asks | None) -> Step
     if not wanted or wanted == now:
         return StepOutcome("language", StepStatus.KEPT, now)
     return _set(home, "language", "agent.language", wanted, dict(LANGUAGES).get(wanted, wanted))
+
+
+def settle_commands() -> StepOutcome:
+    """Whether commands can run here at all; what is missing cannot be installed by Hob."""
+    settings = read_config()[SandboxSettings]
+    try:
+        found = try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
+    except NotConfigured as error:
+        return StepOutcome("commands", StepStatus.SKIPPED, "no command can run yet", str(error))
+    return StepOutcome("commands", StepStatus.KEPT, because("confined by {backend}", backend=found.backend.name))
 
 
 def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:

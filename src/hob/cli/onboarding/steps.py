@@ -7,7 +7,13 @@ from hob.app.home import make_home
 from hob.cli.onboarding.detection import DetectedModel
 from hob.cli.onboarding.keys import drop_drafts
 from hob.cli.onboarding.model import ask_for_model, settle_model
-from hob.cli.onboarding.preferences import settle_budget, settle_language, settle_packages, settle_service
+from hob.cli.onboarding.preferences import (
+    settle_budget,
+    settle_commands,
+    settle_language,
+    settle_packages,
+    settle_service,
+)
 from hob.cli.onboarding.report import Asks, SetupOptions, SetupReport, StepOutcome, StepStatus
 from hob.cli.onboarding.workspace import settle_folders, settle_identity, settle_name
 
@@ -45,6 +51,7 @@ def set_up(
         ended(settle_name(home, wishes, asks))
         ended(settle_identity(home, wishes, asks))
     ended(settle_language(home, wishes, asks))
+    ended(settle_commands())
     ended(settle_packages(home, wishes, asks))
     ended(settle_budget(home, wishes, asks))
     ended(settle_service(wishes, asks))

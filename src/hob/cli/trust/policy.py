@@ -31,7 +31,6 @@ from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
-from hob.tools.sandbox.settings import SandboxSettings
 
 app = App(name="policy", help="What may be done, and which rule says so.")
 
@@ -95,7 +94,7 @@ async def _guarding(config: Config) -> Guarding:
                 config, tool_runtime.made, lambda text: ("a secret",) if known(text) != text else ()
             )
             try:
-                sandbox = await BackendHere(tool_runtime.made, config[SandboxSettings]).sandbox()
+                sandbox = await BackendHere(tool_runtime.made, config).sandbox()
             except NotConfigured:
                 sandbox = Sandbox(confined=False, versioned=False)
             return Guarding(policy, reader, tuple(tool_runtime.named().values()), sandbox)

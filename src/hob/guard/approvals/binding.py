@@ -1,4 +1,9 @@
-"""What a leave is bound to besides the call: the directory, and the files that a command would run, by their hashes."""
+"""What an approval is bound to besides the call: where it acts, and what a command would run, as things stand now.
+
+Files that are named to be run are bound by their hashes, the directory and the targets by what they are: none can be
+replaced by a link. What a program finds by itself (imports, included makefiles, what variables name) is bound by the
+state of the whole folder.
+"""
 
 import asyncio
 import hashlib
@@ -19,6 +24,11 @@ _BLOCK = 1 << 20
 _MOST_FILES = 256
 _UNKNOWN = "…"  # as a reading of a command shows what only the shell will know
 _WILD = re.compile(r"[*?\[]")
+_MOST_ENTRIES = 20_000
+_MOST_TARGETS = 256
+_AT, _TREE = "at:", "tree:"
+UNHELD = "too many files"
+"""Stands for the state of a folder that is too large to be held."""
 MISSING = "missing"
 """Stands for the hash of a file that is not there, or is no plain file."""
 
@@ -37,12 +47,34 @@ class Binder:
     async def bind(self, call: ToolCall) -> Bound:
         """What a leave for this call is bound to, as things stand now. What cannot be bound never is the same again."""
         analysis = self.read(call)
-        if analysis is None or not analysis.read_commands:
-            return Bound(analysis.directory if analysis is not None else "")
+        if analysis is None:
+            return Bound()
         try:
-            return Bound(analysis.directory, await asyncio.to_thread(lambda: _hashes(self.files(analysis))))
+            return Bound(analysis.directory, await asyncio.to_thread(self._bind, analysis))
         except Unbindable as why:
             return Bound(analysis.directory, ((str(why), secrets.token_hex(16)),))
+
+    def _bind(self, analysis: ToolCallAnalysis) -> tuple[tuple[str, str], ...]:
+        places = [(f"{_AT}{path}", _identity(path)) for path in (*filter(None, [analysis.directory]), *analysis.paths)]
+        if not analysis.read_commands:
+            return tuple(places)
+        files = self.files(analysis)
+        words = [pair for reading in analysis.read_commands for pair in reading.targets][:_MOST_TARGETS]
+        targets = dict.fromkeys(self._path(name, directory, analysis.directory) for name, directory in words)
+        places += [(f"{_AT}{path}", _identity(path)) for path in targets]
+        trees = [(f"{_TREE}{folder}", _state(folder)) for folder in self._folders(analysis, files)]
+        return (*_hashes(files), *places, *trees)
+
+    def _folders(self, analysis: ToolCallAnalysis, files: Sequence[str]) -> Iterator[str]:
+        """Where programs find by themselves what they run; none where the system's own programs run alone."""
+        scripts = [path for path in files if not self._is_systems(path)]
+        if scripts or any(reading.steered for reading in analysis.read_commands):
+            yield analysis.directory
+            inside = f"{analysis.directory}/"
+            yield from dict.fromkeys(each for path in scripts if not (each := os.path.dirname(path)).startswith(inside))  # noqa: PTH120
+
+    def _is_systems(self, path: str) -> bool:
+        return os.path.dirname(path) in self._search or "/" not in path or path.startswith(("/dev/", "/proc/"))  # noqa: PTH120
 
     async def find_unbindable(self, call: ToolCall) -> str:
         """Why no leave for this call could be bound to what would run; empty where one can."""
@@ -104,6 +136,63 @@ def requester_of(turn: Turn) -> str:
     """Who wants it done: everybody who speaks in the turn, by channel and id."""
     inbounds = (*turn.inbounds, *turn.joined)
     return ", ".join(dict.fromkeys(f"{each.origin.channel}:{each.sender.id}" for each in inbounds))
+
+
+def held(bound: Bound, *, later: bool = False) -> dict[str, str]:
+    """What an approval holds by; one for `later` calls too holds by what was named to be run, and no more."""
+    return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
+
+
+def is_older(bound: Bound) -> bool:
+    """Whether it was bound by a Hob that bound nothing but files."""
+    return bool(bound.files or bound.directory) and not any(path.startswith(_AT) for path, _ in bound.files)
+
+
+def unheld(bound: Bound) -> tuple[str, ...]:
+    """The folders whose state could not be bound."""
+    return tuple(path.removeprefix(_TREE) for path, seen in bound.files if path.startswith(_TREE) and seen == UNHELD)
+
+
+def _identity(path: str) -> str:
+    """What stands at a path: where links lead, and which folder it is."""
+    try:
+        real = os.path.realpath(path)  # links are what this is about
+    except (OSError, ValueError):
+        return MISSING
+    try:
+        found = os.stat(real)  # noqa: PTH116
+    except OSError:
+        return f"{real} {MISSING}"
+    return f"{real} {found.st_ino}" if stat.S_ISDIR(found.st_mode) else real
+
+
+def _state(folder: str) -> str:
+    """A hash over everything below a folder; it changes with every change. What git keeps for itself does not count."""
+    sealed, count = hashlib.sha256(), 0
+    waiting = [folder]
+    while waiting:
+        above = waiting.pop()
+        try:
+            with os.scandir(above) as found:
+                entries = sorted(found, key=lambda each: each.name)
+        except OSError:
+            continue
+        for each in entries:
+            if above.endswith("/.git") and each.name not in ("hooks", "config"):
+                continue
+            count += 1
+            if count > _MOST_ENTRIES:
+                return UNHELD
+            try:
+                seen = each.stat(follow_symlinks=False)
+            except OSError:  # gone meanwhile
+                continue
+            folders = stat.S_ISDIR(seen.st_mode)
+            if folders:
+                waiting.append(each.path)
+            times = () if folders else (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+            sealed.update(repr((each.path, seen.st_ino, seen.st_mode, *times)).encode("utf-8", "surrogateescape"))
+    return sealed.hexdigest()
 
 
 def _hashes(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -19,7 +19,7 @@ from hob.core.steps import ApprovalAnswered, ApprovalAsked, command_hash
 from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
-from hob.guard.approvals.binding import Binder, requester_of
+from hob.guard.approvals.binding import Binder, held, is_older, requester_of, unheld
 from hob.guard.approvals.question_text import TOO_LONG, brief, is_outdated, show, visible
 from hob.guard.audit.entries import of_approval
 from hob.guard.policy.policy import may_be_granted
@@ -150,6 +150,7 @@ class ApprovalLedger:
             directory=bound.directory if readings else "",
             commands=[line for reading in readings for line in reading.lines],
             diff=await self._differ(call),
+            unheld=unheld(bound),
             language=self._language,
         )
 
@@ -257,7 +258,7 @@ class ApprovalLedger:
         return asked
 
     async def _use(self, approval: Approval, call: ToolCall, turn: Turn) -> Verdict:
-        changed = _changed(approval.bound, await self._binder.bind(call))
+        changed = find_change(approval.bound, await self._binder.bind(call))
         if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
             changed = "it was given for somebody else"
         if not changed and is_outdated(approval.shown, await self._differ(call)):
@@ -277,7 +278,9 @@ class ApprovalLedger:
         if not fit:
             return None
         bound = await self._binder.bind(call)
-        return next((Allow(f"granted.{each.id}") for each in fit if not _changed(each.bound, bound)), None)
+        return next(
+            (Allow(f"granted.{each.id}") for each in fit if not find_change(each.bound, bound, later=True)), None
+        )
 
     # ending
 
@@ -351,12 +354,15 @@ def _why_not_open(id: str, asked: Approval | None) -> str:
     return because("{id} is open.", id=id)
 
 
-def _changed(then: Bound | None, now: Bound) -> str:
-    """What is other than it was; empty where nothing is."""
+def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
+    """What is other than it was; empty where nothing is. An approval for `later` calls too holds by less."""
     if then is None:
         return "what it was bound to was erased"
     if then.directory != now.directory:
         return "the directory is another"
-    if then.files == now.files:
+    before, after = (held(each, later=later or is_older(then)) for each in (then, now))
+    if before == after:
         return ""
-    return "a program or script has changed since"
+    if held(then, later=True) != held(now, later=True):
+        return "a program or script has changed since"
+    return "the directory, a file that it names or what its programs find there has changed since"

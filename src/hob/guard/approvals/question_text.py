@@ -38,6 +38,7 @@ def show(
     directory: str = "",
     commands: Sequence[str] = (),
     diff: str = "",
+    unheld: Sequence[str] = (),
     language: str = "en",
 ) -> str:
     """The whole question: why it is asked, for whom, the exact arguments, and what they come to.
@@ -51,6 +52,11 @@ def show(
         lines.append(say(language, "For {who}.", who=visible(requester)))
     if directory:
         lines.append(say(language, "In {directory}.", directory=visible(directory)))
+    for folder in unheld:
+        told = (
+            "Its programs may find other files in {directory} than now: there are too many to be held until you answer."
+        )
+        lines.append(say(language, told, directory=visible(folder)))
     if commands and not _is_argument(commands, arguments):  # before a text that may be as long as it likes
         lines += [say(language, _RUNS), *(_BAR + _spaced(visible(command)) for command in commands)]
     if isinstance(arguments, str):

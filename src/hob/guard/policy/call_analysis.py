@@ -32,14 +32,17 @@ _TIERS: Mapping[Act, Tier] = {
 class CommandReading:
     """A command as the analysis understood it.
 
-    `lines` show people what will run, `programs` and `scripts` (with the directory they are relative to) are what a
-    leave has to bind.
+    `lines` show people what will run, `programs` and `scripts` (with the directory they are relative to) are what an
+    approval has to bind, and so are `targets`: all other words that may be paths, likewise. `steered`: it sets
+    variables, by which programs find what they run.
     """
 
     findings: tuple[ShellFinding, ...] = ()
     lines: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     scripts: tuple[tuple[str, str], ...] = ()
+    targets: tuple[tuple[str, str], ...] = ()
+    steered: bool = False
 
 
 ReadCommand = Callable[[str, str], CommandReading]
@@ -125,9 +128,11 @@ class ToolCallAnalysis:
 
     @property
     def risk(self) -> str:
-        """What makes its commands risky, in words; empty where nothing does."""
+        """What makes it risky, in words; empty where nothing does."""
         found = next((each for each in self.findings if each.severity is not ShellSeverity.PLAIN), None)
-        return "" if found is None else because("{reason} ({rule})", reason=found.reason, rule=found.rule)
+        if found is not None:
+            return because("{reason} ({rule})", reason=found.reason, rule=found.rule)
+        return because("{path} usually holds keys", path=self.secret_files[0]) if self.secret_files else ""
 
     @property
     def reads_private(self) -> bool:
@@ -283,11 +288,20 @@ def _acts(analysis: ToolCallAnalysis, sandbox: Sandbox, places: Places) -> Itera
     configures = reading is not None and (reading.configures or bool(reading.keys))
     if Effect.PERSISTS in effects or configures:
         yield Act.CONFIGURE if configures else Act.PERSIST
-    if effects & {Effect.WRITES, Effect.WRITES_FINALLY}:
+    yield from _acts_on_files(analysis, places)
+
+
+def _acts_on_files(analysis: ToolCallAnalysis, places: Places) -> Iterable[Act]:
+    writes = bool(analysis.spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY})
+    if analysis.secret_files and not writes and Effect.READS_PRIVATE in analysis.spec.effects:
+        yield Act.RISK
+    if writes:
         if any(map(places.is_obeyed, analysis.paths)):
             yield Act.PERSIST
         if any(map(places.is_configuration, analysis.paths)):
             yield Act.CONFIGURE
+        if any(map(places.is_outgoing, analysis.paths)):
+            yield Act.ONLINE
 
 
 def _stays_here(analysis: ToolCallAnalysis) -> bool:
@@ -306,7 +320,8 @@ def _acts_of_command(analysis: ToolCallAnalysis, sandbox: Sandbox) -> Iterable[A
         yield Act.RUN
         if analysis.reading is not None and analysis.reading.joins and sandbox.online:
             yield Act.ONLINE
-        if sandbox.exposed or any(Effect.PERSISTS in finding.effects for finding in analysis.findings):
+        lasts = sandbox.late and analysis.arguments.get("background") is True
+        if sandbox.exposed or lasts or any(Effect.PERSISTS in finding.effects for finding in analysis.findings):
             yield Act.PERSIST
         if not sandbox.confined:
             yield from (Act.FINAL, Act.SEND)

@@ -12,6 +12,8 @@ def command_reader(places: Places) -> ReadCommand:
     def read(command: str, directory: str) -> CommandReading:
         analysis = analyse(command)
         found = judge_command(analysis, cwd=directory, workspace=places.workspace, home=places.home)
-        return CommandReading(found, analysis.lines(), analysis.executables, analysis.scripts)
+        return CommandReading(
+            found, analysis.lines(), analysis.executables, analysis.scripts, analysis.targets, analysis.steered
+        )
 
     return read

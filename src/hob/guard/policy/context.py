@@ -18,7 +18,8 @@ class Sandbox:
 
     `versioned`: the tree they may write is versioned around each command. `exposed`: nothing keeps a command from
     changing what later turns, or programs outside, obey in that tree. `reaches` tells whether the owner's settings let
-    commands reach a host, `online` whether they let them reach any: one that runs already may.
+    commands reach a host, `online` whether they let them reach any: one that runs already may. `late`: what makes git
+    run something is taken back only when the command has ended. `missing` tells why nothing confines commands here.
     """
 
     confined: bool = True
@@ -27,6 +28,8 @@ class Sandbox:
     reaches: Callable[[str], bool] = _nowhere
     online: bool = False
     exposed: bool = False
+    late: bool = False
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

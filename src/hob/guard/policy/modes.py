@@ -58,7 +58,7 @@ ACTS: Mapping[Act, str] = {
     Act.PERSIST: "remember, schedule, write skills: what later turns read as instruction",
     Act.FINAL: "do what cannot be undone",
     Act.SEND: "send something to somebody",
-    Act.RISK: "run a command that destroys work, takes more rights or shows the environment",
+    Act.RISK: "read keys, run a command that destroys work, takes more rights or shows the environment",
     Act.CONFIGURE: "change Hob's settings or hooks",
 }
 

@@ -50,13 +50,16 @@ OBEYED_IN_WORKSPACE = ("skills", "operations", "memory", *_CONFIGURING)
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Absolute paths. Relative names start at `base`; `closed` are further files and folders that nobody may touch."""
+    """Absolute paths. Relative names start at `base`; `closed` are further files and folders that nobody may touch,
+    and what is written to those of `outgoing` leaves the machine.
+    """
 
     state: str
     workspace: str
     base: str
     home: str
     closed: tuple[str, ...] = ()
+    outgoing: tuple[str, ...] = ()
 
     def path(self, text: str) -> str:
         """The normalised path; empty for what can be none."""
@@ -75,6 +78,10 @@ class Places:
         """Whether what stands there is taken as instruction later: by Hob, by other agents, by git or a shell."""
         folders = (f"{self.workspace}/{each}" for each in OBEYED_IN_WORKSPACE)
         return is_obeyed_name(where) or any(is_within(where, each) for each in folders)
+
+    def is_outgoing(self, where: str) -> bool:
+        """Whether what is written there leaves the machine."""
+        return any(is_within(where, each) for each in self.outgoing)
 
     def is_told_of(self, where: str) -> bool:
         """Whether the owner has to hear that a command changed it.
@@ -107,6 +114,11 @@ def names_obeyed(text: str) -> bool:
 def is_secret_file(where: str) -> bool:
     """Whether a file of this name usually holds keys or passwords."""
     return SECRET_NAME.fullmatch(where.rpartition("/")[2]) is not None
+
+
+def is_hidden_file(name: str) -> bool:
+    """Whether commands are shown an empty file in the place of one of this name; most `.pem` files are certificates."""
+    return SECRET_NAME.fullmatch(name) is not None and not (name.endswith(".pem") and "key" not in name)
 
 
 _PATCHED = re.compile(

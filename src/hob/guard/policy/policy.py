@@ -116,7 +116,9 @@ def sandbox(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings
         if context.sandbox.confined:
             return _listed("sandbox", policy.sandbox, analysis, "in the sandbox")
         if not context.sandbox.plain:
-            return Deny("unconfined.refused", "commands run in a sandbox only, and there is none here")
+            return Deny(
+                "unconfined.refused", context.sandbox.missing or "commands run in a sandbox only, and none is here"
+            )
         return Ask("unconfined.asked", "it would run without a sandbox, with all your rights")
     return None
 

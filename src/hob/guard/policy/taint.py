@@ -41,13 +41,14 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         yield Ask("taint.configure", _tainted("it would change settings", context))
     if Act.PERSIST in analysis.acts:
         yield Ask("taint.persists", _tainted("later turns would take it for instruction", context))
-    if Act.RISK in analysis.acts:
-        yield Ask("taint.risk", _tainted(analysis.risk or "the command is a risky one", context))
     if analysis.secret_files:
         holds = because("{path} usually holds keys", path=analysis.secret_files[0])
         yield Ask("taint.secrets", _tainted(holds, context))
+    if Act.RISK in analysis.acts:
+        yield Ask("taint.risk", _tainted(analysis.risk or "the command is a risky one", context))
     if Act.ONLINE in analysis.acts:
-        yield Ask("taint.network", _tainted("the command could send data out", context))
+        out = "the command could send data out" if analysis.commands else "what is written there leaves this machine"
+        yield Ask("taint.network", _tainted(out, context))
     if Act.FINAL in analysis.acts and not names_what_is_final(analysis, context):
         yield Ask("taint.final", "it cannot be undone, and your own words name no such file")
     yield from _leaks(analysis, context)

@@ -121,6 +121,21 @@ class Analysis:
         return tuple(found)
 
     @property
+    def targets(self) -> tuple[tuple[str, str], ...]:
+        """The arguments and redirections that may be paths, with the directory they are relative to."""
+        found: dict[tuple[str, str], None] = {}
+        for command in self._bound:
+            words = (*command.argv[1:], *(each.target for each in command.redirections))
+            plain = (word for word in words if word and word[0] != "-" and ANY not in word and "\n" not in word)
+            found.update(((shown(word), shown(command.directory)), None) for word in plain)
+        return tuple(found)
+
+    @property
+    def steered(self) -> bool:
+        """Whether it sets variables for programs."""
+        return any(command.assignments or command.name in _SETTING for command in self._bound)
+
+    @property
     def _bound(self) -> Iterator[SimpleCommand]:
         """The commands whose files can be named; in unlikely readings only where the whole command is known."""
         yield from self.commands
@@ -138,6 +153,7 @@ def _quoted(text: str) -> str:
     )
 
 
+_SETTING = frozenset({"export", "declare", "typeset", "env"})
 BUILTINS = frozenset(
     words(""". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs
     disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile

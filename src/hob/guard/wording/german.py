@@ -30,6 +30,7 @@ _OF_THE_POLICY: Mapping[str, str] = {
     "the command is a risky one": "der Befehl ist riskant",
     "{path} usually holds keys": "in {path} stehen gewöhnlich Schlüssel",
     "the command could send data out": "der Befehl könnte Daten hinausschicken",
+    "what is written there leaves this machine": "was dort geschrieben wird, verlässt diesen Rechner",
     "it cannot be undone, and your own words name no such file": (
         "es lässt sich nicht rückgängig machen, und deine eigenen Worte nennen keine solche Datei"
     ),
@@ -78,8 +79,9 @@ _OF_THE_POLICY: Mapping[str, str] = {
     ),
     "it would do what cannot be undone": "es würde tun, was sich nicht rückgängig machen lässt",
     "it would send something to somebody": "es würde jemandem etwas schicken",
-    "it would run a command that destroys work, takes more rights or shows the environment": (
-        "es würde einen Befehl ausführen, der Arbeit zerstört, sich mehr Rechte nimmt oder die Umgebung zeigt"
+    "it would read keys, run a command that destroys work, takes more rights or shows the environment": (
+        "es würde Schlüssel lesen oder einen Befehl ausführen, der Arbeit zerstört, sich mehr Rechte "
+        "nimmt oder die Umgebung zeigt"
     ),
     "it would change Hob's settings or hooks": "es würde Hobs Einstellungen oder Hooks ändern",
     "nothing here can read commands": "nichts hier kann Befehle lesen",

@@ -6,6 +6,10 @@ OF_QUESTIONS: Mapping[str, str] = {
     "{tool} needs your leave: {reason}.": "{tool} braucht deine Erlaubnis: {reason}.",
     "For {who}.": "Für {who}.",
     "In {directory}.": "In {directory}.",
+    "Its programs may find other files in {directory} than now: there are too many to be held until you answer.": (
+        "Seine Programme finden in {directory} vielleicht andere Dateien als jetzt: Es sind zu viele, um sie bis zu "
+        "deiner Antwort festzuhalten."
+    ),
     "arguments:": "Argumente:",
     "It would run:": "Ausgeführt würde:",
     "which would change:": "was sich dann änderte:",

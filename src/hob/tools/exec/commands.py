@@ -5,6 +5,7 @@ Whether a command may run at all is the guard's to say, by its text; nothing her
 
 import asyncio
 import logging
+import re
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ from hob.tools.sandbox.output import Heard
 from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
 from hob.tools.sandbox.running_command import Hearing, RunningCommand
+from hob.tools.sandbox.secret_files import NO_KEY_FILES, KeyFiles, find_secret_files
 from hob.tools.undo.snapshots.entries import What
 
 log = logging.getLogger(__name__)
@@ -46,10 +48,16 @@ _EARLY = 0.3  # seconds in which a command in the background may fail at once, o
 _MOST_NAMES = 10
 _MOST_OBEYED = 4
 _MEMORY = 1 << 20  # bytes of output held in memory, before a file is used
+_GIT_CONFIG = re.compile(rb"config file \S*\.git/config\S*: (?:Device or resource busy|Read-only file system)")
+_GIT_CONFIG_WHY = (
+    "[.git/config is closed to commands, since git runs what it says: ask the owner to set it. For one commit give "
+    "`git -c user.name=NAME -c user.email=ADDRESS commit`.]"
+)
 _BASH, _SH = "/bin/bash", "/bin/sh"
 _WORDS: Mapping[EndReason, str] = {
     EndReason.STOPPED: "stopped",
     EndReason.TOO_MUCH_OUTPUT: "stopped, for it wrote too much",
+    EndReason.TOO_MUCH_WRITTEN: "stopped, for it wrote too much to disk (sandbox.written_mib)",
     EndReason.NOT_STARTED: "not started: the sandbox failed",
 }
 
@@ -82,7 +90,9 @@ def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
 class CommandTools:
     """Runs commands for a model, by the tools `exec` and `process`.
 
-    `hosts` are the rules of the owner's settings. Tasks of `watching` take note when what runs in the background ends.
+    `hosts` are the rules of the owner's settings. What is written to folders of `outgoing` leaves the machine, so only
+    a command with the network may. Tasks of `watching` take note when what runs in the background ends.
+    A command sees empty files in the place of those that hold keys, but for those of `key_files` that it opens.
     The owner is told of changed files that are `obeyed`: beside the answer, or by `warn` where no answer follows.
     """
 
@@ -101,6 +111,8 @@ class CommandTools:
         warn: Warn = nobody_warned,
         reached: Reached = unnoted,
         early: float = _EARLY,
+        key_files: KeyFiles = NO_KEY_FILES,
+        outgoing: tuple[Path, ...] = (),
     ) -> None:
         self._roots = roots
         self._processes = processes
@@ -116,6 +128,8 @@ class CommandTools:
         self._warn = warn
         self._reached = reached
         self._early = early
+        self._key_files = key_files
+        self._outgoing = outgoing
         self.toolset = Tools(self.exec, self.process)
 
     @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
@@ -182,21 +196,34 @@ class CommandTools:
         return await self._log.unkept([root.path.resolve() for root in self._roots.roots if root.writable])
 
     async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, keeps: bool) -> Job:
-        if network and not self._hosts:
+        if network and not (self._hosts or self._outgoing):
             raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
-        if network and not self._processes.backend.networks:
+        if network and self._hosts and not self._processes.backend.networks:
             raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
         if not command.strip():
             raise ToolFailed("command is empty")
         place = await asyncio.to_thread(self._roots.find, cwd)
         if not await asyncio.to_thread(Path(place.path).is_dir):
             raise ToolFailed(f"there is no folder {place.path}")
-        roots = tuple(JobRoot(root.path.resolve(), root.writable) for root in self._roots.roots)
+        roots = tuple(
+            JobRoot(real, root.writable and (network or not any(map(real.is_relative_to, self._outgoing))))
+            for real, root in ((root.path.resolve(), root) for root in self._roots.roots)
+        )
         contained = self._processes.backend.name in ("docker", "podman")
         shell = _BASH if not contained and Path(_BASH).exists() else _SH
         hosts = self._hosts if network else ()
         window = Window() if pty else None
-        return Job((shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps)
+        hidden = await asyncio.to_thread(self._hidden, command, place.path, roots)
+        return Job((shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps, hidden=hidden)
+
+    def _hidden(self, command: str, directory: str, roots: Sequence[JobRoot]) -> tuple[Path, ...]:
+        """The files that hold keys, but for those that the settings give by name or the command opens."""
+        if not self._processes.backend.hides:
+            return ()
+        given = {root.path for root in roots}
+        found = {path for root in given for path in find_secret_files(root, self._key_files.is_one)} - given
+        opens = bool(found) and self._key_files.opens(command, directory)
+        return tuple(sorted(path for path in found if not (opens and path.name in command)))
 
     async def _run(
         self, begun: Begun, job: Job, stdin: str, seconds: float, call: ToolCall, context: CallContext
@@ -224,8 +251,10 @@ class CommandTools:
                     await self._tell(remarks)
                 live.end()
             text, rest = await self._text(finished, whole)
+            if _GIT_CONFIG.search(finished.output):
+                text = f"{text}\n{_GIT_CONFIG_WHY}"
         failed = finished.reason is not EndReason.EXITED or finished.status != 0
-        said = f"({how}, {finished.seconds:.1f} s{_names(doings)})\n{text}"
+        said = f"({how}, {finished.seconds:.1f} s{_names(doings)}{_empty(job.hidden)})\n{text}"
         return ToolOutput(said, is_error=failed, rest=rest, remarks=remarks)
 
     def _hearing(self, output: Heard, context: CallContext) -> Hearing:
@@ -346,6 +375,12 @@ def _names(doings: Doings) -> str:
     said = f"; changed: {_first(changed, _MOST_NAMES)}" if changed else ""
     taken = _first(doings.taken_back, _MOST_NAMES)
     return f"{said}; taken back, since git would run something by it: {taken}" if taken else said
+
+
+def _empty(hidden: Sequence[Path]) -> str:
+    if not hidden:
+        return ""
+    return f"; shown empty, since they hold keys: {_first([path.name for path in hidden], 2)}; name one to ask for it"
 
 
 def _first(paths: Sequence[str], most: int) -> str:

@@ -140,7 +140,7 @@ class FileTools:
     async def check(self, call: ToolCall) -> None:
         """Raises ToolRefused where the call would be refused, ToolFailed where it would fail. Does nothing."""
         for place in self.places(call):
-            if call.name == "read":
+            if call.name in ("read", "grep") and not (call.name == "read" and self.roots.holds_secrets(place.spelled)):
                 self.roots.check_shown(place)
         await self.plan_of(call)
 

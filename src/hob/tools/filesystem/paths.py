@@ -116,10 +116,10 @@ class Roots:
         return self.secret is not None and self.secret.fullmatch(path.rpartition("/")[2]) is not None
 
     def check_shown(self, place: Place) -> None:
-        """Raises ToolRefused where what stands in this file is never shown."""
+        """Raises ToolRefused where what stands in this file is not shown."""
         if self.holds_secrets(place.path):
             why = "usually holds keys or passwords, so it is closed to the file tools"
-            raise ToolRefused(f"{place.spelled} {why}. A command can use it, if the owner gives leave.")
+            raise ToolRefused(f"{place.spelled} {why}. To read it, name it: the owner is asked.")
 
     def is_forbidden_file(self, found: os.stat_result) -> bool:
         """Whether this file is another name, a hard link, of one that is never touched."""

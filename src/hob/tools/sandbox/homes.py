@@ -36,6 +36,14 @@ def cache_links(keeps: bool) -> Iterator[tuple[str, str]]:
         yield from DOWNLOADS.items()
 
 
+def empty_file(state: Path) -> Path:
+    """What stands in the place of a file that a command shall not read. Raises OSError."""
+    path = state / "empty"
+    if not path.exists():
+        path.touch(mode=0o444)
+    return path
+
+
 @dataclass(frozen=True, slots=True)
 class Scratch:
     """Folders of a command without a file system of its own: its HOME, and what is its /tmp."""

@@ -24,7 +24,8 @@ class Limits:
     """How much a command may use. Sizes are in bytes.
 
     Memory and CPU are counted per process, and for all processes of a command together where a control group is to be
-    had. `scratch` is the room in /tmp, `output` what is read before the command is stopped.
+    had. `scratch` is the room in /tmp; `written` and `output` are what all of its processes may write, to disk and to
+    their outputs, before the command is stopped.
     """
 
     memory: int = 4096 * MIB
@@ -32,6 +33,7 @@ class Limits:
     cpu_seconds: int = 1800
     processes: int = 512
     file: int = 4096 * MIB
+    written: int = 16384 * MIB
     open_files: int = 1024
     output: int = 64 * MIB
 
@@ -50,7 +52,8 @@ class Job:
 
     `folder` lies in one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
     is added to the sandbox's own. With a window it gets a terminal of its own instead of pipes. `keeps`: what it
-    downloads into the caches is there for later commands.
+    downloads into the caches is there for later commands. `hidden` are files in whose place it sees empty ones, where
+    the backend can do that.
     """
 
     argv: tuple[str, ...]
@@ -60,6 +63,7 @@ class Job:
     environ: Mapping[str, str] = field(default_factory=dict)
     window: Window | None = None
     keeps: bool = False
+    hidden: tuple[Path, ...] = ()
 
 
 class EndReason(StrEnum):
@@ -69,6 +73,7 @@ class EndReason(StrEnum):
     STOPPED = "stopped"
     TIMED_OUT = "timed_out"
     TOO_MUCH_OUTPUT = "too_much_output"
+    TOO_MUCH_WRITTEN = "too_much_written"
     NOT_STARTED = "not_started"
 
 

@@ -6,8 +6,10 @@ import os
 import pty
 import struct
 import termios
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from hob.core.clock import Clock
@@ -20,6 +22,7 @@ from hob.tools.sandbox.output import CommandOutputBuffer, Heard, ignore
 GRACE = 2.0  # seconds between asking a command to end and ending it
 _DEAD = 5.0  # seconds within which what was killed is gone
 _AFTER_EXIT = 1.0  # seconds in which the last output must have come, though somebody may hold the pipe open
+_LOOK = 1.0  # seconds between looks at how much was written to disk
 _MOST_UNREAD = 4 * MIB
 _MOST_DECISIONS = 100  # that are told: a command could ask for hosts without end
 _PIECE = 64 * 1024
@@ -74,6 +77,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         self._streams = streams
         self._clock = clock
         self._most_output = limits.output
+        self._most_written = limits.written
         self._began = clock.monotonic()
         self._seconds = 0.0
         self._status: int | None = None
@@ -150,6 +154,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         self._transport = cast(asyncio.SubprocessTransport, transport)
         if self._streams.reading is not None:
             self._loop.add_reader(self._streams.reading, self._read)
+        self._loop.call_later(_LOOK, self._look)
 
     def process_exited(self) -> None:
         self._seconds = self._clock.monotonic() - self._began
@@ -192,8 +197,21 @@ class RunningCommand(asyncio.SubprocessProtocol):
                 self.close()
             return
         self.output.feed(piece)
-        if self.output.total > self._most_output and self._reason is EndReason.EXITED and not self._exited.is_set():
-            self._reason = EndReason.TOO_MUCH_OUTPUT
+        if self.output.total > self._most_output:
+            self._end(EndReason.TOO_MUCH_OUTPUT)
+
+    def _look(self) -> None:
+        """See now and then how much was written to disk: the kernel limits single files only."""
+        if self._exited.is_set():
+            return
+        if sum(map(_written, _below(self.pid))) > self._most_written:
+            self._end(EndReason.TOO_MUCH_WRITTEN)
+        else:
+            self._loop.call_later(_LOOK, self._look)
+
+    def _end(self, reason: EndReason) -> None:
+        if self._reason is EndReason.EXITED and not self._exited.is_set():
+            self._reason = reason
             self._launch.grip.kill(self.pid)
 
     def _flush(self) -> None:
@@ -298,6 +316,25 @@ async def run(
     finally:
         if running.running:
             await running.stop(grace=0)
+
+
+def _below(pid: int) -> Iterator[int]:
+    """This process and all below it; nothing where the kernel does not tell."""
+    yield pid
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in task.read_text("ascii").split():
+                yield from _below(int(child))
+
+
+def _written(pid: int) -> int:
+    """The bytes that a process, and those of its children that have ended, wrote to disk; 0 where it is not told."""
+    try:
+        lines = Path(f"/proc/{pid}/io").read_text("ascii").splitlines()
+        told = {name: int(value) for name, _, value in (line.partition(": ") for line in lines)}
+    except OSError:
+        return 0
+    return told["write_bytes"] - told["cancelled_write_bytes"]
 
 
 def _open_streams(window: Window | None, interactive: bool, before: ExitStack) -> tuple[Streams, tuple[int, int]]:

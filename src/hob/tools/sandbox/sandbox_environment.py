@@ -105,6 +105,7 @@ def limits_of(settings: SandboxSettings) -> Limits:
         cpu_seconds=settings.cpu_seconds,
         processes=settings.processes,
         file=settings.file_mib * MIB,
+        written=settings.written_mib * MIB,
         open_files=settings.open_files,
         output=settings.output_mib * MIB,
     )
@@ -113,8 +114,7 @@ def limits_of(settings: SandboxSettings) -> Limits:
 def git_config(name: str, email: str) -> str:
     """The git configuration of the sandbox: who commits, and trust in folders whose owner looks foreign from inside."""
     lines = ["[safe]", "\tdirectory = *", "[user]"]
-    for key, value in (("name", name), ("email", email)):
-        if value:
-            quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-            lines.append(f'\t{key} = "{quoted}"')
+    for key, value in (("name", name or "Hob"), ("email", email or "hob@localhost")):
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+        lines.append(f'\t{key} = "{quoted}"')
     return "\n".join(lines) + "\n"

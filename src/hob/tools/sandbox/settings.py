@@ -47,6 +47,9 @@ class SandboxSettings:
     )
     read: list[str] = setting([], "Further folders that commands may read.")
     write: list[str] = setting([], "Further folders that commands may change.")
+    outgoing: list[str] = setting(
+        [], "Of those, folders whose content leaves this machine: synced ones, mail queues. Writing there is sending."
+    )
     toolchains: list[str] = setting(
         [], "Tools of your home that commands may use: cargo, nvm, pyenv, ... or folders.", problem=_toolchain_problem
     )
@@ -56,14 +59,15 @@ class SandboxSettings:
     protected: list[str] = setting(
         [".git/hooks/", ".git/config"], "What commands may not change in the folders that they may change."
     )
-    git_name: str = setting("", "The name in the commits that commands make; empty: that of your git.")
-    git_email: str = setting("", "The address in the commits that commands make; empty: that of your git.")
+    git_name: str = setting("", "The name in the commits that commands make; empty: Hob.")
+    git_email: str = setting("", "The address in the commits that commands make; empty: hob@localhost.")
     image: str = setting("", "The image in which docker or podman runs commands.")
     memory_mib: int = setting(4096, "Memory a command may use, in MiB.", at_least=64)
     scratch_mib: int = setting(1024, "Room in /tmp, in MiB; it is memory too.", at_least=16)
     cpu_seconds: int = setting(1800, "CPU seconds a process may use.", at_least=1)
     processes: int = setting(512, "Processes and threads a command may have at once.", at_least=8)
     file_mib: int = setting(4096, "Size of the largest file a command may write, in MiB.", at_least=1)
+    written_mib: int = setting(16384, "What a command may write to disk in all, in MiB.", at_least=1)
     undo_file_mib: int = setting(256, "Size of the largest file that is kept for undoing, in MiB.", at_least=1)
     undo_mib: int = setting(1024, "How much of a folder is kept for undoing, in MiB.", at_least=1)
     open_files: int = setting(1024, "Files a process may have open at once.", at_least=32)

@@ -19,8 +19,7 @@ from hob.core.errors import ModelError, NotConfigured
 from hob.gateway.http.sockets import bind_tcp
 from hob.gateway.settings import GatewaySettings
 from hob.store.database.database import NAME
-from hob.tools.sandbox.backends.detection import find_backend
-from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+from hob.tools.sandbox.backends.detection import try_backend
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
@@ -167,18 +166,16 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _sandbox(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    name = diagnostics.config[SandboxSettings].backend
+    settings = diagnostics.config[SandboxSettings]
+    name = settings.backend
     if name == "plain":
         yield warn("commands run without a sandbox", "`hob config set sandbox.backend auto`", "sandbox.backend = plain")
         return
-    with tempfile.TemporaryDirectory(prefix="hob") as folder:
-        try:
-            found = find_backend(
-                name, SandboxEnvironment(Path(folder), Path(folder)), diagnostics.environ.get("PATH", "")
-            )
-        except NotConfigured as error:
-            yield warn("commands cannot be confined here, so Hob runs none", str(error))
-            return
+    try:
+        found = try_backend(name, diagnostics.environ.get("PATH", ""), settings.image)
+    except NotConfigured as error:
+        yield warn("commands cannot be confined here, so Hob runs none", str(error))
+        return
     if found.advice:
         yield info(f"commands are confined by {found.reason}", found.advice)
 

@@ -96,12 +96,13 @@ class ModelFacts:
 @dataclass(frozen=True, slots=True)
 class SandboxFacts:
     """Where commands run. `found` is what would be taken now: bubblewrap, landlock, ..., or nothing; `protects` tells
-    whether it keeps from commands what is protected in folders that they may change.
+    whether it keeps from commands what is protected in folders that they may change, `missing` why nothing would.
     """
 
     backend: str = "auto"
     found: str = "bubblewrap"
     protects: bool = True
+    missing: str = ""
     hosts: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hob.guard.policy.places import is_secret_file
+from hob.guard.policy.places import is_hidden_file
 from hob.guard.shell.arguments import Args, operands
 from hob.guard.shell.command_context import Rule, Rules, Scene
 from hob.guard.shell.findings import ShellFinding
@@ -66,10 +66,9 @@ def mentions(text: str) -> str:
 
 
 def _key_file(text: str) -> str:
-    """The name of a file that usually holds a key, as the file tools know it; most `.pem` files are certificates."""
+    """The name of a file that usually holds a key, as the file tools know it."""
     name = re.split(r"[/=@:]", text)[-1]
-    certificate = name.endswith(".pem") and "key" not in name
-    return shown(name) if is_secret_file(name) and not certificate else ""
+    return shown(name) if is_hidden_file(name) else ""
 
 
 def _globbed(text: str) -> str:

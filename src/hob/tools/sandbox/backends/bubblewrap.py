@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from hob.tools.sandbox import places
 from hob.tools.sandbox.environment import USER, proxy_environ
-from hob.tools.sandbox.homes import cache_links
+from hob.tools.sandbox.homes import cache_links, empty_file
 from hob.tools.sandbox.job import Job, JobRoot
 from hob.tools.sandbox.launcher.cgroups import ControlGroups
 from hob.tools.sandbox.launcher.launcher import Launch
@@ -41,6 +41,7 @@ class Bubblewrap:
     name: ClassVar[str] = "bubblewrap"
     confines: ClassVar[bool] = True
     networks: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
 
     program: str
     options: frozenset[str]
@@ -170,6 +171,8 @@ class Bubblewrap:
             yield from self._bind(root, fds)
             if root.writable:
                 yield from self._protect(root, fds)
+        for path in job.hidden:
+            yield from ("--ro-bind", str(empty_file(around.state)), str(path))
 
     def _bind(self, root: JobRoot, fds: "Descriptors", at: Path | None = None) -> tuple[str, ...]:
         return self._mount(root, fds.place(root.path), fds, at or root.path)

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.environment import USER, job_environ
+from hob.tools.sandbox.homes import empty_file
 from hob.tools.sandbox.job import Job, JobRoot, Limits
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
@@ -33,6 +34,7 @@ class Containers:
     confines: ClassVar[bool] = True
     networks: ClassVar[bool] = False
     protects: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
 
     name: str
     program: str
@@ -82,14 +84,13 @@ class Containers:
             yield from self._mount(root, root.path)
             if root.writable:
                 yield from self._protect(root)
+        for path in job.hidden:
+            yield from _mounted(empty_file(around.state), path, readonly=True)
         yield from ("--workdir", str(job.folder), "--entrypoint", "", around.image, *job.argv)
 
     def _mount(self, root: JobRoot, at: Path) -> tuple[str, str]:
         os.close(open_place(root.path))
-        fields = ["type=bind", f"source={root.path}", f"target={at}", *([] if root.writable else ["readonly"])]
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(fields)
-        return "--mount", line.getvalue()
+        return _mounted(root.path, at, readonly=not root.writable)
 
     def _protect(self, root: JobRoot) -> Iterator[str]:
         with ExitStack() as opened:
@@ -100,3 +101,10 @@ class Containers:
 
             for wall in open_walls(keep(open_place(root.path)), self.sandbox_environment.protected, keep):
                 yield from self._mount(JobRoot(root.path / wall.name, wall.writable), root.path / wall.name)
+
+
+def _mounted(source: Path, at: Path, *, readonly: bool) -> tuple[str, str]:
+    line = io.StringIO()
+    fields = ["type=bind", f"source={source}", f"target={at}", *(["readonly"] if readonly else [])]
+    csv.writer(line, lineterminator="").writerow(fields)
+    return "--mount", line.getvalue()

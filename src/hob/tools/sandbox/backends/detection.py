@@ -59,6 +59,18 @@ def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) 
     Starts a process and waits for it (some 10 ms). Raises NotConfigured where nothing that confines is to be had:
     commands run without a sandbox only where `plain` is asked for by name.
     """
+    found = _choose(name, sandbox_environment, path)
+    if isinstance(found.backend, Bubblewrap | Landlock):
+        found.backend.settle()
+    return found
+
+
+def try_backend(name: str, path: str, image: str = "") -> FoundBackend:
+    """The same for those who only want to know: what it gives cannot run anything."""
+    return _choose(name, SandboxEnvironment(Path(), Path(), image=image), path)
+
+
+def _choose(name: str, sandbox_environment: SandboxEnvironment, path: str) -> FoundBackend:
     if name != "auto":
         try:
             return _named(name, sandbox_environment, path)
@@ -110,9 +122,7 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
     options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
     if "--json-status-fd" not in options:
         raise Unusable("this bubblewrap is older than 0.3.3", _INSTALL)
-    backend = Bubblewrap(program, options, sandbox_environment, find_groups())
-    backend.settle()
-    return backend
+    return Bubblewrap(program, options, sandbox_environment, find_groups())
 
 
 def _landlock(sandbox_environment: SandboxEnvironment) -> FoundBackend:
@@ -124,7 +134,6 @@ def _landlock(sandbox_environment: SandboxEnvironment) -> FoundBackend:
     if os.geteuid() == 0:
         raise Unusable("Landlock does not keep root from changing the permissions of the system's files", _ROOT)
     backend = Landlock(version, sandbox_environment)
-    backend.settle()
     return FoundBackend(backend, f"Landlock {version} and a system call filter, without any network", _INSTALL)
 
 

@@ -58,6 +58,7 @@ class Landlock:
     confines: ClassVar[bool] = True
     networks: ClassVar[bool] = False
     protects: ClassVar[bool] = False
+    hides: ClassVar[bool] = False
 
     version: int
     sandbox_environment: SandboxEnvironment

@@ -22,6 +22,7 @@ class Plain:
     confines: ClassVar[bool] = False
     networks: ClassVar[bool] = False
     protects: ClassVar[bool] = False
+    hides: ClassVar[bool] = False
 
     sandbox_environment: SandboxEnvironment
 

@@ -47,6 +47,7 @@ class Seatbelt:
     confines: ClassVar[bool] = True
     networks: ClassVar[bool] = False
     protects: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
 
     sandbox_environment: SandboxEnvironment
 
@@ -62,13 +63,14 @@ class Seatbelt:
         own["TMPDIR"] = str(scratch.temporary)
         written = (JobRoot(scratch.home, writable=True), JobRoot(scratch.temporary, writable=True))
         roots = (*effective_roots(job), *written, *map(JobRoot, around.tools.folders))
-        text = profile(roots, around.protected)
+        text = profile(roots, around.protected, job.hidden)
         return supervise(job, around.limits, own, before, after, prefix=(_PROGRAM, "-p", text))
 
 
-def profile(roots: Sequence[JobRoot], protected: Sequence[str]) -> str:
+def profile(roots: Sequence[JobRoot], protected: Sequence[str], hidden: Sequence[Path] = ()) -> str:
     """The profile: nothing is allowed but reading the system, what the roots allow, and no network at all."""
-    return _BASE + "\n".join(_rules(roots, protected)) + "\n(deny network*)\n"
+    closed = "".join(f"\n(deny file-read-data file-write* (literal {_quoted(path)}))" for path in hidden)
+    return _BASE + "\n".join(_rules(roots, protected)) + closed + "\n(deny file-write-setugid)\n(deny network*)\n"
 
 
 def _rules(roots: Sequence[JobRoot], protected: Sequence[str]) -> Iterator[str]:

@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from hob.tools.sandbox.launcher.seccomp import DEPUTED, Architecture
+from hob.tools.sandbox.launcher.seccomp import DEPUTED, SET_IDS, Architecture
 
 # include/uapi/linux/seccomp.h: SECCOMP_IOCTL_NOTIF_RECV, _SEND and _ID_VALID, struct seccomp_notif and _resp
 _RECEIVE, _SEND, _IS_VALID = 0xC050_2100, 0xC018_2101, 0x4008_2102
 _NOTICE, _ANSWER = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI")
 _CWD, _NOT_FOLLOWED = -100, 0x100  # AT_FDCWD, AT_SYMLINK_NOFOLLOW
 _LONGEST_PATH, _TIMES = 4096, 32
-_SET_IDS = 0o6000
 
 
 class Deputy:
@@ -67,7 +66,7 @@ class Deputy:
         return name
 
     def _set_mode(self, place: str, mode: int) -> None:
-        if mode & _SET_IDS:
+        if mode & SET_IDS:
             raise PermissionError(errno.EPERM, "no program runs as its owner")
         os.chmod(place, mode & 0o1777)  # noqa: PTH101 - a descriptor's name
 

@@ -64,6 +64,11 @@ class Backend(Protocol):
         """Whether a job cannot change what is protected in folders that it may change."""
         ...
 
+    @property
+    def hides(self) -> bool:
+        """Whether what is hidden from a job cannot be read by it."""
+        ...
+
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """The program for this job; `decided` hears of each decision about its network.
 

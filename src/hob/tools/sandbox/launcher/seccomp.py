@@ -40,6 +40,7 @@ _CALLS: Mapping[str, tuple[int, int]] = {
     "clone": (56, 220),
     "clone3": (435, 435),
     "connect": (42, 203),
+    "creat": (85, -1),
     "delete_module": (176, 106),
     "fanotify_init": (300, 262),
     "fchmod": (91, 52),
@@ -74,13 +75,18 @@ _CALLS: Mapping[str, tuple[int, int]] = {
     "lremovexattr": (198, 15),
     "lsetxattr": (189, 6),
     "modify_ldt": (154, -1),
+    "mknod": (133, -1),
+    "mknodat": (259, 33),
     "mount": (165, 40),
     "mount_setattr": (442, 442),
     "move_mount": (429, 429),
     "nfsservctl": (180, 42),
+    "open": (2, -1),
     "open_by_handle_at": (304, 265),
     "open_tree": (428, 428),
     "open_tree_attr": (467, 467),
+    "openat": (257, 56),
+    "openat2": (437, 437),
     "perf_event_open": (298, 241),
     "pidfd_getfd": (438, 438),
     "pidfd_open": (434, 434),
@@ -135,7 +141,7 @@ _REFUSED = (
     *("sethostname", "setdomainname", "vhangup", "nfsservctl"),
     *("iopl", "ioperm", "modify_ldt", "uselib", "sysfs", "ustat"),
 )
-_MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")  # callers fall back on older ways
+_MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2")  # callers have older ways
 DEPUTED = ("chmod", "fchmod", "fchmodat", "fchmodat2", "utimensat")
 """Calls that a launcher may be asked to make instead of the command (see `deputy`)."""
 _OF_OWNERS = ("chown", "fchown", "fchownat", "lchown", "file_setattr")
@@ -145,6 +151,11 @@ _ATTRIBUTES = (
     *("removexattr", "lremovexattr", "fremovexattr", "removexattrat"),
 )
 _NEW_NAMESPACES = (0x2000_0000, 0x1000_0000, 0x4000_0000, 0x0002_0000, 0x0800_0000, 0x0400_0000, 0x0200_0000)
+SET_IDS = 0o6000
+_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}  # which argument is the mode
+_NEW_MODES = {"creat": 1, "mknod": 1, "mknodat": 2}
+_OPENING = {"open": (1, 2), "openat": (2, 3)}  # flags and mode
+_CREATES = 0o100 | 0o20000000  # O_CREAT, __O_TMPFILE: else the mode means nothing
 _TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI types for the person at the terminal, TIOCLINUX pastes
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 _STREAM, _SEQPACKET = 1, 5
@@ -211,7 +222,11 @@ def compile_filter(rules: Filter, machine: Architecture) -> bytes:
     program += _sockets(machine) if rules.sockets else _no_sockets(machine)
     if not rules.truncate:
         program += _when(machine, "truncate", [_refuse(errno.EPERM)])
-    if not rules.metadata:
+    program += _no_set_ids(machine)
+    if rules.metadata:
+        for name, argument in _MODES.items():
+            program += _when(machine, name, _without(argument, SET_IDS))
+    else:
         program += _no_metadata(machine, deputed=rules.deputed)
     if rules.spared:
         program += _spare(machine, rules.spared)
@@ -248,6 +263,17 @@ def _no_sockets(machine: Architecture) -> Program:
         _refuse(errno.EPERM),
     ]
     return program + _when(machine, "sendto", unaddressed)
+
+
+def _no_set_ids(machine: Architecture) -> Program:
+    """No new file runs as its owner or group: outside of the sandbox that would be the owner's own rights."""
+    program: Program = []
+    for name, argument in _NEW_MODES.items():
+        program += _when(machine, name, _without(argument, SET_IDS))
+    for name, (flags, mode) in _OPENING.items():
+        makes = [(_LOAD, 0, 0, _low(flags)), (_AND, 0, 0, _CREATES), (_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
+        program += _when(machine, name, [*makes, *_without(mode, SET_IDS)])
+    return program
 
 
 def _no_metadata(machine: Architecture, *, deputed: bool) -> Program:

@@ -14,6 +14,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import hob
 from hob.core.errors import ToolFailed
 
 PORT = 3128
@@ -57,7 +58,7 @@ async def listen_inside(pid: int) -> socket.socket:
 
 def helper(code: str) -> tuple[str, ...]:
     """A Python that runs this code with Hob's modules at hand and nothing else: no site, no variables, 15 ms."""
-    return (sys.executable, "-I", "-S", "-c", code, str(Path(__file__).resolve().parents[3]))
+    return (sys.executable, "-I", "-S", "-c", code, str(Path(hob.__file__).resolve().parents[1]))
 
 
 def main() -> None:

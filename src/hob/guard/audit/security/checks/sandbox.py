@@ -56,9 +56,9 @@ SANDBOX: tuple[SecurityCheck, ...] = (
         "set sandbox.backend to auto", lambda facts: when(facts.sandbox.backend == "plain", "sandbox.backend = plain"),
     ),
     SecurityCheck(
-        "sandbox.none_found", Severity.WARN, "nothing here can confine commands, so every one is asked about",
-        "install bubblewrap",
-        lambda facts: when(facts.sandbox.backend != "plain" and facts.sandbox.found in {"", "plain"}),
+        "sandbox.none_found", Severity.WARN, "nothing here can confine commands, so Hob runs none",
+        "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)",
+        lambda facts: when(facts.sandbox.backend != "plain" and not facts.sandbox.found, facts.sandbox.missing),
     ),
     SecurityCheck(
         "sandbox.second_best", Severity.WARN,
