@@ -521,7 +521,7 @@ KILLED = """
 import asyncio, sys
 from pathlib import Path
 from hob.core.clock import SystemClock
-from hob.guard.approvals.answers import Answer
+from hob.guard.approvals.answers import ApprovalReply
 from tests.guard.desk import open_desk, turn_of
 from tests.guard.test_approvals import RISKY
 
@@ -531,7 +531,7 @@ async def main(home: Path, until: str) -> None:
         await desk.verdict(RISKY, turn)
         question = await desk.asked(RISKY, turn)
         if until != "asked":
-            await desk.ledger.settle(question.id, Answer(True), "telegram:owner")
+            await desk.ledger.settle(question.id, ApprovalReply(True), "telegram:owner")
         if until == "used":
             await desk.verdict(RISKY, turn)
         print(question.id, flush=True)
