@@ -1,6 +1,7 @@
 """A summary stands for old messages; whatever fails, all is as it was."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from hob.core.labels import Label, Trust
 from hob.core.models import Entry, ModelEvent, ModelReply, ModelRequest, Price, Stop, Usage
 from hob.core.ports.model import Model
 from hob.core.states import TurnState
+from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall
 from hob.core.turns import Finish, View
 from hob.store.settings import StoreSettings
@@ -317,16 +319,63 @@ async def test_when_it_is_needed(store: Store, total: int, tokens: int, reason: 
     assert compactor(store, ScriptedModel()).needed(View((), None, total), tokens) == reason
 
 
-async def test_a_model_that_cannot_summarise_is_not_asked_after_every_turn(store: Store) -> None:
-    await keep(store, *talk(6))
-    model = ScriptedModel("no", "no", "no", "no", summary())
+async def test_outline_stands_for_messages_that_the_model_cannot_summarise(store: Store) -> None:
+    """All of up to 5,000 messages were sent twice after every few turns, and nothing came of it."""
+    await keep(store, said("tx", "Keep /srv/tea/kettle.toml", "Kept."), *talk(5))
+    model = ScriptedModel(otherwise="I would rather not.")
+    done = await compactor(store, model).compact(SESSION, reason="messages", model="m")
+    assert isinstance(done, Compacted)
+    assert "- user: Keep /srv/tea/kettle.toml\n- assistant: Kept.\n- user: question 0" in done.summary.text
+    assert "## Exact identifiers\n- /srv/tea/kettle.toml" in done.summary.text
+    assert (done.summary.model, done.summary.label.trust) == ("", Trust.TRUSTED)
+    assert (await store.transcript.load_view(SESSION, 100)).total == 4
+    (event,) = [event for event in await store.timeline.latest(20) if event.kind is EventKind.COMPACTION]
+    assert (event.status, "could not be used" in event.text) == ("outline", True)
+
+
+async def test_model_that_cannot_summarise_is_asked_more_and_more_seldom(store: Store) -> None:
+    model = ScriptedModel(otherwise="no")
+    made = compactor(store, model)
+    asked = []
+    for number in range(24):
+        await keep(store, *talk(3))
+        before = len(model.requests)
+        done = await made.compact(SESSION, reason="messages", model="m")
+        if isinstance(done, Compacted) and len(model.requests) > before:
+            asked.append(number)
+    gaps = [after - before for before, after in itertools.pairwise(asked)]
+    assert gaps == sorted(gaps)
+    assert gaps[-1] >= 3 * gaps[0]
+    assert all(len(request.messages[0].text) < 8_000 for request in model.requests)
+    assert isinstance(await made.compact(SESSION, reason="/compact", model="m"), NotCompacted)
+
+
+async def test_model_that_cannot_be_asked_now_is_tried_again_later(store: Store) -> None:
+    before = await keep(store, *talk(6))
+    model = ScriptedModel(ModelError(ModelFault.OVERLOAD, "busy"), summary())
     made = compactor(store, model)
     assert isinstance(await made.compact(SESSION, reason="messages", model="m"), NotCompacted)
-    asked = len(model.requests)
+    assert await store.transcript.load_view(SESSION, 1_000) == before
     await keep(store, *talk(1))
     assert isinstance(await made.compact(SESSION, reason="messages", model="m"), NotCompacted)
-    assert len(model.requests) == asked
+    assert len(model.requests) == 1
     await keep(store, *talk(1))
-    await made.compact(SESSION, reason="messages", model="m")
-    assert len(model.requests) > asked
-    assert isinstance(await made.compact(SESSION, reason="/compact", model="m"), Compacted)
+    assert isinstance(await made.compact(SESSION, reason="messages", model="m"), Compacted)
+
+
+async def test_no_more_is_read_than_one_summary_can_hold(store: Store) -> None:
+    await keep(store, *(said(f"t{number}", "word " * 1_600, "a") for number in range(80)))
+    model = ScriptedModel(otherwise=summary())
+    done = await compactor(store, model).compact(SESSION, reason="messages", model="m")
+    assert isinstance(done, Compacted)
+    assert sum(len(request.messages[0].text) for request in model.requests) < 500_000
+    assert "still older messages are stored" in done.summary.text
+
+
+async def test_outline_of_an_outline_stays_short(store: Store) -> None:
+    made = compactor(store, ScriptedModel(otherwise="no"))
+    for _ in range(30):
+        await keep(store, *(said(f"t{number}", "a long question " * 50, "and answer " * 50) for number in range(6)))
+        done = await made.compact(SESSION, reason="messages", model="m")
+        assert isinstance(done, Compacted)
+        assert len(done.summary.text) < 9_000

@@ -1,26 +1,29 @@
 """After a model has refused a request as too long, later ones are made to fit."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hob.agent.compaction.compaction import Compactor
 from hob.agent.compaction.summaries import HEADINGS, INSTRUCTIONS
 from hob.agent.prompt import PromptBuilder
-from hob.agent.prompt.context_room import ContextRoom
+from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.driver import Driver
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.states import TurnState
+from hob.core.tools import ToolSpec
 from hob.core.turns import Finished
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
+from hob.testing.toolset import FunctionTool, FunctionTools
 from hob.testing.turns import SESSION, make_turn
 
 from .test_driver import Desk, NoFiles
@@ -89,20 +92,88 @@ async def test_a_text_that_is_too_long_alone_is_shortened_in_the_end(operations:
     assert await costs(operations, driver, 3) == [1, 1, 1]
 
 
-def test_what_was_learned_is_never_less_than_a_thousand_and_only_shrinks() -> None:
-    room = ContextRoom()
-    room.learn("m", 400)
-    assert room.limit("m", 5_000) == 5_000  # that was not about the length
-    room.learn("m", 4_000)
-    room.learn("m", 8_000)
-    assert (room.limit("m", 5_000), room.limit("m", 2_000), room.limit("other", 5_000)) == (3_000, 2_000, 5_000)
-    for _ in range(9):
-        room.learn("m", 1_001)
-    assert room.limit("m", 5_000) == 1_000
+def is_too_long(request: ModelRequest) -> bool:
+    tools = estimate_tokens("".join(spec.name + spec.description for spec in request.tools))
+    tokens = estimate_tokens(request.system) + estimate_messages(request.messages) + tools
+    return tokens + request.max_tokens > 8_192
 
 
-def test_old_models_are_forgotten() -> None:
+def strict(request: ModelRequest) -> str:
+    """A server of 8k, as vLLM refuses: the answer that is asked for counts too."""
+    if is_too_long(request):
+        raise ModelError(ModelFault.CONTEXT_OVERFLOW, "This model's maximum context length is 8192 tokens. However, …")
+    if request.system == INSTRUCTIONS:
+        return "\n\n".join(f"## {heading}\n- this and that" for heading in HEADINGS)
+    return "word " * 100
+
+
+async def test_model_of_8k_answers_keeps_its_tools_and_is_summarised(operations: Desk) -> None:
+    """It was refused the room of a long answer for ever, whatever was cut from the prompt."""
+
+    async def nothing(arguments: Mapping[str, Any]) -> str:
+        return "done"
+
+    names = [f"tool_{number}" for number in range(12)]
+    tools = FunctionTools(*(FunctionTool(ToolSpec(name, "Does this. " * 50, {}), nothing) for name in names))
+    room, settings = ContextRoom(state=operations.store.channel_state), AgentSettings()
+    parts = operations.parts(*[strict] * 100)
+    compactor = Compactor(
+        settings,
+        model=operations.model,
+        transcript=operations.store.transcript,
+        budget=parts.budget,
+        clock=operations.clock,
+        context_room=room,
+    )
+    prompts = PromptBuilder(settings, operations.clock, NoFiles(), context_room=room)
+    driver = Driver(replace(parts, prompts=prompts, compactor=compactor, context_room=room, toolset=tools))
+    assert sum(await costs(operations, driver, 14)) <= 14 + 1 + 7  # a refusal, and a summary every other turn at most
+    assert sum(map(is_too_long, operations.model.requests)) == 1
+    assert all(len(request.tools) >= 10 for request in operations.model.requests if request.system != INSTRUCTIONS)
+    view = await operations.store.transcript.load_view(SESSION, 100)
+    assert view.summary is not None
+    assert view.summary.model
+
+    later = ContextRoom(state=operations.store.channel_state)
+    await later.load(operations.clock.now().timestamp())
+    assert later.measure("priced", settings, 4_096) == Room(123_904, 6_144, 2_048)
+    forgotten = ContextRoom(state=operations.store.channel_state)
+    await forgotten.load(operations.clock.now().timestamp() + 31 * 86_400)
+    assert forgotten.measure("priced", settings, 4_096).prompt == 123_904
+
+
+async def learned(*refused: tuple[int, str], most: int = 128_000) -> Room:
     room = ContextRoom()
+    for tokens, said in refused:
+        await room.learn("m", tokens, 1_000, said, 0.0)
+    return room.measure("m", AgentSettings(context_tokens=most), 1_000)
+
+
+async def test_what_was_learned_only_shrinks_and_never_below_a_thousand() -> None:
+    assert (await learned((400, ""))).prompt == 127_000  # that was not about the length
+    assert (await learned((4_000, ""), (8_000, ""))).prompt == 3_000
+    assert (await learned((4_000, ""), most=2_000)).prompt == 1_500
+    assert (await learned(*[(1_001, "")] * 9)).prompt == 1_500
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This model's maximum context length is 8192 tokens. However, you requested 10692 tokens",
+        "the request exceeds the available context size (8192 tokens), try increasing it",
+        "the model is loaded with context length of only 8,192 tokens",
+    ],
+)
+async def test_size_that_the_server_tells_is_taken(said: str) -> None:
+    room = await learned((9_000, said))
+    assert (room.prompt, room.answer) == (7_192, 1_000)
+
+
+async def test_old_models_are_forgotten(operations: Desk) -> None:
+    room = ContextRoom(state=operations.store.channel_state)
     for number in range(101):
-        room.learn(f"m{number}", 4_000)
-    assert (room.limit("m0", 9_000), room.limit("m100", 9_000)) == (9_000, 3_000)
+        await room.learn(f"m{number}", 4_000, 1_000, "", 0.0)
+    later = ContextRoom(state=operations.store.channel_state)
+    await later.load(0.0)
+    for each in (room, later):
+        assert [each.measure(name, AgentSettings(), 1_000).prompt for name in ("m0", "m100")] == [127_000, 3_000]

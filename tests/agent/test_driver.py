@@ -141,10 +141,6 @@ async def test_the_next_turn_is_shown_what_was_said(operations: Desk) -> None:
     assert [item.text for item in operations.model.requests[1].messages][:2] == ["I am Ada", "Hello Ada."]
 
 
-PROVOKED = (ModelFault.FILTERED, ModelFault.BAD_REQUEST)
-"""Faults after which a text is not shown to the model again."""
-
-
 @pytest.mark.parametrize("fault", [fault for fault in ModelFault if fault is not ModelFault.CONTEXT_OVERFLOW])
 async def test_a_models_failure_is_told_and_never_kept_as_an_answer(operations: Desk, fault: ModelFault) -> None:
     turn = await make_turn(operations.store, message("hi"))
@@ -153,17 +149,28 @@ async def test_a_models_failure_is_told_and_never_kept_as_an_answer(operations: 
     result = await operations.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
-    shown = [] if fault in PROVOKED else ["user: hi", f"user: [No answer was given to this: {fault.value}.]"]
-    assert await operations.said() == shown
+    note = NOT_ANSWERED.format(reason=fault.value)
+    shown = {
+        ModelFault.FILTERED: [f"user: {note}"],  # the same words would be filtered again
+        ModelFault.BAD_REQUEST: [f"user: hi\n\n{note}"],
+    }
+    assert await operations.said() == shown.get(fault, ["user: hi", f"user: {note}"])
     kept = await operations.store.transcript.history(turn.session)
     assert [entry.role for entry in kept] == ["user", "user"]
     assert await driver.run(await make_turn(operations.store, message("again")), operations.control) == Finished(
         TurnState.DONE
     )
     asked = operations.model.requests[-1].messages[0].text
-    assert asked.startswith(
-        "again" if fault in PROVOKED else f"hi\n\n{NOT_ANSWERED.format(reason=fault.value)}\n\nagain"
-    )
+    before = "" if fault is ModelFault.FILTERED else "hi\n\n"
+    assert asked.startswith(f"{before}{note}\n\nagain")
+
+
+async def test_long_question_of_a_failed_turn_is_shown_by_its_beginning(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("Why is this so? " + "long " * 2_000))
+    await Driver(operations.parts(ModelError(ModelFault.BAD_REQUEST, "because"))).run(turn, operations.control)
+    (said,) = await operations.said()
+    assert said.startswith("user: Why is this so? long")
+    assert len(said) < 700
 
 
 async def test_without_a_model_the_sender_learns_how_to_connect_one(operations: Desk) -> None:
@@ -209,8 +216,8 @@ async def test_what_is_no_answer_is_a_failure(operations: Desk, said: Line, reas
     result = await operations.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert result.reason == reason
-    said_now = [] if reason == "filtered" else ["user: hi", f"user: [No answer was given to this: {reason}.]"]
-    assert await operations.said() == said_now
+    shown = ["user: hi", f"user: [No answer was given to this: {reason}.]"]
+    assert await operations.said() == shown[reason == "filtered" :]
 
 
 async def test_text_that_was_streamed_before_a_failure_is_taken_back(operations: Desk) -> None:
@@ -325,6 +332,18 @@ async def test_a_person_can_stop_a_turn(operations: Desk) -> None:
     assert await operations.steps(turn) == [ModelAsked, Cancelled, Said]
     assert await operations.reply(turn) == "Stopped (/stop)."
     assert await operations.said() == ["user: hi", f"user: {STOPPED}"]
+
+
+async def test_text_that_was_streamed_before_a_stop_is_shown_to_the_next_turn(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("tell me"))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(operations.parts(Silence("Once upon a time"))).run(turn, operations.control))
+        async with asyncio.timeout(10):
+            while operations.notices.streamed != "Once upon a time":  # noqa: ASYNC110 - notices tell nobody
+                await asyncio.sleep(0)
+        operations.control.stop(task, "/stop")
+    assert task.result() == Finished(TurnState.CANCELLED, "/stop")
+    assert await operations.said() == ["user: tell me", "assistant: Once upon a time", f"user: {STOPPED}"]
 
 
 async def test_a_shutdown_leaves_the_turn_to_be_resumed(operations: Desk) -> None:

@@ -14,7 +14,7 @@ from hob.agent.compaction.compaction import Compactor, NotCompacted
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.driver import Driver
 from hob.core.errors import ModelError, ModelFault
-from hob.core.notices import Settled
+from hob.core.notices import Progress, Settled
 from hob.core.states import TurnState
 from hob.core.turns import Finished
 from hob.store.settings import StoreSettings
@@ -150,3 +150,54 @@ async def test_a_limit_shorter_than_the_notice_holds(operations: Desk) -> None:
         await until_asked(operations)
         await operations.clock.advance(6)
     assert task.result() == Finished(TurnState.FAILED, "timeout")
+
+
+async def test_owner_is_told_once_that_no_model_summarises_the_conversation(operations: Desk) -> None:
+    settings = AgentSettings(window=4, compact_above=8)
+    parts = operations.parts(settings=settings)
+    compactor = Compactor(
+        settings,
+        model=ScriptedModel(otherwise="no"),
+        transcript=operations.store.transcript,
+        budget=parts.budget,
+        clock=operations.clock,
+    )
+    parts = replace(parts, model=ScriptedModel(otherwise="fine"), compactor=compactor)
+    for n in range(12):
+        await Driver(parts).run(await make_turn(operations.store, message(f"message {n}")), operations.control)
+    told = [
+        each.text for each in operations.notices.of(Progress) if isinstance(each, Progress) and each.what == "remark"
+    ]
+    assert ["could not summarise the older messages" in text for text in told] == [True]
+
+
+async def test_message_that_comes_while_the_model_hangs_has_it_asked_again(operations: Desk) -> None:
+    """It waited for the two minutes after which a silent model is given up, and was then answered by nobody."""
+    turn = await make_turn(operations.store, message("hi"))
+    late = message("are you there?")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(operations.parts(Silence("Half"), "Here.")).run(turn, operations.control))
+        await until_asked(operations)
+        await operations.clock.advance(25)
+        await put_message(operations.store, late)
+        operations.control.waiting.add(late.id)
+        await operations.clock.advance(2)
+    assert task.result() == Finished(TurnState.DONE)
+    assert [request.messages[-1].text.split("\n")[0] for request in operations.model.requests] == ["hi", "hi"]
+    assert "are you there?" in operations.model.requests[1].messages[-1].text
+    assert await operations.reply(turn) == "Here."
+    told = [
+        each.text for each in operations.notices.of(Progress) if isinstance(each, Progress) and each.what == "waiting"
+    ]
+    assert told[-1].startswith("The model has sent nothing for 2")
+
+
+async def test_message_that_comes_while_the_model_thinks_interrupts_nothing(operations: Desk) -> None:
+    turn = await make_turn(operations.store, message("hi"))
+    operations.control.waiting.add(message("and?").id)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(operations.parts(Silence())).run(turn, operations.control))
+        await until_asked(operations)
+        await operations.clock.advance(15)
+        assert len(operations.model.requests) == 1
+        operations.control.stop(task, "/stop")

@@ -314,12 +314,18 @@ async def test_an_attachment_is_named_and_taints() -> None:
     assert prompt.trust is Trust.UNTRUSTED
 
 
-async def test_tools_that_leave_no_room_are_an_overflow() -> None:
-    spec = ToolSpec("x", "y" * 20_000, {})
+async def test_tools_take_no_more_than_a_third_of_the_prompt() -> None:
+    tools = (ToolSpec("short", "Short.", {}), ToolSpec("long", "y" * 20_000, {}))
+    prompt = await builder(AgentSettings(context_tokens=8_000)).build(
+        turn(inbound("hi")), (), View(), tools, "m", patience=8
+    )
+    assert [tool.name for tool in prompt.request.tools] == ["short"]
+    assert prompt.input_estimate + prompt.request.max_tokens <= 8_000
+
+
+async def test_identity_that_leaves_no_room_is_an_overflow() -> None:
     with pytest.raises(ModelError) as raised:
-        await builder(AgentSettings(context_tokens=2_000)).build(
-            turn(inbound("hi")), (), View(), (spec,), "m", patience=8
-        )
+        await builder(AgentSettings(context_tokens=300)).build(turn(inbound("hi")), (), View(), (), "m", patience=8)
     assert raised.value.fault is ModelFault.CONTEXT_OVERFLOW
 
 

@@ -190,8 +190,8 @@ async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(operati
     router = Router(ModelError(ModelFault.CONTEXT_OVERFLOW), "ok")
     turn = await make_turn(operations.store, message("word " * 2_000))
     await perform(operations, router, turn, context_room=parts.context_room)
-    assert parts.context_room.limit("a/one", 10**6) < 10**6
-    assert parts.context_room.limit("b/two", 10**6) == 10**6
+    rooms = [parts.context_room.measure(name, AgentSettings(), 4_096) for name in ("a/one", "b/two")]
+    assert [room.prompt < room.most for room in rooms] == [True, False]
 
 
 # Remarks

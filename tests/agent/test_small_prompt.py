@@ -133,7 +133,7 @@ def test_a_tool_that_is_too_long_is_left_out() -> None:
         (ModelProfile(context_tokens=1_000_000), 128_000 - 4_096, 4_096),
         (ModelProfile(context_tokens=32_000), 32_000 - 4_096, 4_096),
         (ModelProfile(context_tokens=32_000, output_tokens=1_000), 31_000, 1_000),
-        (ModelProfile(context_tokens=4_000), 2_000, 2_000),
+        (ModelProfile(context_tokens=4_000), 3_000, 1_000),
         (ModelProfile(context_tokens=1, output_tokens=0), 1_984, 16),
         (ModelProfile(small=True), 3_000, 4_096),
         (ModelProfile(small=True, context_tokens=4_096), 3_000, 1_096),

@@ -131,6 +131,19 @@ async def test_a_question_in_words_takes_the_next_message_and_is_answered_once(w
         await terminal.see("The tool said: blue")
         await terminal.see_now(READY)
         assert terminal.text.count("The tool said:") == 1
+        assert terminal.text.count("Which colour?") == 2  # in what was typed, and asked once
+
+
+async def test_calls_that_are_not_made_leave_a_line(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type('CALL no_such_tool {"at": "x"}', ENTER)
+        await terminal.see_now("✗ no_such_tool: x unknown_tool")
+        terminal.type("CALL exec {}", ENTER)
+        await terminal.see_now("✗ exec bad_arguments")
+        terminal.type(RUN, ENTER)
+        await terminal.see_now("Allow a_")
+        terminal.type("n", ENTER)
+        await terminal.see_now("✗ exec: rm -rf . denied")
 
 
 async def test_an_allowed_call_is_one_line_with_its_output(world: World) -> None:
@@ -279,6 +292,14 @@ async def test_a_text_file_is_attached_by_its_completed_path(world: World) -> No
         terminal.type("and?", ENTER)
         await terminal.see("You said:")
         assert b"buy milk" in world.model.chats[-1].body
+        (world.root / "more.txt").write_text("and tea")
+        terminal.type(f"/attach {world.root}/notes.txt", ENTER)
+        await terminal.see_now("> [file notes.txt]")
+        terminal.type(f"/attach {world.root}/more.txt", ENTER)
+        await terminal.see_now("> [file notes.txt] [file more.txt]")
+        terminal.type("both?", ENTER)
+        await terminal.see("You said: notes.txt more.txt both?")
+        assert b"and tea" in world.model.chats[-1].body
         terminal.type("/attach /no/such", ENTER)
         await terminal.see_now("cannot be attached: /no/such")
 
@@ -371,6 +392,22 @@ async def test_a_turn_that_was_left_running_is_followed_again(world: World) -> N
             await terminal.gone(READY)
             terminal.type(CTRL_C)
             await terminal.see_now("topped", READY)
+
+
+async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_is_left(world: World) -> None:
+    """It was shown to nobody: Hob had it fetched, and nobody looked any more."""
+    world.model.script.append(Reply("The answer at last.", delay=3))
+    async with chat(world) as terminal:
+        await terminal.see_now("Hob listens.", READY)
+        terminal.type("tell me", ENTER)
+        await terminal.see_now("· thinks")
+        terminal.type(CTRL_D)
+        await terminal.see("Hob ends what it is doing", "The answer at last.")
+        assert await terminal.ended() == 0
+        assert terminal.text.count("The answer at last.") == 1
+    async with chat(world) as terminal:
+        await terminal.see_now("Hob listens.", READY)
+        assert "The answer at last." not in terminal.text
 
 
 async def test_a_chat_without_a_daemon_is_hob_itself(world: World) -> None:

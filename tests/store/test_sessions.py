@@ -81,6 +81,13 @@ async def test_a_session_takes_its_title_from_its_first_message(store: Store) ->
     assert len((await store.sessions.get(SessionKey("long"))).title) == 60
 
 
+async def test_a_session_that_a_command_opened_takes_its_title_from_what_comes_after(store: Store) -> None:
+    await put_message(store, message("/model fast"))
+    assert (await store.sessions.get(SESSION)).title == ""
+    await put_message(store, message("/etc/hosts is odd"))
+    assert (await store.sessions.get(SESSION)).title == "/etc/hosts is odd"
+
+
 async def test_sessions_are_found_by_chat_newest_first_and_archived_apart() -> None:
     clock = ManualClock()
     async with memory_store(clock) as store:

@@ -54,13 +54,13 @@ async def test_entries_come_back_whole_and_each_has_its_place(store: Store) -> N
     assert [Entry(**{**_fields(entry), "n": 0}) for entry in loaded] == list(entries)
 
 
-async def test_what_is_written_hidden_is_kept_and_neither_shown_nor_counted(store: Store) -> None:
+async def test_what_is_written_hidden_is_kept_and_only_its_last_entry_is_shown_and_counted(store: Store) -> None:
     await talk(store, "before")
     turn = await make_turn(store, message("bad words"))
     await store.journal.finish(Finish(**{**_fields(finish_of(turn, "no")), "hidden": True}))
     view = await store.transcript.load_view(SESSION, 10)
-    assert ([entry.text for entry in view.entries], view.total) == (["before", "BEFORE"], 2)
-    assert "no" in [entry.text for entry in await store.transcript.history(SESSION)]
+    assert ([entry.text for entry in view.entries], view.total) == (["before", "BEFORE", "no"], 3)
+    assert "bad words" in [entry.text for entry in await store.transcript.history(SESSION)]
 
 
 def _fields(value: Any) -> dict[str, Any]:

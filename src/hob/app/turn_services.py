@@ -174,7 +174,9 @@ async def _open_thinking(
         changed=(prices.become, profiles.become),
     )
     routes = await stack.enter_async_context(opened)
-    model, room = masked_model(extras.wrap_model(routes), kernel.known), ContextRoom(profiles)
+    model = masked_model(extras.wrap_model(routes), kernel.known)
+    room = ContextRoom(profiles, store.channel_state)
+    await room.load(clock.now().timestamp())
     limits, zone = config[SpendingSettings], zone_of(settings.timezone)
     budget = Budget(limits, store.ledger, prices, clock, settings.language, zone)
     prompts = PromptBuilder(settings, clock, kernel.files, salt=salt, context_room=room, notes=tool_runtime.notes)

@@ -47,6 +47,7 @@ class Sentence(StrEnum):
     CANCELLED = auto()
     CANCELLED_WAITING = auto()
     STILL_WAITING = auto()
+    ASKED_AGAIN = auto()
     WAITS_FOR_MODEL = auto()
     WAITS_FOR_APPROVAL = auto()
     WAITS_FOR_ANSWER = auto()
@@ -77,6 +78,7 @@ class Sentence(StrEnum):
     STAND_IN_SETTINGS = auto()
     CLI_TOOLS_REFUSED = auto()
     MESSAGE_SHORTENED = auto()
+    SUMMARY_OUTLINED = auto()
     OBEYED_CHANGED = auto()
     TAKEN_BACK = auto()
     OUTBOX_LATE = auto()
@@ -252,6 +254,10 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "en": "Still waiting for the model ({wait} without a word).",
         "de": "Ich warte noch auf das Modell (seit {wait} kein Wort).",
     },
+    Sentence.ASKED_AGAIN: {
+        "en": "The model has sent nothing for {wait}; it is asked again, together with the new message.",
+        "de": "Das Modell hat seit {wait} nichts gesendet; es wird noch einmal gefragt, mit der neuen Nachricht.",
+    },
     Sentence.WAITS_FOR_MODEL: {
         "en": "waits for the model's server ({detail})",
         "de": "wartet auf den Server des Modells ({detail})",
@@ -386,6 +392,12 @@ _TEXTS: Mapping[Sentence, Mapping[str, str]] = {
         "A model with more room (`/model`) can read all of it.",
         "de": "{model} hat nicht genug Platz für die ganze Nachricht ({length} Zeichen): Es hat nur Anfang und Ende "
         "gelesen. Ein Modell mit mehr Platz (`/model`) kann sie ganz lesen.",
+    },
+    Sentence.SUMMARY_OUTLINED: {
+        "en": "The model could not summarise the older messages of this conversation; it is shown how each of them "
+        "began. Choose a model for summaries with `hob config set model.tasks.summary NAME`.",
+        "de": "Das Modell konnte die älteren Nachrichten dieses Gesprächs nicht zusammenfassen; es sieht, wie jede von "
+        "ihnen begann. Wähle mit `hob config set model.tasks.summary NAME` ein Modell für Zusammenfassungen.",
     },
     Sentence.OBEYED_CHANGED: {
         "en": "A command changed what other programs obey outside of the sandbox: {paths}. Look at it before you use "

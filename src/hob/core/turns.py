@@ -71,7 +71,7 @@ class Finish:
     """All that one transaction writes at a turn's end: transcript, outbox, states, timeline.
 
     `steps` are the last ones, not yet journalled. The entries' `n` is ignored: the store gives each its place. Where
-    they are `hidden`, they are kept, but later turns do not show them to the model.
+    they are `hidden`, they are kept, but later turns show only the last of them to the model.
     """
 
     turn: TurnId

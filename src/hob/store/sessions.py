@@ -1,6 +1,7 @@
 """Conversations and their rules."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
@@ -21,6 +22,7 @@ from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
 
+_COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
 _INSERT = "INSERT INTO sessions (key, chat, title, created, updated) VALUES (?, ?, ?, ?, ?)"
 _SELECT = (
     "SELECT key, c.text, model, mode, thinking, permission, autonomy, paused, archived, entries, since, updated"
@@ -43,11 +45,15 @@ def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: Ses
 def touch_session(
     connection: apsw.Connection, keep: ContentWriter, key: SessionKey, chat: str, text: str, at: float, trace: TraceId
 ) -> None:
-    """The session is in use; one without a title gets it from the text, which came with this trace."""
+    """The session is in use; one without a title gets it from the text, which came with this trace.
+
+    A slash command says nothing of what the session is about.
+    """
+    title = "" if _COMMAND.match(text) else title_of(text)
     found = all_rows(connection, "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL", (at, key))
     if not found:
-        _create(connection, keep, key, chat, at, title_of(text), trace)
-    elif found[0][0] and (title := title_of(text)):
+        _create(connection, keep, key, chat, at, title, trace)
+    elif found[0][0] and title:
         connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (keep(title), key))
         write_events(connection, keep, (_event(key, "title", at, text=title, trace=trace),))
 

@@ -53,11 +53,14 @@ def write_entries(
     *,
     hidden: bool = False,
 ) -> None:
-    """Append the entries to the session and give each its place; hidden ones are kept, but not shown to the model."""
+    """Append the entries to the session and give each its place.
+
+    Where they are hidden all but the last are kept without being shown to the model: that one says what became of them.
+    """
     if not entries:
         return
     for n, entry in enumerate(entries, next_entries(connection, keep, session, len(entries), at)):
-        insert_entry(connection, keep, session, n, entry.turn, entry, hidden=hidden)
+        insert_entry(connection, keep, session, n, entry.turn, entry, hidden=hidden and entry is not entries[-1])
 
 
 def insert_entry(

@@ -23,7 +23,9 @@ from hob.core.tools import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """The model sends nothing more until the request is closed."""
+    """The model sends this text and then nothing more until the request is closed."""
+
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ class ScriptedModel:
         match line:
             case HobError():
                 raise line
-            case Silence():
+            case Silence(text):
+                for piece in _pieces(text):
+                    yield TextDelta(piece)
                 await asyncio.Event().wait()
             case Cut(text, error):
                 for piece in _pieces(text):

@@ -5,6 +5,9 @@ go to long-term memory; asking twice would cost the same long input twice. A his
 piece by piece, each piece together with the summary of those before it. Nothing is changed before all of it has
 succeeded, and the messages stay stored: taking the summary back shows them again.
 
+Where a model cannot write a summary, an outline stands for the messages instead: how each of them began. Such a model
+is asked again only after more and more messages.
+
 A summary is trusted no more than what it was made from. It stands for days, so one made from untrusted text would taint
 all that comes after it. Where the owner alone speaks, it is therefore made from trusted words only: what is untrusted
 goes in as the stub that the prompt would show once it is old, by which it can be read back. Where others speak it is
@@ -18,9 +21,9 @@ from dataclasses import dataclass, replace
 from hob.agent.budget.accounting import stream_outside
 from hob.agent.budget.budget import Budget, HeldAmount
 from hob.agent.commands.model_names import real_name
-from hob.agent.compaction.summaries import INSTRUCTIONS, SummaryDraft, finish_text, judge_draft, read_draft
+from hob.agent.compaction.summaries import INSTRUCTIONS, SummaryDraft, finish_text, judge_draft, outline, read_draft
 from hob.agent.prompt.aging import hide, summary_stub
-from hob.agent.prompt.context_room import ContextRoom
+from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.tokens import estimate_tokens
 from hob.agent.prompt.truncation import shorten
@@ -29,6 +32,7 @@ from hob.agent.prompt.window import back_to_safe
 from hob.agent.remarks import render
 from hob.agent.sessions import is_group
 from hob.agent.settings import AgentSettings
+from hob.agent.turn.turn import WAITABLE
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
@@ -41,8 +45,14 @@ from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Summary, View
 
 _MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
+_MOST_INPUT = 120_000  # tokens of the newest messages that one summary is made from
 _ATTEMPTS = 2
 _MOST_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
+_MOST_DOUBLINGS = 6
+_LEAST_MESSAGES = 4  # below that nothing is gained
+_AUTOMATIC = frozenset({"messages", "tokens", "overflow"})
+_PASSING = WAITABLE | {ModelFault.AUTH, ModelFault.BILLING, ModelFault.NOT_CONFIGURED, ModelFault.SETTINGS}
+"""Faults that say nothing of what the model can write."""
 _TOOL_CHARS = 600
 _CALL_CHARS = 300
 _TASK = "summary"
@@ -77,6 +87,16 @@ class _Spending:
     asked: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """Why no model is asked for summaries of a session before its entry `until`, after `failures` in a row."""
+
+    why: str
+    cannot: bool
+    failures: int
+    until: int
+
+
 class Compactor:
     """Implements the driver's `Compacts`."""
 
@@ -101,20 +121,19 @@ class Compactor:
         self._marks = Marks(salt)
         self._context_room = context_room or ContextRoom()
         self._under_way: set[SessionKey] = set()
-        self._failed_at: dict[SessionKey, int] = {}
-        """Where automatic summaries failed: how many entries the session showed then."""
+        self._rests: dict[SessionKey, _Rest] = {}
 
     def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
         """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut.
 
         The short prompt of a small model is always full: only messages count there.
         """
-        if view.total <= self._settings.window:
+        if view.total <= min(self._settings.window, _LEAST_MESSAGES):
             return None
         if view.total > self._settings.compact_above:
             return "messages"
-        room = self._context_room.measure(model, self._settings, self._settings.compact_tokens)
-        full = prompt_tokens > self._settings.compact_at * (room.most + room.answer)
+        room = self._room(model)
+        full = prompt_tokens > self._settings.compact_at * room.prompt
         return "tokens" if full and not room.small else None
 
     async def compact(
@@ -132,16 +151,6 @@ class Compactor:
         finally:
             self._under_way.discard(session)
 
-    def _is_too_soon(self, session: SessionKey, total: int) -> bool:
-        """Whether the last automatic summary failed only a few messages ago: one that cannot is not paid each turn."""
-        failed = self._failed_at.get(session)
-        return failed is not None and failed <= total < failed + self._settings.window
-
-    def _note_failure(self, session: SessionKey, total: int) -> None:
-        if len(self._failed_at) >= _MOST_FAILURES:
-            self._failed_at.clear()
-        self._failed_at[session] = total
-
     async def _compact(
         self, session: SessionKey, reason: str, model: str, keep: int | None
     ) -> Compacted | NotCompacted:
@@ -149,41 +158,71 @@ class Compactor:
         view = await self._transcript.load_view(session, _MOST_ENTRIES)
         if reason == "messages" and self.needed(view, 0) is None:
             return NotCompacted("a summary was made meanwhile")
-        if reason == "messages" and self._is_too_soon(session, view.total):
-            return NotCompacted("the last attempt failed a few messages ago")
         entries = view.entries
-        keep = self._settings.window if keep is None else max(1, keep)
+        usual = min(self._settings.window, view.total // 2) if reason == "tokens" else self._settings.window
+        keep = usual if keep is None else max(1, keep)
         cut = back_to_safe(entries, len(entries) - keep, keep) if len(entries) > keep else 0
         head = entries[:cut]
         if not head:
             return NotCompacted("nothing is old enough to be summarised")
-        self._note_failure(session, view.total)  # until it has succeeded
-        try:
-            asked = await real_name(self._model, model, _TASK)
-            sender = _sender_of(head)
-            spending = _Spending(new_trace_id(), session, sender, model, asked)
-            before, told = view.summary, pair(head)
-            if sender is SenderClass.OWNER and not is_group(session):
-                before, told = _hide_summary(before), hide(told)
-            draft = await self._summarise(before, told, spending)
-        except ModelError as error:
-            return NotCompacted(f"the model gave no summary ({error.fault}: {error})")
-        except BudgetExceeded as error:
-            return NotCompacted(str(error))
-        if isinstance(draft, str):
-            return NotCompacted(draft)
+        spending = _Spending(new_trace_id(), session, _sender_of(head), model, "")
+        before, told = view.summary, pair(head)
+        if spending.sender is SenderClass.OWNER and not is_group(session):
+            before, told = _hide_summary(before), hide(told)
+        newest = self._newest(told)
+        missing = view.total - len(entries) + len(told) - len(newest)
+        draft = await self._draft(before, newest, spending, entries[-1].n, wanted=reason not in _AUTOMATIC)
+        if isinstance(draft, _Rest) and not (draft.cannot and reason in _AUTOMATIC):
+            return NotCompacted(draft.why)
         if not await self._is_unchanged(session, view, head):
             return NotCompacted("the session changed meanwhile")
-        label = Label(Origin.MODEL, _trust_of(before, told))
+        label = Label(Origin.MODEL, _trust_of(before, newest))
+        event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
+        if isinstance(draft, _Rest):
+            text = outline(before.text if before else "", newest, missing, 3 * self._settings.compact_tokens)
+            event, draft = replace(event, status="outline", text=draft.why), SummaryDraft(text, ())
+        else:
+            text = finish_text(draft, newest, missing)
         if self._remember is not None:
             for fact in draft.facts:
                 await self._remember.remember(fact, session, label, "compaction")
-        missing = view.total - len(entries)
-        summary = Summary(head[-1].n, finish_text(draft, told, missing), label, asked)
-        event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
+        summary = Summary(head[-1].n, text, label, draft.model)
         await self._transcript.summarise(session, summary, event)
-        self._failed_at.pop(session, None)
         return Compacted(summary, len(head), len(draft.facts))
+
+    async def _draft(
+        self, before: Summary | None, told: Sequence[Entry], spending: _Spending, n: int, *, wanted: bool
+    ) -> SummaryDraft | _Rest:
+        """A model's draft, or why there is none. Nobody is asked while the session rests, unless it is `wanted`."""
+        rest = self._rests.get(spending.session)
+        if rest is not None and n < rest.until and not wanted:
+            return rest
+        cannot = True
+        try:
+            asked = await real_name(self._model, spending.model, _TASK)
+            made = await self._summarise(before, told, replace(spending, asked=asked))
+        except ModelError as error:
+            made, cannot = f"the model gave no summary ({error.fault}: {error})", error.fault not in _PASSING
+        except BudgetExceeded as error:
+            made, cannot = str(error), False
+        if isinstance(made, SummaryDraft):
+            self._rests.pop(spending.session, None)
+            return replace(made, model=asked)
+        if len(self._rests) >= _MOST_FAILURES:
+            self._rests.clear()
+        failures = 1 if rest is None else rest.failures + 1
+        until = n + self._settings.window * 2 ** min(failures - 1, _MOST_DOUBLINGS)
+        rest = self._rests[spending.session] = _Rest(made, cannot, failures, until)
+        return rest
+
+    def _newest(self, told: list[Entry]) -> list[Entry]:
+        """As many of the newest as a summary is made from."""
+        left = _MOST_INPUT
+        for place in range(len(told) - 1, -1, -1):
+            left -= estimate_tokens(self._line(told[place], _MOST_INPUT))
+            if left < 0:
+                return told[place + 1 :]
+        return told
 
     async def _summarise(
         self, summary: Summary | None, head: Sequence[Entry], spending: _Spending
@@ -193,7 +232,7 @@ class Compactor:
         trust = summary.label.trust if summary else Trust.TRUSTED
         facts: tuple[str, ...] = ()
         draft: SummaryDraft | str = "nothing to summarise"
-        room = self._limit(spending.asked) // 2
+        room = self._room(spending.asked).prompt // 2
         for piece in self._pieces(head, room):
             draft = await self._ask(self._question(before, trust, piece, room), piece, before, spending)
             if isinstance(draft, str):
@@ -222,7 +261,7 @@ class Compactor:
             spending.asked,
             INSTRUCTIONS,
             (UserMessage(question),),
-            max_tokens=self._most_tokens(spending.asked),
+            max_tokens=self._room(spending.asked).answer,
             patience=self._settings.compact_patience_seconds,
             task=_TASK,
         )
@@ -253,7 +292,8 @@ class Compactor:
                         remarks.append(event)
         except ModelError as error:
             if error.fault is ModelFault.CONTEXT_OVERFLOW:
-                self._context_room.learn(held.request.first, estimate_tokens(INSTRUCTIONS + question))
+                tokens, now = estimate_tokens(INSTRUCTIONS + question), self._clock.now().timestamp()
+                await self._context_room.learn(held.request.first, tokens, held.request.max_tokens, str(error), now)
             raise
         return reply
 
@@ -273,14 +313,8 @@ class Compactor:
             seconds=seconds,
         )
 
-    def _limit(self, model: str) -> int:
-        """The most tokens of input."""
-        return self._context_room.measure(model, self._settings, self._settings.compact_tokens).prompt
-
-    def _most_tokens(self, model: str) -> int:
-        """The longest summary: the next piece is read together with it, so it must leave room for that."""
-        room = self._context_room.measure(model, self._settings, self._settings.compact_tokens)
-        return min(room.answer, self._context_room.limit(model, room.most + room.answer) // 4)
+    def _room(self, model: str) -> Room:
+        return self._context_room.measure(model, self._settings, self._settings.compact_tokens)
 
     def _pieces(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
         """The entries in parts that fit into one request each; a call stays with its results."""

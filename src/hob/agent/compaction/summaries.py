@@ -42,16 +42,18 @@ _IDENTIFIER = (
 _MOST_IDENTIFIERS = 12
 _MOST_FACTS = 20
 _FACT_CHARS = 400
+_LINE_CHARS = 200
 _REQUEST_CHARS = 4_000
 _NOTHING = frozenset({"none", "keine", "nichts", "n/a", "-"})
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryDraft:
-    """A model's summary without its facts, and the facts."""
+    """A model's summary without its facts, and the facts. `model` is empty where no model wrote it."""
 
     text: str
     facts: tuple[str, ...]
+    model: str = ""
 
 
 def read_draft(text: str) -> SummaryDraft:
@@ -96,7 +98,26 @@ def finish_text(draft: SummaryDraft, entries: Sequence[Entry], missing: int = 0)
     kept = [line for line in _listed(sections[IDENTIFIERS]) if all(found in source for found in _find(line))]
     kept += [found for found in identifiers(entries) if found not in draft.text]
     sections[IDENTIFIERS] = "\n".join(f"- {line}" for line in kept) or "none"
-    parts = [f"## {heading}\n{sections[heading]}" for heading in HEADINGS]
+    return _ended([f"## {heading}\n{sections[heading]}" for heading in HEADINGS], entries, missing)
+
+
+def outline(before: str, entries: Sequence[Entry], missing: int, limit: int) -> str:
+    """A summary that needs no model, in about `limit` characters: how each message began, the newest that fit."""
+    lines: list[str] = []
+    left = limit
+    for entry in reversed(entries):
+        text = " ".join(entry.text[:_REQUEST_CHARS].split())
+        if text and entry.role != "tool":
+            lines.insert(0, f"- {entry.role}: {shorten(text, _LINE_CHARS)}".replace("\n", " "))
+            left -= len(lines[0])
+        if left < 0:
+            break
+    kept = "\n".join(f"- {found}" for found in identifiers(entries)) or "none"
+    parts = [shorten(before, limit // 2)] if before else []
+    return _ended([*parts, "## Timeline\n" + "\n".join(lines), f"## {IDENTIFIERS}\n{kept}"], entries, missing)
+
+
+def _ended(parts: list[str], entries: Sequence[Entry], missing: int) -> str:
     request = next((entry.text for entry in reversed(entries) if entry.role == "user"), "")
     if request:
         parts.append(f"## {LAST_REQUEST}\n{shorten(request, _REQUEST_CHARS)}")

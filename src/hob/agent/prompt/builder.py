@@ -20,7 +20,7 @@ from hob.agent.ports import Bootstrap, WorkingNote, WorkingNotes
 from hob.agent.prompt import context
 from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.assessment import LINES, assess
-from hob.agent.prompt.context_room import ContextRoom
+from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.few_tools import choose_tools, estimate_tool, write_tool
 from hob.agent.prompt.fit import cost, fit
 from hob.agent.prompt.pairing import pair
@@ -127,13 +127,11 @@ class PromptBuilder:
         settings = self._settings
         limits = self._context_room.measure(model, settings, settings.max_tokens)
         budget, shares = limits.prompt, _SMALL if limits.small else _USUAL
-        if limits.small:
-            tools = choose_tools(tools, steps, settings.small_tools, budget // _TOOLS)
+        tools, tool_section = self._tools_that_fit(tools, steps, limits)
         moment = await self._moment(turn, steps, view)
         audience = audience_of(turn)
         system = self._system(audience, budget // shares.system, limits.small)
         foreign = _foreign_entries(unaccepted(self._bootstrap.load(), audience), settings, budget // shares.summary)
-        tool_section = self._tool_section(tools, limits.small)
 
         opening, later = (*opening_entries(turn, moment.at), *moment.note), step_entries(turn, steps, moment.at)
         own = pair([*opening, *later])
@@ -238,6 +236,18 @@ class PromptBuilder:
             text = build_system(files, audience, self._settings, room, begin if small else shorten)
             known = self._systems[audience, room, small] = (files, text)
         return known[1]
+
+    def _tools_that_fit(
+        self, tools: tuple[ToolSpec, ...], steps: Sequence[Step], limits: Room
+    ) -> tuple[tuple[ToolSpec, ...], Section]:
+        """All of them where they take no more than a third of the prompt; a small model is told of few."""
+        most, room = len(tools), limits.prompt // 3
+        if limits.small:
+            most, room = self._settings.small_tools, limits.prompt // _TOOLS
+        elif (section := self._tool_section(tools, False)).tokens <= room:
+            return tools, section
+        tools = choose_tools(tools, steps, most, room)
+        return tools, self._tool_section(tools, True)
 
     def _tool_section(self, tools: tuple[ToolSpec, ...], small: bool) -> Section:
         known = self._tools.get(small)

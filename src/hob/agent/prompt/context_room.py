@@ -1,18 +1,24 @@
 """How much a model takes in: what is configured, what is known of it, and what was learned from what it refused.
 
 The configured context size is a guess about a server that may be set up smaller. A request that overflows tells more:
-from then on requests to that model stay clearly below it, so that the next turns are not refused all over again.
+what the server says of its size, or else that it is clearly less than what was asked for. From then on requests to that
+model, answer included, stay within that, so that the next turns are not refused all over again.
 """
 
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 
 from hob.agent.settings import AgentSettings
 from hob.core.models import ModelProfile
+from hob.core.ports.channel import ChannelState
 from hob.core.ports.model import Profiles
 
 _PART = 0.75  # of what overflowed
 _LEAST = 1_000  # tokens; what overflows below that does so for another reason
+_SAID = re.compile(r"context (?:length|size|window)\D{0,20}(\d[\d,]{2,8}\d)", re.IGNORECASE)
+_STATE = ("hob", "context")
+_LONGEST = 30 * 86_400.0  # seconds; the server may be set up otherwise by then
 _LEAST_WINDOW = 2_000  # tokens; a list that says less is wrong
 _LEAST_ANSWER = 16
 _MOST_MODELS = 100
@@ -23,8 +29,8 @@ _UNKNOWN = ModelProfile()
 class Room:
     """What one request to a model may hold, in tokens as estimated by us.
 
-    `prompt` is the most input: `most`, or less where less was learned. `answer` is the longest answer. A `small` model
-    gets a short prompt with few tools.
+    `most` is the most input as configured, `prompt` that or less where less was learned. `answer` is the longest
+    answer. A `small` model gets a short prompt with few tools.
     """
 
     most: int
@@ -34,17 +40,24 @@ class Room:
 
 
 class ContextRoom:
-    """The room in each model's context. What was learned lasts as long as the process."""
+    """The room in each model's context. What was learned is kept in `state` for a month."""
 
-    def __init__(self, profiles: Profiles | None = None) -> None:
+    def __init__(self, profiles: Profiles | None = None, state: ChannelState | None = None) -> None:
         self._profiles = profiles
+        self._state = state
         self._learned: OrderedDict[str, int] = OrderedDict()
+
+    async def load(self, now: float) -> None:
+        """What earlier processes have learned; `now` in Unix seconds. Raises StoreErrors."""
+        for model, kept in (await self._state.get(*_STATE)).items() if self._state is not None else ():
+            window, _, at = kept.partition(" ")
+            if now - float(at) < _LONGEST:
+                self._learned[model] = int(window)
 
     def measure(self, model: str, settings: AgentSettings, answer: int) -> Room:
         """The room for a request to this model that wants an answer of up to `answer` tokens.
 
-        The configured window is the upper bound. Half of a window stays for the prompt, three quarters of it for the
-        short one of a small model.
+        The configured window is the upper bound. Three quarters of a window stay for the prompt.
         """
         profile = _UNKNOWN if self._profiles is None else self._profiles.find_profile(model)
         window = settings.context_tokens
@@ -52,23 +65,33 @@ class ContextRoom:
             window = min(window, max(_LEAST_WINDOW, profile.context_tokens))
         if profile.output_tokens is not None:
             answer = min(answer, max(_LEAST_ANSWER, profile.output_tokens))
-        if profile.small:
-            most = min(settings.small_prompt_tokens, window * 3 // 4)
-            answer = min(answer, window - most)
-        else:
-            answer = min(answer, window // 2)
-            most = window - answer
-        return Room(most, self.limit(model, most), answer, profile.small)
 
-    def limit(self, model: str, most: int) -> int:
-        """The most input tokens for this model: `most`, or less where less was learned."""
-        return min(most, self._learned.get(model, most))
+        def split(window: int) -> tuple[int, int]:
+            if profile.small:
+                most = min(settings.small_prompt_tokens, window * 3 // 4)
+                return most, min(answer, window - most)
+            shorter = min(answer, window // 4)
+            return window - shorter, shorter
 
-    def learn(self, model: str, tokens: int) -> None:
-        """A request of so many estimated tokens was too long for the model."""
+        most, _ = split(window)
+        return Room(most, *split(min(window, self._learned.get(model, window))), profile.small)
+
+    async def learn(self, model: str, tokens: int, answer: int, said: str, now: float) -> None:
+        """A request of so many estimated tokens, for an answer of up to `answer`, was too long for the model.
+
+        `said` is how it was refused. Raises StoreErrors.
+        """
         if tokens <= _LEAST:
             return
-        self._learned[model] = self.limit(model, max(_LEAST, int(tokens * _PART)))
+        # the longer of both was too long: input takes three quarters of what is learned
+        window = max(_LEAST_WINDOW, tokens if tokens > answer else int((tokens + answer) * _PART))
+        if (match := _SAID.search(said)) and _LEAST_WINDOW <= int(match[1].replace(",", "")) < tokens + answer:
+            window = int(match[1].replace(",", ""))
+        window = min(window, self._learned.get(model, window))
+        self._learned[model] = window
         self._learned.move_to_end(model)
+        kept = {model: f"{window} {now:.0f}"}
         while len(self._learned) > _MOST_MODELS:
-            self._learned.popitem(last=False)
+            kept[self._learned.popitem(last=False)[0]] = ""
+        if self._state is not None:
+            await self._state.put(*_STATE, kept)

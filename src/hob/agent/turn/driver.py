@@ -15,7 +15,7 @@ from hob.agent.turn.model_call import ask, out_of_time
 from hob.agent.turn.questions import hear, with_question
 from hob.agent.turn.record import Record, Unsaved
 from hob.agent.turn.running import TurnRun
-from hob.agent.turn.tool_calls import ToolCalls
+from hob.agent.turn.tool_calls import ToolCalls, show_unmade
 from hob.agent.turn.turn import AskModel, CallState, Park, RunTools, Say, TurnRules, WriteSteps, answer_of, decide
 from hob.core.errors import StoreError
 from hob.core.hooks import AfterTurn, BeforeTurn
@@ -25,7 +25,7 @@ from hob.core.notices import Progress, Settled
 from hob.core.ports.turns import Control
 from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
-from hob.core.steps import Cancelled, Steered, Stopped, ToolIntended
+from hob.core.steps import Cancelled, Steered, Step, Stopped, ToolIntended, ToolReceived
 from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
 
 log = logging.getLogger(__name__)
@@ -95,6 +95,7 @@ class Driver:
                     return await self._park(run, Parked(command.on, line=command.line))
                 case WriteSteps(steps):
                     for step in steps:
+                        self._show(run, step)
                         run.record.add(step)
                 case AskModel(not_before):
                     if not_before is not None and run.parts.clock.now().timestamp() < not_before:
@@ -189,6 +190,12 @@ class Driver:
                 group.create_task(perform(intent))
         if trouble:
             raise trouble[0]
+
+    def _show(self, run: TurnRun, step: Step) -> None:
+        """A result without a call, for those who look; what ran before a crash they have seen."""
+        calls = {item.call.id: item for item in run.record.state.calls}
+        if isinstance(step, ToolReceived) and (item := calls.get(step.result.call)) and item.intent is None:
+            show_unmade(run.parts, run.turn, item.call, step.status)
 
     def _take(self, run: TurnRun, happened: Happened) -> None:
         run.record.add(happened.step, happened.event)

@@ -1,15 +1,18 @@
 """The end of a turn: what goes into the transcript, what is owed to whom, what the timeline says."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hob.agent.prompt.pairing import pair
+from hob.agent.prompt.truncation import shorten
 from hob.agent.remarks import remarks_of
 from hob.agent.turn.entries import closing_entry, entries_of
 from hob.agent.turn.running import TurnRun
+from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import Say
 from hob.core.errors import ModelFault
 from hob.core.ids import outbox_id
-from hob.core.labels import SenderClass
+from hob.core.labels import Label, Origin, SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.models import Entry
 from hob.core.states import TurnState
@@ -19,6 +22,8 @@ from hob.core.turns import Finish
 
 _PROVOKED = frozenset({ModelFault.FILTERED, ModelFault.BAD_REQUEST, ModelFault.CONTEXT_OVERFLOW})
 """Faults that the turn's own text may have provoked: shown again, it would provoke them again, for ever."""
+
+_QUESTION_CHARS = 500
 
 
 def finish_of(run: TurnRun, say: Say) -> Finish:
@@ -45,8 +50,21 @@ def finish_of(run: TurnRun, say: Say) -> Finish:
 
 def _entries(run: TurnRun, say: Say) -> tuple[Entry, ...]:
     entries = pair(entries_of(run.turn, run.record.steps, run.watch.at))
+    if say.state is TurnState.CANCELLED and run.streamed:
+        label = Label(Origin.MODEL, run.record.state.trust)
+        entries.append(Entry(0, "assistant", clean("".join(run.streamed)), label, run.turn.id, run.watch.at))
     closing = closing_entry(run.turn, say.state, say.reason, run.watch.at)
+    if closing is not None and say.reason in _PROVOKED - {ModelFault.FILTERED}:
+        closing = _question(run, closing)
     return (*entries, closing) if entries and closing is not None else tuple(entries)
+
+
+def _question(run: TurnRun, closing: Entry) -> Entry:
+    """What stands for a turn that is hidden: how its messages began, which is not what provoked the failure."""
+    inbounds = run.turn.inbounds
+    words = shorten("\n".join(inbound.text for inbound in inbounds), _QUESTION_CHARS)
+    label = next((each.label for each in inbounds if not each.label.trusted), inbounds[0].label)
+    return replace(closing, text=f"{words}\n\n{closing.text}", label=label)
 
 
 def _outbounds(run: TurnRun, say: Say) -> tuple[Outbound, ...]:

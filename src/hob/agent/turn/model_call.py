@@ -20,6 +20,7 @@ from hob.agent.turn.turn import WAITABLE
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.hooks import AfterModel, BeforeModel
 from hob.core.ids import CallId
+from hob.core.labels import SenderClass
 from hob.core.models import (
     CallStarted,
     ModelReply,
@@ -38,6 +39,7 @@ from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolCall
 from hob.core.turns import View
 
+_LOOK_SECONDS = 1.0  # while a model is silent for long, so often it is looked whether a message came
 _FIRST_WAIT, _LONGEST_WAIT = 30.0, 900.0  # seconds background work waits where the server names no time
 
 
@@ -63,7 +65,8 @@ async def ask(run: TurnRun) -> None:
         async with parts.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
             request = held.request
             run.asked, models = request.first, request.models
-            for remark in (*prompt.remarks, *route.remarks, *held.remarks):  # not lost if nobody hears the answer
+            news = (*prompt.remarks, *await _outlined(run), *route.remarks, *held.remarks)
+            for remark in news:  # not lost if nobody hears the answer
                 _tell(run, heard, remark)
             told = heard.take()
             record.add(
@@ -74,6 +77,16 @@ async def ask(run: TurnRun) -> None:
         record.add(Stopped("budget", str(error)))
         return
     await _hear(run, held, heard)
+
+
+async def _outlined(run: TurnRun) -> list[Remark]:
+    """That no model could write the session's summary: the owner is told once a session."""
+    summary = run.view.summary if run.view is not None else None
+    senders = {inbound.sender.cls for inbound in (*run.turn.inbounds, *run.joined)}
+    if summary is None or summary.model or senders != {SenderClass.OWNER}:
+        return []
+    news = await run.parts.budget.ledger.note_once(f"outline {run.turn.session}", 0.0)
+    return [Remark(Sentence.SUMMARY_OUTLINED)] if news else []
 
 
 async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
@@ -141,8 +154,11 @@ async def _hear(run: TurnRun, held: HeldAmount, heard: "_StreamState") -> None:
         return
     except ModelError as error:
         if error.fault is ModelFault.CONTEXT_OVERFLOW:
-            run.parts.context_room.learn(request.first, run.prompt_tokens)
+            now = run.parts.clock.now().timestamp()
+            await run.parts.context_room.learn(request.first, run.prompt_tokens, request.max_tokens, str(error), now)
         _fail(run, request.first, watch, error, heard)
+        if error.fault is ModelFault.TIMEOUT:
+            await run.steer()  # what came meanwhile is a reason to ask again
         return
     if run.parts.hooks:
         decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
@@ -153,6 +169,8 @@ async def _hear(run: TurnRun, held: HeldAmount, heard: "_StreamState") -> None:
             )
             run.record.add(_denied(run, decided.denied))
             return
+    if reply.calls:  # the round's entry holds its text
+        run.streamed.clear()
     cost = run.parts.budget.cost_of_reply(request.first, reply)
     model = reply.model or request.first
     event = watch.event(run.turn, EventKind.MODEL, reply.ref or model, "ok", reply.usage, cost)
@@ -207,6 +225,7 @@ def _with_remarks(event: TimelineEvent, heard: _StreamState) -> TimelineEvent:
 async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, heard: _StreamState) -> ModelReply:
     """The reply, its pieces published as they come. Raises ModelError, BudgetExceeded."""
     trace, session = run.turn.trace, run.turn.session
+    run.streamed.clear()
     publish, monotonic = run.parts.notices.publish, run.parts.clock.monotonic
 
     def event_of(ref: str, status: str) -> TimelineEvent:
@@ -221,6 +240,7 @@ async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, heard: _Stre
             match event:
                 case TextDelta(text):
                     heard.shown = True
+                    run.streamed.append(text)
                     publish(Delta(trace, session, text))
                 case ReasoningDelta(text):
                     publish(Delta(trace, session, text, reasoning=True))
@@ -250,7 +270,8 @@ class _Watchdog:
 async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
     """Watches a model call: says so when it is silent for long, gives it up when for too long.
 
-    One timer looks at a timestamp, so an event of the stream costs no more than setting it.
+    One that is silent for long is given up at once for a message that came meanwhile. One timer looks at a timestamp,
+    so an event of the stream costs no more than setting it.
     Raises ModelError(TIMEOUT).
     """
     loop = asyncio.get_running_loop()
@@ -258,7 +279,6 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
     watchdog = _Watchdog(clock.monotonic())
     last_moment = watchdog.last + run.seconds_left
     error: BaseException | None = None
-    why = f"{run.asked}: nothing came for {settings.idle_seconds:g} seconds"
     try:
         async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
 
@@ -270,12 +290,16 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
                     if silent >= settings.idle_seconds or now >= last_moment:
                         limit.reschedule(loop.time())
                         return
-                    if silent >= settings.idle_notice_seconds and noticed != watchdog.last:
-                        noticed = watchdog.last
-                        _notice_silence(run, silent)
-                    bound = settings.idle_seconds
-                    if noticed != watchdog.last:
-                        bound = min(bound, settings.idle_notice_seconds)
+                    bound = min(settings.idle_seconds, settings.idle_notice_seconds)
+                    if silent >= settings.idle_notice_seconds:
+                        if run.control.offered():
+                            _notice_silence(run, silent, Sentence.ASKED_AGAIN)
+                            limit.reschedule(loop.time())
+                            return
+                        if noticed != watchdog.last:
+                            noticed = watchdog.last
+                            _notice_silence(run, silent, Sentence.STILL_WAITING)
+                        bound = min(settings.idle_seconds, silent + _LOOK_SECONDS)
                     await clock.sleep(max(0.001, min(watchdog.last + bound, last_moment) - now))
 
             timer = group.create_task(watch())
@@ -284,18 +308,18 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
             finally:
                 timer.cancel()
     except TimeoutError:
-        error = ModelError(
-            ModelFault.TIMEOUT, why if clock.monotonic() < last_moment else f"{run.asked}: the turn's time is up"
-        )
+        why = f"nothing came for {clock.monotonic() - watchdog.last:.0f} seconds"
+        why = why if clock.monotonic() < last_moment else "the turn's time is up"
+        error = ModelError(ModelFault.TIMEOUT, f"{run.asked}: {why}")
     except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
         error = errors.exceptions[0]
     if error is not None:
         raise error
 
 
-def _notice_silence(run: TurnRun, silent: float) -> None:
+def _notice_silence(run: TurnRun, silent: float, sentence: Sentence) -> None:
     language = run.parts.settings.language
-    text = say(Sentence.STILL_WAITING, language, wait=span(round(silent), language))
+    text = say(sentence, language, wait=span(round(silent), language))
     run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "waiting", run.asked, text))
 
 
@@ -321,6 +345,7 @@ def _checked(reply: ModelReply, asked: str) -> ModelReply:
 def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, heard: _StreamState) -> None:
     record, turn = run.record, run.turn
     if heard.shown:
+        run.streamed.clear()
         run.parts.notices.publish(Retracted(turn.trace, turn.session))
     retry_at = None
     if error.fault in WAITABLE:

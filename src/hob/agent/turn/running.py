@@ -35,6 +35,8 @@ class TurnRun:
     prompt_tokens: int = 0
     joined: list[Inbound] = field(default_factory=list)
     finish: Finish | None = None
+    streamed: list[str] = field(default_factory=list)
+    """The newest answer's text as far as people have seen it, while no step holds it."""
 
     @property
     def seconds_left(self) -> float:

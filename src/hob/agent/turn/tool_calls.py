@@ -63,7 +63,7 @@ class ToolCalls:
         watch = Stopwatch.start(clock)
         if spec is None:  # the tool was taken away between a crash and now
             return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
-        self._publish("tool", call.name, self._clean(call.arguments)[:_SHOWN])
+        self._publish("tool", call.name, shown_arguments(self._parts, call))
         try:
             result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
         except AnswerNeeded as question:
@@ -157,6 +157,7 @@ class ToolCalls:
         kind: EventKind = EventKind.TOOL,
         rule: str = "",
     ) -> Happened:
+        show_unmade(self._parts, self._turn, call, status)
         event = watch.event(self._turn, kind, call.name, rule or status)
         if kind is EventKind.POLICY:
             event = replace(event, authorized=False)
@@ -177,6 +178,17 @@ class ToolCalls:
 
     def _publish(self, what: str, name: str, text: str = "") -> None:
         self._parts.notices.publish(Progress(self._turn.trace, self._turn.session, what, name, text))
+
+
+def show_unmade(parts: TurnDependencies, turn: Turn, call: ToolCall, status: str) -> None:
+    """Let those who look see a call that was not made, and why."""
+    for what, text in (("tool", shown_arguments(parts, call)), ("tool_done", status)):
+        parts.notices.publish(Progress(turn.trace, turn.session, what, call.name, text))
+
+
+def shown_arguments(parts: TurnDependencies, call: ToolCall) -> str:
+    """What of a call's arguments people see while it runs."""
+    return parts.mask(clean(call.arguments))[:_SHOWN]
 
 
 def clean(text: str) -> str:

@@ -191,8 +191,8 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_call(state, call_id, lambda old: replace(old, question=step))
         case UserAnswered(call_id, _, text, label):
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
-        case Steered():
-            return replace(state, steered=True)
+        case Steered():  # what failed before is tried again, with what came
+            return replace(state, steered=True, failed=None)
         case Noted(_, about):
             return replace(state, warned=state.warned | {about}) if about else state
         case Cancelled():

@@ -35,6 +35,9 @@ def resident(home: Path) -> Iterator[None]:
             return
         try:
             yield
+        except KeyboardInterrupt:
+            first.force()
+            raise
         finally:
             first.stop()
             try:

@@ -251,6 +251,8 @@ class Conversation:
 
     def _call_ended(self, message: ChatMessageState, call: RunningCall, status: str) -> None:
         message.calls.remove(call)
+        if status == "asked":  # its question is shown
+            return
         self._transcript.add(LineKind.CALL, call.ended(status, self._width(), self.language))
 
     def _remark(self, message: ChatMessageState, text: str) -> None:

@@ -67,6 +67,12 @@ class InputDraft:
         """The mark that the text ends with, if it does."""
         return next((mark for mark in self._marks if text.endswith(mark)), "")
 
+    def are_marks(self, text: str) -> bool:
+        """Whether there is nothing but marks of files in it."""
+        for mark, meant in self._marks.items():
+            text = text.replace(mark, "") if isinstance(meant, Path) else text
+        return not text.strip()
+
     def whole(self, text: str) -> DraftedMessage:
         """What is sent for this text."""
         whole, message, at = "", "", 0

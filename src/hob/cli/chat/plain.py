@@ -1,8 +1,8 @@
 """The plain chat: a line in, its answer out. For pipes, simple terminals, and who wants no colours."""
 
 import sys
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 from hob.app.daemon.unix_http import ConnectionLost
@@ -114,6 +114,18 @@ def _see(
         except ConnectionLost:
             shown.say(f"Hob went away; your message is kept: hob ask --resume {shown.id}")
             return shown
+
+
+def show_ends(connection: ChatConnection, ids: Sequence[str]) -> None:
+    """Show how these messages end, which nobody would see otherwise. Ctrl-C looks no longer."""
+    for id in ids:
+        shown = PlainProgress()
+        with suppress(ConnectionLost), closing(connection.follow(id)) as events:
+            for event in events:
+                if event.name in ("question", "result", "error"):
+                    shown.show(event)
+                if shown.asks:
+                    break
 
 
 class PlainProgress:

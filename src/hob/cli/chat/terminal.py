@@ -29,6 +29,7 @@ from hob.cli.chat.history import KeptHistory
 from hob.cli.chat.input_draft import InputDraft, path_of
 from hob.cli.chat.keys import bindings_of
 from hob.cli.chat.masks import secrets_out
+from hob.cli.chat.plain import show_ends
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.status_bar import StatusBar
@@ -44,8 +45,10 @@ HISTORY = "chat_history"
 def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int:
     """Talk until the person leaves; the command's exit status."""
     terminal = asyncio.run(_talk(connection, body, home))
-    if terminal.conversation.busy and connection.resident:
-        print(say(ChatSentence.LEAVING, terminal.conversation.language), file=sys.stderr)
+    conversation = terminal.conversation
+    if conversation.busy and connection.resident:
+        print(say(ChatSentence.LEAVING, conversation.language), file=sys.stderr)
+        show_ends(connection, [message.id for message in conversation.active if message.id and not message.rests])
     return 0
 
 
@@ -156,6 +159,11 @@ class TerminalChat:
         self._leaving = False
         letter = self._draft.whole(text.encode("utf-8", "replace").decode())
         self._history.keep(letter.text)
+        attached, command, path = letter.draft.rpartition("/attach ")
+        if command and attached and self._draft.are_marks(attached):
+            self.buffer.insert_text(attached)
+            self._attach(path.strip())
+            return
         name, _, rest = letter.text.strip().partition(" ")
         match name:
             case "/exit" | "/quit":

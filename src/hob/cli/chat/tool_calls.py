@@ -12,7 +12,6 @@ from hob.cli.output import line, tame
 MOST_LINES = 8
 """Lines of a call's output that are shown; while it runs the newest, as they come."""
 _LONGEST = 4_000  # characters of output that are looked at
-_MARKS = {"ok": ("✓", "fg:ansigreen"), "asked": ("?", "fg:ansiyellow")}
 
 
 @dataclass(slots=True)
@@ -39,9 +38,9 @@ class RunningCall:
 
     def ended(self, status: str, width: int, language: str) -> list[Line]:
         """What stays of it."""
-        mark, style = _MARKS.get(status, ("✗", "fg:ansired"))
+        mark, style = ("✓", "fg:ansigreen") if status == "ok" else ("✗", "fg:ansired")
         took = time.monotonic() - self.began
-        tail = "" if status in ("ok", "asked") else f" {status}"
+        tail = "" if status == "ok" else f" {status}"
         tail += f" {took:.1f} s" if took >= 0.95 else ""
         head: Line = [(style, f"{mark} "), ("", line(self._head(), max(8, width - len(tail) - 3)))]
         return [[*head, ("dim", tail)] if tail else head, *self._output(width, language)]
