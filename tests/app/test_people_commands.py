@@ -49,6 +49,17 @@ def test_an_address_is_linked_shown_and_unlinked(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("home")
+def test_whoever_holds_a_token_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    for made in (["bert", "--class", "member"], ["phone"], ["gone", "--class", "stranger"]):
+        assert run(["token", "new", *made]) == 0
+    assert run(["token", "revoke", "gone"]) == 0
+    capsys.readouterr()
+    assert run(["people", "--json"]) == 0
+    people = json.loads(capsys.readouterr().out)["people"]
+    assert people[1:] == [{"id": "token:bert", "name": "bert", "class": "member", "addresses": ["api:token:bert"]}]
+
+
+@pytest.mark.usefixtures("home")
 def test_what_cannot_be_done_is_said_with_a_next_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["people", "link", "12345", "anna"]) == 2
     assert "telegram:12345" in capsys.readouterr().err

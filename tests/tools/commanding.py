@@ -35,6 +35,7 @@ class Bench:
     log: CommandLog
     undo: TurnUndo
     blobs: FolderBlobs
+    commands: CommandTools
     shown: list[str] = field(default_factory=list)
 
 
@@ -61,6 +62,6 @@ async def open_bench(name: str, top: Path, protected: tuple[str, ...] = (), **mo
         commands = CommandTools(roots, processes, blobs, log, clock, watching, shown=show, **more)  # type: ignore[arg-type]
         undo = TurnUndo(log, files.undo, changes, blobs)
         try:
-            yield Bench(place.work, commands.toolset, files, log, undo, blobs, shown)
+            yield Bench(place.work, commands.toolset, files, log, undo, blobs, commands, shown)
         finally:
             await processes.close()

@@ -23,9 +23,9 @@ async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         yield bench
 
 
-async def begun(bench: Bench, command: str) -> str:
+async def begun(bench: Bench, command: str, turn: str = "t_here") -> str:
     """Start a command in the background; its id."""
-    text = await text_of(bench.tools, "exec", command=command, background=True)
+    text = await text_of(bench.tools, "exec", turn=turn, command=command, background=True)
     found = re.match(r"\((p\S+): ", text)
     assert found is not None, text
     return found[1]
@@ -166,6 +166,17 @@ async def test_a_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: P
         texts.append(await text_of(bench.tools, "process", action="poll", id=process, timeout=10))
     written = "".join(text.partition("\n")[2].replace("(no new output)", "") for text in texts)
     assert written == "[secret removed]:Bsk-can"
+
+
+async def test_masking_forgets_commands_that_ended_unheard(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.tools.sandbox.processes.MOST_REMEMBERED", 1)
+    for turn in ("t_1", "t_2", "t_3"):
+        await begun(bench, "until [ -e go ]; do sleep 0.05; done", turn)
+    (bench.work / "go").touch()
+    for entry in bench.commands._processes._entries.values():
+        await entry.running.wait(30)
+    last = await begun(bench, "read rest")
+    assert list(bench.commands._sieves) == [last]
 
 
 async def test_a_command_in_the_background_is_killed(bench: Bench, mark: str) -> None:

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from hob.core.messages import TOKEN_SENDER
 from hob.core.people import PairingRequest, Person, SenderAddress
+from hob.gateway.auth.tokens import Token
 
 
 class Registry(Protocol):
@@ -39,9 +41,13 @@ class Registry(Protocol):
         ...
 
 
-def people_view(registry: Registry) -> Mapping[str, Any]:
-    """Everybody with their addresses."""
-    return {"people": [person_view(person) for person in registry.people]}
+def people_view(registry: Registry, tokens: Iterable[Token]) -> Mapping[str, Any]:
+    """Everybody with their addresses; whoever holds a token of the API is a person of their own."""
+    others = (
+        Person(f"{TOKEN_SENDER}{each.name}", each.name, each.cls, (SenderAddress("api", f"{TOKEN_SENDER}{each.name}"),))
+        for each in tokens
+    )
+    return {"people": [person_view(person) for person in (*registry.people, *others)]}
 
 
 def person_view(person: Person) -> Mapping[str, Any]:

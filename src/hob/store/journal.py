@@ -41,7 +41,7 @@ _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?,
 _ADVANCE = "UPDATE turns SET position = position + ? WHERE id = ? RETURNING position, session, state"
 _LOAD = (
     "SELECT kind, version, c.text FROM steps s JOIN content c ON c.id = s.body"
-    " WHERE turn = ? AND c.text IS NOT NULL ORDER BY n"
+    " WHERE turn = ? AND n >= ? AND c.text IS NOT NULL ORDER BY n"
 )
 
 
@@ -80,9 +80,9 @@ class StoredJournal:
     def _now(self) -> float:
         return self._clock.now().timestamp()
 
-    async def load_steps(self, turn: TurnId) -> tuple[Step, ...]:
-        """The turn's steps so far, in order; erased ones are left out."""
-        rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn,)))
+    async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
+        """The turn's steps so far, in order, without the first `since`; erased ones are left out."""
+        rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn, since)))
         return tuple(load_step(kind, version, text) for kind, version, text in rows)
 
     async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:

@@ -105,9 +105,9 @@ class CrashingJournal:
         self._journal = journal
         self._crash = crash
 
-    async def load_steps(self, turn: TurnId) -> tuple[Step, ...]:
-        steps = await self._journal.load_steps(turn)
-        if not steps:
+    async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
+        steps = await self._journal.load_steps(turn, since)
+        if not steps and not since:
             self._crash.passed(Boundary.CLAIMED)
         return steps
 

@@ -1,13 +1,14 @@
 """What the judge has to know of a turn beside its messages: how its session is set, and what it has read."""
 
 import json
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from hob.core.errors import NotConfigured
 from hob.core.files import BootstrapFile
-from hob.core.ids import CallId
+from hob.core.ids import CallId, TurnId
 from hob.core.models import Entry
 from hob.core.ports.journal import Journal, Sessions, Transcript
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
@@ -28,6 +29,7 @@ PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
 _READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _MOST_HEARD = 60  # entries in which the name of what taints is looked for
 _LONGEST_NAME = 80
+_MOST_TURNS = 8  # whose steps are kept at hand
 _MOST_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
 
 
@@ -66,10 +68,11 @@ class TurnPolicyInputs:
         self._identity = identity
         self._contacts = contacts
         self._shown = shown
+        self._known: OrderedDict[TurnId, tuple[Step, ...]] = OrderedDict()
 
     async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
         session = await self._sessions.get(turn.session)
-        steps = await self._journal.load_steps(turn.id)
+        steps = await self._steps(turn.id)
         # where commands run takes a moment to find out, and only they are judged by it
         sandbox = await self._sandbox() if Effect.EXECUTES in spec.effects else Sandbox()
         # what an earlier turn read may still stand before the model; a command that may send is asked about anyway
@@ -88,6 +91,14 @@ class TurnPolicyInputs:
             contacts=self._contacts(),
             heard=await self._heard(turn, spec, steps),
         )
+
+    async def _steps(self, turn: TurnId) -> Sequence[Step]:
+        """The steps of the turn, which only grow: each is read once, however many calls are judged."""
+        known = self._known.pop(turn, ())
+        steps = self._known[turn] = (*known, *await self._journal.load_steps(turn, len(known)))
+        if len(self._known) > _MOST_TURNS:
+            self._known.popitem(last=False)
+        return steps
 
     async def _heard(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
         """What of others stands before the model, by names that people know; the newest first.

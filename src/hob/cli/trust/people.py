@@ -16,7 +16,7 @@ Id = Annotated[str, Parameter(help="Their short name; `owner` is you.")]
 @app.default
 @app.command(name="list")
 def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
-    """Everybody whom you have linked."""
+    """Everybody whom you have linked, and those who hold a token of the API."""
 
     seen = reach("GET", "/people")
     if json:

@@ -14,8 +14,8 @@ from hob.core.turns import Finish, Session, SessionChange, Summary, View
 class Journal(Protocol):
     """Steps of turns. Raises StoreFull and other StoreErrors; then nothing was written."""
 
-    async def load_steps(self, turn: TurnId) -> tuple[Step, ...]:
-        """The turn's steps so far, in order."""
+    async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
+        """The turn's steps so far, in order, without the first `since`."""
         ...
 
     async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:

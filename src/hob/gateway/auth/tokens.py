@@ -234,6 +234,12 @@ class Keyring:
         """Whether somebody has thought of this caller's token; the others are 256 random bits."""
         return self._chosen and caller.name == WITH_THE_TOKEN.name
 
+    def others(self) -> tuple[Token, ...]:
+        """The tokens that hold and whose words are not the owner's."""
+        now = self._clock.now().timestamp()
+        given = (each for each in self._given() if each.cls is not SenderClass.OWNER)
+        return tuple(each for each in given if any(kept.holds(now) for kept in each.kept))
+
     def forget(self) -> None:
         """Read everything again when it is next asked: settings have changed."""
         self._stamp = None

@@ -51,7 +51,7 @@ class ACode:
 
 async def people(call: EndpointCall[Nothing]) -> Response:
     """Everybody whom the owner has linked, with their addresses."""
-    return json_response(people_view(call.api.people))
+    return json_response(people_view(call.api.people, call.api.keyring.others()))
 
 
 async def link(call: EndpointCall[Linking]) -> Response:

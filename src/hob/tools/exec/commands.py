@@ -323,7 +323,8 @@ class CommandTools:
         if polled.missed:  # from a whole line on, so that no half of a secret is shown
             news = news.partition("\n")[2]
         if process not in self._sieves:
-            self._sieves[process] = self._sieve()
+            kept = {name: sieve for name, sieve in self._sieves.items() if name in self._processes}
+            self._sieves = {**kept, process: self._sieve()}
         if (sieve := self._sieves[process]) is not None:
             news = sieve.feed(news) + (sieve.finish() if polled.finished else "")
         if polled.finished:

@@ -88,6 +88,9 @@ class Processes:
         """How many run now, whoever started them."""
         return sum(entry.running.running for entry in self._entries.values())
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
     def find(self, name: str, owner: str) -> RunningCommand:
         """The command of this id. Raises NotFound, also where it is another's."""
         entry = self._entries.get(name)
