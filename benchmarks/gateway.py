@@ -8,7 +8,7 @@ from benchmarks.history import fill
 from benchmarks.processes import cpu_of, memory_of, python, run_often
 from benchmarks.programs.routes import ROUTES
 from benchmarks.rows import Row
-from hob.gateway.routes.table import ENDPOINTS
+from hob.app.endpoints import ENDPOINTS
 
 SERVE = (python(), "-m", "benchmarks.programs.routes")
 LIBRARIES = "import asyncio, apsw, httptools, starlette.applications, uvicorn"

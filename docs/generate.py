@@ -30,6 +30,7 @@ from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 import hob
 from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
 from hob.agent.commands.table import Moment
+from hob.app.endpoints import ENDPOINTS
 from hob.app.settings_sections import SECTIONS
 from hob.cli.table import COMMANDS, overview
 from hob.config.manual import reference
@@ -44,7 +45,6 @@ from hob.gateway.chat.events import ClientEvent
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS, failure_of, status_of_fault
 from hob.gateway.http.fields import Field, choices_of, fields_of
-from hob.gateway.routes.table import ENDPOINTS
 from hob.gateway.routes.views import chat_view, event_view, usage_view
 from hob.guard.policy.modes import table_page
 from hob.guard.policy.rule_names import RULES

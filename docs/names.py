@@ -27,6 +27,7 @@ from wording import EVENTS, REASONS
 
 import hob
 from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
+from hob.app.endpoints import ENDPOINTS
 from hob.app.settings_sections import SECTIONS
 from hob.config.manual import reference
 from hob.core import states, steps
@@ -34,7 +35,6 @@ from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS
 from hob.gateway.http.fields import choices_of, fields_of
 from hob.gateway.live.table import CLOSES, KINDS
-from hob.gateway.routes.table import ENDPOINTS
 from hob.guard.policy.rule_names import RULES
 from hob.providers.catalog.catalog import PROVIDERS
 

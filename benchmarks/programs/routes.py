@@ -8,6 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.app.daemon import daemon
+from hob.app.endpoints import ENDPOINTS
 from hob.app.home import own
 from hob.app.settings_sections import read_config
 from hob.gateway.auth.callers import TokenScope
@@ -15,7 +16,6 @@ from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import json_response
-from hob.gateway.routes.table import ENDPOINTS
 
 ROUTES = 100
 

@@ -9,10 +9,10 @@ import pytest
 from cyclopts import CycloptsError, MissingArgumentError
 
 from hob.agent.commands.table import COMMANDS, parse
+from hob.app.endpoints import ENDPOINTS
 from hob.app.settings_sections import SECTIONS
 from hob.cli.table import build
 from hob.config.fields import find_setting
-from hob.gateway.routes.table import ENDPOINTS
 
 from .pages import ROOT, Page, inline_calls, page, pages, shell_calls
 

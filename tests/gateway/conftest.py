@@ -10,6 +10,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from hob.app.composition import App, Extras, open_app
+from hob.app.endpoints import ENDPOINTS
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.gateway.http.asgi import build_api
@@ -41,8 +42,8 @@ async def machine(home: Path, *script: Line, **environ: str) -> AsyncIterator[Ma
     model = ScriptedModel(*script)
     async with open_app(home, config, extras=Extras(wrap_model=lambda _: model)) as app:
         headers = {"authorization": f"Bearer {TOKEN}"}
-        socket = httpx2.ASGITransport(build_api(app.api, local=True))
-        guarded = build_api(app.api, local=False)
+        socket = httpx2.ASGITransport(build_api(app.api, local=True, endpoints=ENDPOINTS))
+        guarded = build_api(app.api, local=False, endpoints=ENDPOINTS)
         door = httpx2.ASGITransport(guarded)
         async with (
             httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers) as tcp,

@@ -11,6 +11,7 @@ from docs.answers import MESSAGES
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from hob.app.endpoints import ENDPOINTS
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.listener import serve
 from hob.gateway.http.sockets import bind_tcp
@@ -103,5 +104,5 @@ class Reached:
 async def reached(hob: Machine, **more: Any) -> AsyncIterator[Reached]:
     """The application of this machine behind a listener."""
     listener = bind_tcp("127.0.0.1", 0)
-    async with serve(build_api(hob.app.api, local=False), [listener], grace=1, **more):
+    async with serve(build_api(hob.app.api, local=False, endpoints=ENDPOINTS), [listener], grace=1, **more):
         yield Reached(listener.getsockname()[1])

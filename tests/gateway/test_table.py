@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from starlette.responses import Response
 
+from hob.app.endpoints import ENDPOINTS
 from hob.core.errors import Busy, BusyScope, HobError, NotConfigured, Stopping, StoreFull
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.asgi import build_api
@@ -17,7 +18,6 @@ from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.failures import STATUS, HttpRefusal, failure_of
 from hob.gateway.http.fields import Nothing, fields_of
 from hob.gateway.http.reply import json_response
-from hob.gateway.routes.table import ENDPOINTS
 from tests.gateway.conftest import TOKEN, Machine, machine
 
 PUBLIC = ("/hooks/",)

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from hob.agent.commands.table import BY_NAME
+from hob.app.endpoints import ENDPOINTS
 from hob.app.trust.guard import _who_is
 from hob.cli.table import run
 from hob.core.clock import SystemClock
@@ -20,7 +21,6 @@ from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
 from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token, token_file
 from hob.gateway.chat.inbound import ChatRequest, inbound_of
 from hob.gateway.http.asgi import build_api
-from hob.gateway.routes.table import ENDPOINTS
 from hob.guard.admission.people import People
 from hob.testing.clock import ManualClock
 from tests.gateway.conftest import Machine, machine
@@ -166,7 +166,7 @@ def test_the_owners_own_token_opens_where_the_others_cannot_be_read(
 def caller(hob: Machine, *scopes: TokenScope, cls: SenderClass = OWNER, name: str = "phone") -> httpx2.AsyncClient:
     """Somebody with a token of these scopes."""
     secret = TokenFile(hob.app.home, hob.app.api.clock).add(name, frozenset(scopes), cls, None)
-    door = httpx2.ASGITransport(build_api(hob.app.api, local=False))
+    door = httpx2.ASGITransport(build_api(hob.app.api, local=False, endpoints=ENDPOINTS))
     headers = {"authorization": f"Bearer {secret}"}
     return httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers)
 

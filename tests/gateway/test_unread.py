@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
+from hob.app.endpoints import ENDPOINTS
 from hob.core.models import ModelEvent, ModelRequest
 from hob.core.notices import Settled
 from hob.gateway.chat.inbound import owners_inbound
@@ -72,7 +73,7 @@ async def test_an_answer_that_came_while_it_was_said_that_there_is_none_yet_is_n
             pass
 
     with hob.app.bus.hub.subscribe() as notices:
-        await build_api(hob.app.api, local=True)(scope, receive, send)
+        await build_api(hob.app.api, local=True, endpoints=ENDPOINTS)(scope, receive, send)
     assert sent[0]["status"] == 202
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hob.app.endpoints import ENDPOINTS
 from hob.core.errors import InvalidRequest
 from hob.gateway.http.fields import Field, Nothing, Text, choices_of, fields_of, read
-from hob.gateway.routes.table import ENDPOINTS
 
 REQUESTS = sorted({each.takes for each in ENDPOINTS} - {bytes, Nothing}, key=lambda cls: str(cls.__name__))
 JSON = st.recursive(

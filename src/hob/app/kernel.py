@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TypeVar, cast
 
 from hob.agent.settings import AgentSettings
 from hob.app.chat_routing import ChatRouting
@@ -38,6 +39,8 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.workspace.bootstrap import BootstrapFiles
 from hob.workspace.settings import WorkspaceSettings
+
+T = TypeVar("T")
 
 CACHE = "cache"
 """The folder in the home for what can be made anew at any time."""
@@ -73,6 +76,12 @@ class Kernel:
     choice: Choice
     session_queues: SessionQueues
     one_shot: bool
+    ports: Mapping[type, object] = field(default_factory=dict)
+    """What the feature that is opened over it has declared to need."""
+
+    def port(self, kind: type[T]) -> T:
+        """What provides this port. Raises KeyError where the feature has not declared to need it."""
+        return cast(T, self.ports[kind])
 
     @property
     def language(self) -> str:

@@ -4,22 +4,18 @@ from collections.abc import Mapping
 
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
-from hob.app.maintenance.settings import BackupSettings, LogSettings, RetentionSettings
+from hob.app.subsystems import SUBSYSTEMS
 from hob.bus.settings import BusSettings
-from hob.channels.webhooks.settings import WebhooksOut
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config, load_config
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.audit.security.settings import SecuritySettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers.routing.choice import Choice
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
 from hob.store.settings import StoreSettings
-from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
 SECTIONS: Mapping[str, type] = {
@@ -31,19 +27,13 @@ SECTIONS: Mapping[str, type] = {
     "spending": SpendingSettings,
     "workspace": WorkspaceSettings,
     "gateway": GatewaySettings,
-    "webhooks": Webhooks,
-    "webhooks_out": WebhooksOut,
     "bus": BusSettings,
     "store": StoreSettings,
     "policy": PolicySettings,
     "approvals": ApprovalSettings,
     "admission": AdmissionSettings,
     "scanner": ScannerSettings,
-    "sandbox": SandboxSettings,
-    "security": SecuritySettings,
-    "logs": LogSettings,
-    "backups": BackupSettings,
-    "retention": RetentionSettings,
+    **{name: section for each in SUBSYSTEMS for name, section in each.settings.items()},
 }
 
 

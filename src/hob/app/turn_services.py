@@ -1,9 +1,10 @@
 """The turn services: what turns are made with, over the kernel and the features. They begin nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from hob.agent.budget.budget import Budget
@@ -21,6 +22,9 @@ from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
 from hob.app.background_tasks import Afterwards, open_background_tasks
 from hob.app.extras import Extras
+from hob.app.fold import Features
+from hob.app.followers import FollowerJob
+from hob.app.jobs import JobSupervisor
 from hob.app.kernel import CACHE, Kernel
 from hob.app.maintenance.person_erasure import PersonErasure
 from hob.app.maintenance.reload import SettingsReload
@@ -32,12 +36,19 @@ from hob.app.operations import DaemonOperations
 from hob.app.settings_sections import read_config
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.admission import AdmissionController
+from hob.app.trust.auth_failures import AuthFailureLog
 from hob.app.trust.lazy_guard import LazyGuard, load_guard
 from hob.bus.accept import Acceptor
+from hob.config.loading import Config
 from hob.core.errors import ModelError
-from hob.core.ports.guard import Judge
+from hob.core.ports.accept import Accept
+from hob.core.ports.guard import Admission, Judge
 from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Toolset
+from hob.gateway.api import Api
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.webhooks.receiver import WebhookReceiver
+from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.approvals.answers import may_answer
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.masked_ports import MaskedAdmission
@@ -52,14 +63,6 @@ from hob.providers.routing.routing import ModelRouter
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """What stands beside the kernel before turns can be made: the tools, and how the features are, for `status`."""
-
-    tool_runtime: LazyToolRuntime
-    views: Callable[[], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,10 @@ class TurnServices:
     operations: DaemonOperations
     model_catalog: ModelCatalog
     reloading: SettingsReload
+    tool_runtime: LazyToolRuntime
+    attempts: AuthFailureLog
+    supervisor: JobSupervisor
+    followers: Sequence[FollowerJob]
     prepare: Callable[[], None]
     """Begins what a daemon does before anybody waits for it."""
 
@@ -102,36 +109,69 @@ async def make_turn_services(
     on_hand_over: Callable[[], None] | None,
 ) -> TurnServices:
     """What they hold open is closed with the stack. `address` is where the API can be reached, `hob.sock` apart."""
-    config, session_queues, tool_runtime = kernel.config, kernel.session_queues, features.tool_runtime
+    config, tool_runtime = kernel.config, features.port(LazyToolRuntime)
+    supervisor = JobSupervisor(kernel.clock)
+    followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
     toolset = extras.wrap_tools(extras.toolset or tool_runtime)
     guard = _make_guard(kernel, tool_runtime, toolset)
     thinking = await _open_thinking(stack, kernel, tool_runtime, extras)
     background_tasks = await stack.enter_async_context(open_background_tasks())
     driver = Driver(_parts(kernel, thinking, toolset, extras.judge or guard, guard, background_tasks, extras))
     reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, thinking.routes.become)
-    operations = _make_desk(kernel, features, thinking, toolset, reloading, address, on_hand_over)
+    views = partial(_views, features, followers, supervisor)
+    operations = _make_desk(kernel, tool_runtime, views, thinking, toolset, reloading, address, on_hand_over)
     commands = _make_commands(kernel, operations, thinking)
     door = AdmissionController(
         config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language
     )
-    accept = Acceptor(
-        session_queues.context,
-        commands=commands,
-        admission=MaskedAdmission(extras.admission or door, kernel.known),
-        arrived=session_queues.arrived,
-        adopt=session_queues.adopt if kernel.one_shot else None,
-        questions=guard,
-    )
+    accept = _make_accept(kernel, commands, extras.admission or door, guard)
     models = open_model_catalog(config[ModelSettings], kernel.choice, thinking.budget, kernel.clock)
     model_catalog = await stack.enter_async_context(models)
-    stack.enter_context(kernel.signals.settings.heard_by(lambda _: thinking.routes.look_again()))
+
+    def renew(_: Config) -> None:
+        thinking.routes.look_again()
+        kernel.keyring.forget()
+
+    stack.enter_context(kernel.signals.settings.heard_by(renew))
 
     def prepare() -> None:
         background_tasks(thinking.prices.prepare([thinking.default_model()]))
         background_tasks(kernel.learn_all())
         background_tasks(tool_runtime.tidy())
 
-    return TurnServices(driver, commands, accept, door, guard, operations, model_catalog, reloading, prepare)
+    attempts = AuthFailureLog(kernel.store.audit, kernel.clock)
+    return TurnServices(
+        driver,
+        commands,
+        accept,
+        door,
+        guard,
+        operations,
+        model_catalog,
+        reloading,
+        tool_runtime,
+        attempts,
+        supervisor,
+        followers,
+        prepare,
+    )
+
+
+def _make_accept(kernel: Kernel, commands: SlashCommands, admission: Admission, guard: LazyGuard) -> Acceptor:
+    queues = kernel.session_queues
+    return Acceptor(
+        queues.context,
+        commands=commands,
+        admission=MaskedAdmission(admission, kernel.known),
+        arrived=queues.arrived,
+        adopt=queues.adopt if kernel.one_shot else None,
+        questions=guard,
+    )
+
+
+def _views(features: Features, followers: Sequence[FollowerJob], supervisor: JobSupervisor) -> Mapping[str, Any]:
+    own = {"followers": [each.view() for each in followers], "jobs": supervisor.view()}
+    return reduce(or_, [each.status() for each in features if each.status is not None], own)
 
 
 def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, toolset: Toolset) -> LazyGuard:
@@ -224,14 +264,15 @@ def _parts(
 
 def _make_desk(
     kernel: Kernel,
-    features: Features,
+    tool_runtime: LazyToolRuntime,
+    views: Callable[[], Mapping[str, Any]],
     thinking: _Thinking,
     toolset: Toolset,
     reloading: SettingsReload,
     address: str,
     on_hand_over: Callable[[], None] | None,
 ) -> DaemonOperations:
-    config, store, clock, tool_runtime = kernel.config, kernel.store, kernel.clock, features.tool_runtime
+    config, store, clock = kernel.config, kernel.store, kernel.clock
     erasure = store.erasure.with_keepers((tool_runtime,))
     return DaemonOperations(
         kernel,
@@ -248,7 +289,7 @@ def _make_desk(
         OwnerSessions(store, erasure, kernel.session_queues),
         PersonErasure(store, erasure, kernel.pairing_service, tool_runtime, config.home),
         reloading,
-        features.views,
+        views,
         address,
         on_hand_over,
     )  # fmt: skip
@@ -277,3 +318,23 @@ def _usual_model(choice: Choice) -> str:
     except ModelError:
         return ""
     return str(ref) if ref is not None and ref.model else ""
+
+
+def make_api(kernel: Kernel, services: TurnServices, accept: Accept) -> Api:
+    """What the routes need, over all that runs."""
+    config = kernel.config
+    return Api(
+        accept,
+        kernel.store,
+        kernel.hub,
+        services.operations,
+        config[GatewaySettings],
+        kernel.clock,
+        kernel.keyring,
+        kernel.pairing_service,
+        services.guard.approving,
+        services.model_catalog,
+        kernel.known,
+        services.attempts,
+        WebhookReceiver(config[Webhooks]),
+    )

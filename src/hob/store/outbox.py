@@ -18,6 +18,7 @@ from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
+from hob.store.followers import Effect
 from hob.store.timeline import write_events
 
 _INSERT = (
@@ -143,14 +144,18 @@ class Outbox:
 
     async def owe(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:
         """Owe messages outside any turn. An id that is known already changes nothing."""
+        await self._writer.write(self.on_pending(outbounds, events))
+
+    def on_pending(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> Effect:
+        """The same as part of another transaction."""
         at = self._now()
 
-        def job(connection: apsw.Connection) -> None:
+        def write(connection: apsw.Connection) -> None:
             keep = ContentWriter(connection)
             write_outbounds(connection, keep, outbounds, at)
             write_events(connection, keep, events)
 
-        await self._writer.write(job)
+        return write
 
     async def next(self, channel: str, account: str, now: float) -> tuple[OutboxRow, ...]:
         """Per chat and thread the oldest open row, where that is ready and due; oldest first."""

@@ -31,6 +31,7 @@ from hob.store.erasure.content import as_it_is
 from hob.store.erasure.erasure import Erasure
 from hob.store.erasure.person_data import StoredPersonData
 from hob.store.erasure.retention import Retention
+from hob.store.followers import StoredFollowers
 from hob.store.imports import Imports
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
@@ -112,6 +113,7 @@ class Store:
         self.belongings = StoredPersonData(readers)
         self.imports = Imports(writer, clock)
         self.undo_log = StoredUndoLog(writer, readers)
+        self.followers = StoredFollowers(writer, readers, clock)
         self.open_groups = StoredOpenGroups(writer, opened.connection)
         self._export = Export(readers, clock)
 

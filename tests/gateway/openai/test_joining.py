@@ -8,6 +8,7 @@ from typing import Any
 import openai
 import pytest
 
+from hob.app.endpoints import ENDPOINTS
 from hob.core.clock import SystemClock
 from hob.core.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
@@ -72,7 +73,7 @@ async def test_what_is_asked_anew_after_an_answer_was_seen_is_done_though_its_fi
     """A short break of the line, or a restart: the second of two that are alike must not be taken for the first."""
     first = await ask(client_of(hob), "toggle the lamp")
     api = replace(hob.app.api, clock=Later(seen_after(number)))
-    later = replace(hob, guarded=build_api(api, local=False))
+    later = replace(hob, guarded=build_api(api, local=False, endpoints=ENDPOINTS))
     assert (await ask(client_of(later), "toggle the lamp", **again(number))).id != first.id
     assert len(hob.model.requests) == 2
 

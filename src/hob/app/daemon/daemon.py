@@ -17,8 +17,8 @@ from hob.app.composition import App, Extras, open_app
 from hob.app.daemon.descriptors import raise_limit
 from hob.app.daemon.drain import drain
 from hob.app.daemon.service_notifier import Supervisor
+from hob.app.endpoints import endpoints_of
 from hob.app.home import socket_of
-from hob.app.notifications.webhooks import warn_of_webhooks
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
@@ -80,7 +80,6 @@ async def run_daemon(
             supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
             try:
                 await asyncio.to_thread(load_libraries, app.choice)
-                await asyncio.to_thread(warn_of_webhooks, config)
                 await stop.gentle.wait()
             finally:
                 supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
@@ -112,6 +111,14 @@ class TcpListener:
 
 
 @asynccontextmanager
+async def serve_locally(app: App, listener: socket) -> AsyncIterator[None]:
+    """Serve the API on this Unix socket, whose callers are the owner."""
+    api = build_api(app.api, local=True, endpoints=endpoints_of(app.subsystems))
+    async with serve(api, [listener], grace=GRACE_SECONDS, message_bytes=app.config[GatewaySettings].body_bytes):
+        yield
+
+
+@asynccontextmanager
 async def listening(app: App, tcp: TcpListener | None = None, *, descriptors: int = 1_024) -> AsyncIterator[None]:
     """Serve the API on `hob.sock` and by `tcp`.
 
@@ -122,20 +129,18 @@ async def listening(app: App, tcp: TcpListener | None = None, *, descriptors: in
     async with AsyncExitStack() as stack:
         unix_socket = bind_unix(path)
         stack.callback(path.unlink, missing_ok=True)
-        most = settings.body_bytes
-        local = build_api(app.api, local=True)
-        await stack.enter_async_context(serve(local, [unix_socket], grace=GRACE_SECONDS, message_bytes=most))
+        await stack.enter_async_context(serve_locally(app, unix_socket))
         if tcp is not None:
             if tcp.tls is not None:
                 renew = partial(_renew, tcp.tls, settings)
                 stack.enter_context(app.kernel.signals.settings.heard_by(lambda _: renew()))
             served = serve(
-                build_api(app.api, local=False),
+                build_api(app.api, local=False, endpoints=endpoints_of(app.subsystems)),
                 [tcp.socket],
                 grace=GRACE_SECONDS,
                 tls=tcp.tls,
                 proxies=settings.trusted_proxies,
-                message_bytes=most,
+                message_bytes=settings.body_bytes,
                 most_connections=min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY),
             )
             await stack.enter_async_context(served)

@@ -115,6 +115,7 @@ def _ask_here(
     import asyncio
 
     from hob.app.composition import open_app
+    from hob.app.endpoints import endpoints_of
     from hob.app.settings_sections import read_config
     from hob.gateway.http.in_process import answer_in_process
 
@@ -122,7 +123,7 @@ def _ask_here(
 
     async def answer() -> str:
         async with open_app(home, config, own_only=True) as app:
-            return await answer_in_process(app.api, method, route, query, body)
+            return await answer_in_process(app.api, endpoints_of(app.subsystems), method, route, query, body)
 
     with own(home, "command"):
         return asyncio.run(answer())

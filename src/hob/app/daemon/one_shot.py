@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
+from socket import socket
 from typing import Any
 
 from hob.app.composition import App, open_app
@@ -16,12 +17,21 @@ from hob.app.maintenance.settings import LogSettings
 from hob.app.settings_sections import read_config
 from hob.bus.settings import BusSettings
 from hob.core.ids import InboundId
+from hob.core.lazy import Lazy
 from hob.core.turns import WaitsFor
 from hob.gateway.approvals import settled_view
 from hob.gateway.chat.events import ClientEvent
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow, follow_again
 from hob.gateway.http.sockets import bind_unix
+
+
+@Lazy
+def _serve() -> Callable[[App, socket], AbstractAsyncContextManager[None]]:
+    from hob.app.daemon.daemon import serve_locally
+
+    return serve_locally
+
 
 Life = Callable[[App], AsyncGenerator[ClientEvent, None]]
 """What is done with an open application, event by event."""
@@ -130,10 +140,7 @@ async def on_demand(app: App) -> AsyncGenerator[None, None]:
     async def open_door() -> None:
         await knocked.wait()
         loop.remove_reader(listener)
-        from hob.gateway.http.asgi import build_api
-        from hob.gateway.http.listener import serve
-
-        async with serve(build_api(app.api, local=True), [listener], grace=2):
+        async with _serve()(app, listener):
             await done.wait()
 
     done = asyncio.Event()

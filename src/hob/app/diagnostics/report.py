@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, warn
-from hob.app.diagnostics.checks import CHECKS
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.home import own
+from hob.app.subsystem import Subsystem
+from hob.app.subsystems import SUBSYSTEMS
 from hob.core.errors import HomeTaken, NotConfigured, StoreFull
 from hob.guard.audit.security.check import Severity
 
@@ -36,13 +37,18 @@ class DoctorReport:
         return max((each.found.severity for each in self.findings), key=_ORDER.index, default=None)
 
 
+def checks_of(subsystems: Iterable[Subsystem]) -> Sequence[DoctorCheck]:
+    """The checks that these features declare."""
+    return tuple(row for each in subsystems if each.checks is not None for row in each.checks())
+
+
 def examine_house(
     diagnostics: DiagnosticContext,
     begins: Callable[[DoctorCheck], None] = lambda _: None,
-    checks: Iterable[DoctorCheck] = CHECKS,
+    checks: Iterable[DoctorCheck] | None = None,
 ) -> DoctorReport:
     """Ask every check, told to `begins` before; nothing is changed, whatever state the house is in."""
-    checks = tuple(checks)
+    checks = checks_of(SUBSYSTEMS) if checks is None else tuple(checks)
     findings: list[DoctorFinding] = []
     skipped: list[tuple[str, str]] = []
     for check in checks:

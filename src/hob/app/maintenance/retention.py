@@ -7,7 +7,7 @@ from pathlib import Path
 from hob.app.logs.log_file import FOLDER as LOGS
 from hob.app.logs.log_file import full_files
 from hob.app.maintenance.settings import RetentionSettings
-from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.app.undo_port import UndoneFiles
 from hob.core.clock import Clock
 from hob.core.errors import HobError
 from hob.core.tracing import OWN
@@ -23,7 +23,7 @@ class RetentionJob:
     """Does so once when it is called; what cannot be let go of now is tried again the next time."""
 
     def __init__(
-        self, store: Store, tool_runtime: LazyToolRuntime, home: Path, settings: RetentionSettings, clock: Clock
+        self, store: Store, tool_runtime: UndoneFiles, home: Path, settings: RetentionSettings, clock: Clock
     ) -> None:
         self.settings = settings
         self._store = store

@@ -2,26 +2,27 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
+from hob.app.kernel import Kernel
 from hob.app.logs.log_file import FOLDER as LOGS
 from hob.app.logs.service_log import NAME as SERVICE_LOG
 from hob.app.logs.service_log import trim_service_log
 from hob.app.maintenance.backups import DailyBackups
 from hob.app.maintenance.retention import RetentionJob
 from hob.app.maintenance.settings import BackupSettings, RetentionSettings
-from hob.app.notifications.outbox_alarm import OutboxAlarm
-from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.app.subsystem import Contribution, Job
+from hob.app.undo_port import UndoneFiles
 from hob.bus.waiting import wait_for_event
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
-from hob.store.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -32,10 +33,7 @@ _NAP = 3_600.0
 class Upkeep:
     """Runs beside the bus. `view` is how it stands."""
 
-    def __init__(
-        self, backups: DailyBackups, tidying: RetentionJob, alarm: OutboxAlarm, clock: Clock, logs: Path
-    ) -> None:
-        self.alarm = alarm
+    def __init__(self, backups: DailyBackups, tidying: RetentionJob, clock: Clock, logs: Path) -> None:
         self._logs = logs
         self._backups = backups
         self._tidying = tidying
@@ -66,14 +64,17 @@ class Upkeep:
             await wait_for_event(self._changed, self._clock, _NAP)
 
     def view(self) -> Mapping[str, Any]:
-        """The backups, and since when replies do not arrive."""
-        return {"backups": self._backups.view(), "late_since": self.alarm.since}
+        """How the backups stand."""
+        return {"backups": self._backups.view()}
 
 
-def open_upkeep(
-    config: Config, store: Store, tool_runtime: LazyToolRuntime, alarm: OutboxAlarm, clock: Clock
-) -> Upkeep:
-    """By these settings; nothing is done before `run`."""
-    backups = DailyBackups(store, config.home, config[BackupSettings], clock, zone_of(config[AgentSettings].timezone))
-    tidying = RetentionJob(store, tool_runtime, config.home, config[RetentionSettings], clock)
-    return Upkeep(backups, tidying, alarm, clock, config.home / LOGS)
+@asynccontextmanager
+async def open_maintenance(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """By the settings of this kernel; nothing is done before its job runs."""
+    config, store, clock = kernel.config, kernel.store, kernel.clock
+    zone = zone_of(config[AgentSettings].timezone)
+    backups = DailyBackups(store, config.home, config[BackupSettings], clock, zone)
+    tidying = RetentionJob(store, kernel.port(UndoneFiles), config.home, config[RetentionSettings], clock)
+    upkeep = Upkeep(backups, tidying, clock, config.home / LOGS)
+    job = Job("maintenance", lambda _: upkeep.run())
+    yield Contribution(jobs=(job,), status=upkeep.view, on_settings=upkeep.change)

@@ -2,10 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 
+from hob.app.kernel import Kernel
+from hob.app.subsystem import Contribution, Job
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
+from hob.core.messages import Address
 from hob.core.sentences import Sentence, say, span
 from hob.store.outbox import OutboxAge
 from hob.store.store import Store
@@ -78,3 +82,18 @@ class OutboxAlarm:
         if self.since is not None:
             log.warning("replies arrive again")
             self.since = None
+
+
+@asynccontextmanager
+async def open_alarm(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """The alarm over this kernel, awake to what is written for a channel that runs."""
+    alarm = OutboxAlarm(kernel.store, kernel.clock, kernel.notifier.tell_late, kernel.language)
+
+    def on_pending(addresses: Collection[Address] | None) -> None:
+        if kernel.channels.lead_to(addresses):
+            alarm.on_pending()
+
+    with kernel.signals.outbox.heard_by(on_pending):
+        yield Contribution(
+            jobs=(Job("outbox_alarm", lambda _: alarm.run()),), status=lambda: {"late_since": alarm.since}
+        )

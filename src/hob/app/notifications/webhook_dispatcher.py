@@ -1,31 +1,29 @@
 """What other machines are told of: a follower of the timeline that owes it to them by the outbox.
 
-It keeps a cursor, and what it owes has an id made of the event's: killed at any moment it owes nothing twice and leaves
-nothing out.
+What it owes has an id made of the event's and is written with its cursor: killed at any moment it owes nothing twice
+and leaves nothing out.
 """
 
 import json
-import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from hob.app.notifications.owner_notifier import Owed, OwnerNotifier
+from hob.app.subsystem import Effects
 from hob.channels.webhooks.settings import WebhookOutSettings
-from hob.core.clock import Clock
-from hob.core.errors import StoreError
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.store import Store
 
-_AT_ONCE = 200
+NAME = "webhooks"
 _STATE = (WEBHOOK_OUT_CHANNEL, "")
-_CURSOR, _SINCE = "cursor", "since."
+_SINCE = "since."
 _DAY = 86_400.0
-_AGAIN = 30.0  # seconds after which a store that failed is asked again
-_KINDS = (EventKind.TURN, EventKind.APPROVAL, EventKind.SYSTEM, EventKind.DELIVERY)
+KINDS = (EventKind.TURN, EventKind.APPROVAL, EventKind.SYSTEM, EventKind.DELIVERY)
 _TOLD_BY_US = "webhook"
 _DEAD = {
     "en": "The webhook {name} could not be told of something ({reason}). `hob retry {id}` tells it again.",
@@ -38,8 +36,6 @@ _ENDS: Mapping[str, str] = {
     TurnState.SET_ASIDE: "turn.failed",
 }
 
-log = logging.getLogger(__name__)
-
 
 class _News(NamedTuple):
     """What is to be told. `words` are what was said, which only some are told."""
@@ -51,13 +47,12 @@ class _News(NamedTuple):
 
 
 class WebhookDispatcher:
-    """Owes each receiver what it is to be told of; while nothing happens, nothing wakes."""
+    """Owes each receiver what it is to be told of."""
 
     def __init__(
         self,
         receivers: Mapping[str, WebhookOutSettings],
         store: Store,
-        clock: Clock,
         notifier: OwnerNotifier,
         language: str,
         pending: Owed,
@@ -65,24 +60,14 @@ class WebhookDispatcher:
         """`pending` is told where something waits to be sent."""
         self._receivers = receivers
         self._store = store
-        self._clock = clock
         self._telling = notifier
         self._language = language
         self._owed = pending
-        self._cursor = 0
         self._since: Mapping[str, int] = {}
         self._complained: set[str] = set()
-        self._behind: float | None = None
-
-    @property
-    def lag(self) -> float | None:
-        """How many seconds it is behind the timeline; None where nobody is told anything."""
-        if not self._receivers:
-            return None
-        return 0.0 if self._behind is None else max(0.0, self._clock.monotonic() - self._behind)
 
     async def begin(self) -> None:
-        """Where to go on: a receiver is told of what happens after it was first seen in the settings.
+        """A receiver is told of what happens after it was first seen in the settings.
 
         To be called once, before anything happens that is to be told. Raises StoreErrors.
         """
@@ -90,45 +75,22 @@ class WebhookDispatcher:
         if not self._receivers:
             if kept:  # whoever is told again one day is not told of what happened until then
                 await self._store.channel_state.put(*_STATE, dict.fromkeys(kept, ""))
+            await self._store.followers.forget(NAME)
             return
         end = await self._store.timeline.newest()
-        self._cursor = int(kept.get(_CURSOR, end))
         known = {key.removeprefix(_SINCE): int(value) for key, value in kept.items() if key.startswith(_SINCE)}
         self._since = {name: known.get(name, end) for name in self._receivers}
         fresh = {f"{_SINCE}{name}": str(place) for name, place in self._since.items() if name not in known}
         gone = {f"{_SINCE}{name}": "" for name in known if name not in self._since}
         if fresh or gone:
-            await self._store.channel_state.put(*_STATE, {_CURSOR: str(self._cursor), **fresh, **gone})
+            await self._store.channel_state.put(*_STATE, {**fresh, **gone})
 
-    async def run(self) -> None:
-        """Follow, as long as it runs; first over what earlier runs left."""
-        if not self._receivers:
-            return
-        with self._store.timeline.news() as news:
-            while True:
-                news.clear()
-                try:
-                    await self._catch_up()
-                    self._behind = None
-                except StoreError as error:
-                    log.error("what webhooks are to be told of cannot be looked at: %s", error)
-                    await self._clock.sleep(_AGAIN)
-                    continue
-                await news.wait()
-                self._behind = self._clock.monotonic()
-
-    async def _catch_up(self) -> None:
-        while True:
-            found = await self._store.timeline.follow(self._cursor, _AT_ONCE, kinds=_KINDS)
-            told = [each for place, event in found.events for each in await self._tell(place, event)]
-            if told:
-                await self._store.outbox.owe(told)
-                self._owed({each.to for each in told})
-            self._cursor = found.upto
-            if found.events:  # else who asks for more one day would be told of old news
-                await self._store.channel_state.put(*_STATE, {_CURSOR: str(self._cursor)})
-            if len(found.events) < _AT_ONCE:
-                return
+    async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects:
+        """What the receivers are to be told of these events."""
+        told = [each for place, event in events for each in await self._tell(place, event)]
+        if not told:
+            return Effects()
+        return Effects(self._store.outbox.on_pending(told), partial(self._owed, {each.to for each in told}))
 
     async def _tell(self, place: int, event: TimelineEvent) -> list[Outbound]:
         if event.kind is EventKind.DELIVERY and event.name == WEBHOOK_OUT_CHANNEL:

@@ -2,43 +2,43 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from importlib import import_module
-from typing import Any
+from typing import Protocol
 
-from hob.app.notifications.owner_notifier import Owed, OwnerNotifier
-from hob.app.notifications.webhook_dispatcher import WebhookDispatcher
+from hob.app.kernel import Kernel
+from hob.app.notifications.owner_notifier import OwnerNotifier
+from hob.app.notifications.webhook_dispatcher import KINDS, NAME, WebhookDispatcher
+from hob.app.running import Running
+from hob.app.subsystem import Contribution, Follower, Job
 from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.config.loading import Config
 from hob.core.clock import Clock
+from hob.core.lazy import Lazy
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel, Delivered, Repeats
 from hob.core.tracing import OWN
 from hob.gateway.webhooks.settings import AnswerTo, Webhooks, WebhookSettings
-from hob.store.store import Store
 
 log = logging.getLogger(__name__)
 
 
-class WebhookParts:
-    """What a daemon has for webhooks."""
+@asynccontextmanager
+async def open_webhooks(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """Where answers to webhooks go, and who is told of what."""
+    config, receivers, notifier = kernel.config, kernel.config[WebhooksOut], kernel.notifier
+    dispatcher = WebhookDispatcher(receivers, kernel.store, notifier, kernel.language, kernel.signals.outbox)
+    await dispatcher.begin()
 
-    def __init__(
-        self, config: Config, store: Store, clock: Clock, notifier: OwnerNotifier, language: str, pending: Owed
-    ) -> None:
-        receivers = config[WebhooksOut]
-        self.channels: tuple[Channel, ...] = (
-            AnswerChannel(config[Webhooks], notifier),
-            LazyOutgoingWebhooks(receivers, clock),
-        )
-        self.dispatcher = WebhookDispatcher(receivers, store, clock, notifier, language, pending)
+    async def warn(_: Running) -> None:
+        await asyncio.to_thread(warn_of_webhooks, config)
 
-    def followers(self) -> Sequence[Mapping[str, Any]]:
-        """How far behind the timeline it is."""
-        lag = self.dispatcher.lag
-        return [] if lag is None else [{"name": "webhooks", "lag_seconds": lag}]
+    yield Contribution(
+        channels=(AnswerChannel(config[Webhooks], notifier), LazyOutgoingWebhooks(receivers, kernel.clock)),
+        followers=(Follower(NAME, dispatcher.work, KINDS),) if receivers else (),
+        jobs=(Job("webhook_settings", warn),) if receivers or config[Webhooks] else (),
+    )
 
 
 def warn_of_webhooks(config: Config) -> None:
@@ -78,6 +78,19 @@ class AnswerChannel:
         return Delivered(await self._telling.forward(message, f"[{message.to.chat}] {message.text}"))
 
 
+class _Closed(Channel, Protocol):
+    """A channel that holds something open."""
+
+    async def aclose(self) -> None: ...
+
+
+@Lazy
+def _outgoing() -> Callable[[Mapping[str, WebhookOutSettings], Clock], _Closed]:
+    from hob.channels.webhooks.channel import OutgoingWebhooks
+
+    return OutgoingWebhooks
+
+
 class LazyOutgoingWebhooks:
     """Implements `Channel` by `OutgoingWebhooks`, which brings an HTTP library along: loaded when something is sent."""
 
@@ -106,8 +119,8 @@ class LazyOutgoingWebhooks:
         """Raises SendFailed."""
         async with self._loading:
             if self._channel is None:
-                wire = await asyncio.to_thread(import_module, "hob.channels.webhooks.channel")
-                made = wire.OutgoingWebhooks(self._receivers, self._clock)
+                make = await asyncio.to_thread(_outgoing)
+                made = make(self._receivers, self._clock)
                 self._stack.push_async_callback(made.aclose)
                 self._channel = made
         return await self._channel.send(message)

@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hob.agent.prompt.read_back import GROUP, LINE, ReadingBack
+from hob.agent.remarks import render
+from hob.app.kernel import Kernel
+from hob.app.subsystem import Contribution
+from hob.app.undo_port import UndoneFiles
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import BlobId, SessionKey, TurnId
@@ -153,3 +157,15 @@ async def open_tool_runtime(
             yield tool_runtime
         finally:
             await tool_runtime.close()
+
+
+@asynccontextmanager
+async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """Hob's own tools over this kernel."""
+
+    async def warn(remark: Remark) -> None:
+        await kernel.notifier.tell(render(remark, kernel.language), "obeyed")
+
+    config, store, clock = kernel.config, kernel.store, kernel.clock
+    async with open_tool_runtime(config, store, kernel.hub, clock, kernel.environ, kernel.known, warn) as tool_runtime:
+        yield Contribution(provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime})

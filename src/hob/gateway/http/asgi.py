@@ -21,13 +21,12 @@ from hob.gateway.http.failures import Failure, HttpRefusal
 from hob.gateway.http.masked_answers import MaskedAnswers
 from hob.gateway.http.reply import failure_response
 from hob.gateway.openai.errors import response_at
-from hob.gateway.routes.table import ENDPOINTS
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
 
-def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]] = ENDPOINTS) -> ASGIApp:
+def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]]) -> ASGIApp:
     """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP."""
     routes: list[BaseRoute] = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
     routes += (WebSocketRoute("/ws", _Live(api)), Route("/ws", _on_no_upgrade))

@@ -2,12 +2,26 @@
 
 from starlette.responses import Response
 
-from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.reply import json_response
-from hob.gateway.imports import Importing
+from hob.gateway.imports import MOST_BYTES, Importing
 from hob.gateway.imports import take_over as take_over_here
 
 
 async def take_over(call: EndpointCall[Importing]) -> Response:
     """Keep past messages of another assistant, each once: nothing is answered, run or sent."""
     return json_response(await take_over_here(call.api.store, call.asked))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/import",
+        take_over,
+        TokenScope.ADMIN,
+        Importing,
+        most_bytes=MOST_BYTES,
+        local=True,
+    ),
+)

@@ -1,4 +1,4 @@
-"""Every route there is."""
+"""The API's own routes. Those of features stand with them; `hob.app.endpoints` gathers all."""
 
 from typing import Any
 
@@ -9,10 +9,7 @@ from hob.gateway.http.endpoint import EVENTS, JSON, LINES, Endpoint
 from hob.gateway.http.failures import BUSY, status_of_fault
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.prometheus import PLAIN
-from hob.gateway.imports import MOST_BYTES as MOST_IMPORTED
-from hob.gateway.imports import Importing
-from hob.gateway.openai.table import ENDPOINTS as OPENAI
-from hob.gateway.routes import approvals, attachments, chat, imports, people, sessions, state, webhooks
+from hob.gateway.routes import approvals, attachments, chat, people, sessions, state
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
@@ -57,14 +54,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         bytes,
         errors=("too_many_files",),
         most_bytes=MOST_BYTES,
-    ),
-    Endpoint(
-        "POST",
-        "/hooks/{name}",
-        webhooks.post,
-        None,
-        bytes,
-        errors=(*BUSY, "not_allowed", "stopping", "unauthorized", "too_many_attempts"),
     ),
     Endpoint(
         "GET",
@@ -137,7 +126,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         Nothing,
         errors=("not_found",),
     ),
-    *OPENAI,
     Endpoint("POST", "/backup", state.backup, ADMIN, state.BackingUp, local=True),
     Endpoint("POST", "/reload", state.reload, ADMIN, Nothing, local=True),
     Endpoint("GET", "/people", people.people, ADMIN, Nothing, local=True),
@@ -148,15 +136,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/pairing", people.pairing, ADMIN, Nothing, local=True),
     Endpoint("POST", "/pairing/approve", people.approve, ADMIN, people.LettingIn, errors=("not_found",), local=True),
     Endpoint("POST", "/pairing/deny", people.deny, ADMIN, people.ACode, errors=("not_found",), local=True),
-    Endpoint(
-        "POST",
-        "/import",
-        imports.take_over,
-        ADMIN,
-        Importing,
-        most_bytes=MOST_IMPORTED,
-        local=True,
-    ),
     Endpoint("POST", "/models/test", state.probe_model, ADMIN, state.TryingModel, local=True),
     Endpoint(
         "POST",

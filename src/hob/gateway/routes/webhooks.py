@@ -8,8 +8,8 @@ from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL
 from hob.core.tracing import OWN
 from hob.gateway.auth.visitors import AtTheSocket, Visitor
-from hob.gateway.http.endpoint import EndpointCall
-from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.http.endpoint import Endpoint, EndpointCall
+from hob.gateway.http.failures import BUSY, HttpRefusal
 from hob.gateway.http.reply import json_response
 from hob.gateway.webhooks.receiver import Delivery, inbound_of
 from hob.gateway.webhooks.schemes import Wrong
@@ -60,3 +60,15 @@ async def _is_own(call: EndpointCall[bytes], delivery: Delivery) -> bool:
         if row is not None and row.outbound.to.channel == WEBHOOK_OUT_CHANNEL:
             return True
     return False
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/hooks/{name}",
+        post,
+        None,
+        bytes,
+        errors=(*BUSY, "not_allowed", "stopping", "unauthorized", "too_many_attempts"),
+    ),
+)

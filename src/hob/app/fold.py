@@ -1,0 +1,77 @@
+"""Opening features: each after those whose ports it needs, closed backwards."""
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar, cast
+
+from hob.app.kernel import Kernel
+from hob.app.subsystem import Contribution, Subsystem
+from hob.core.errors import NotConfigured
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """All that is open beside the kernel, in the order in which it was opened."""
+
+    opened: Mapping[str, tuple[Subsystem, Contribution]]
+    ports: Mapping[type, object]
+
+    def __iter__(self) -> Iterator[Contribution]:
+        return iter([contribution for _, contribution in self.opened.values()])
+
+    def port(self, kind: type[T]) -> T:
+        """What provides this port. Raises KeyError where nothing does."""
+        return cast(T, self.ports[kind])
+
+
+@asynccontextmanager
+async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> AsyncIterator[Features]:
+    """Make what they consist of; nothing is accepted, sent, scheduled or asked of a model yet.
+
+    Raises NotConfigured where two provide one port or have one name, where what is needed is provided by nothing, and
+    where some wait for each other.
+    """
+    waiting = _by_name(subsystems)
+    opened: dict[str, tuple[Subsystem, Contribution]] = {}
+    ports: dict[type, object] = {}
+    providers: dict[type, str] = {}
+    async with AsyncExitStack() as stack:
+        while waiting:
+            subsystem = _next(waiting, ports)
+            del waiting[subsystem.name]
+            needed = {port: ports[port] for port in subsystem.needs}
+            contribution = Contribution()
+            if subsystem.open is not None:
+                block = subsystem.open()(replace(kernel, ports=needed))
+                contribution = await stack.enter_async_context(block)
+            for port in contribution.provides:
+                if (other := providers.setdefault(port, subsystem.name)) != subsystem.name:
+                    raise NotConfigured(f"{other} and {subsystem.name} both provide {port.__name__}; switch one off")
+            ports |= contribution.provides
+            opened[subsystem.name] = (subsystem, contribution)
+        yield Features(opened, ports)
+
+
+def _by_name(subsystems: Iterable[Subsystem]) -> dict[str, Subsystem]:
+    found: dict[str, Subsystem] = {}
+    for subsystem in subsystems:
+        if found.setdefault(subsystem.name, subsystem) is not subsystem:
+            raise NotConfigured(f"two features are called {subsystem.name}; switch one off")
+    return found
+
+
+def _next(waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Subsystem:
+    """The first whose needs are met."""
+    for subsystem in waiting.values():
+        if not _missing(subsystem, waiting, ports):
+            return subsystem
+    told = "; ".join(f"{each.name} needs {', '.join(_missing(each, waiting, ports))}" for each in waiting.values())
+    raise NotConfigured(f"these features cannot be opened, for what they need is not there: {told}")
+
+
+def _missing(subsystem: Subsystem, waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Sequence[str]:
+    after = [name for name in subsystem.after if name in waiting and name != subsystem.name]
+    return [*(port.__name__ for port in subsystem.needs if port not in ports), *after]

@@ -1,0 +1,81 @@
+"""Followers of the timeline, each a job: nothing is left out, and no effect is written twice."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from hob.app.running import Running
+from hob.app.subsystem import Follower, Job, Start
+from hob.bus.waiting import backoff
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.store.store import Store
+from hob.store.timeline import Followed
+
+TRIES = 5
+"""After so many failures at one event it is quarantined."""
+FIRST_SECONDS, MOST_SECONDS = 1.0, 60.0
+
+log = logging.getLogger(__name__)
+
+
+class FollowerJob:
+    """One follower. `begin` before anything happens that it should see, then `job`."""
+
+    def __init__(self, follower: Follower, store: Store, clock: Clock) -> None:
+        self._follower = follower
+        self._store = store
+        self._clock = clock
+        self._place = 0
+        self._behind: float | None = None
+        self._failures = 0
+        self.job = Job(follower.name, self._run)
+
+    def view(self) -> Mapping[str, Any]:
+        """Its name, and how many seconds it is behind the timeline."""
+        lag = 0.0 if self._behind is None else max(0.0, self._clock.monotonic() - self._behind)
+        return {"name": self._follower.name, "lag_seconds": lag}
+
+    async def begin(self) -> None:
+        """Find where it goes on, which for a new one is kept from now on. Raises StoreErrors."""
+        self._place = await self._store.followers.begin(self._follower.name, at_end=self._follower.start is Start.NOW)
+
+    async def _run(self, _: Running) -> None:
+        with self._store.timeline.news() as news:
+            while True:
+                news.clear()
+                while await self._step():
+                    pass
+                self._behind = None
+                await news.wait()
+                self._behind = self._clock.monotonic()
+
+    async def _step(self) -> bool:
+        """Work on the next batch, one event at a time after a failure; whether there may be more."""
+        follower, most = self._follower, 1 if self._failures else self._follower.at_once
+        found = await self._store.timeline.follow(self._place, most, kinds=follower.kinds)
+        if found.events:
+            try:
+                effects = await follower.work(found.events)
+                await self._store.followers.advance(follower.name, found.upto, effects.write)
+            except StoreError:
+                raise  # the supervisor knows what to do
+            except Exception as error:  # noqa: BLE001 - the job wall: what it cannot take does not stop what comes after
+                await self._failed(found, error)
+                return True
+            effects.then()
+        self._failures, self._place = 0, found.upto
+        return len(found.events) == most
+
+    async def _failed(self, found: Followed, error: Exception) -> None:
+        self._failures += 1
+        name, reason = self._follower.name, f"{type(error).__name__}: {error}"
+        if len(found.events) > 1:
+            return
+        if self._failures <= TRIES:
+            log.warning("the follower %s could not take an event: %s", name, reason)
+            await self._clock.sleep(backoff(self._failures, FIRST_SECONDS, MOST_SECONDS))
+            return
+        log.exception("the follower %s quarantines an event; `hob doctor` names it", name)
+        await self._store.followers.quarantine(name, [place for place, _ in found.events], found.upto, reason)
+        self._failures, self._place = 0, found.upto

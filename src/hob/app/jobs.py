@@ -1,0 +1,91 @@
+"""Jobs, supervised: one that breaks is started anew, later and later, and is named wherever Hob says how it is."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hob.app.running import Running
+from hob.app.subsystem import Job
+from hob.bus.waiting import backoff
+from hob.core.clock import Clock
+from hob.core.errors import StoreDamaged, StoreFull
+
+FIRST_SECONDS, MOST_SECONDS = 1.0, 300.0
+"""Between a failure and the next start; one that ran for longer than the longest pause begins anew with the first."""
+
+log = logging.getLogger(__name__)
+
+
+class JobState(StrEnum):
+    """How a job is."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    ENDED = "ended"
+    STOPPED = "stopped"
+
+
+@dataclass(slots=True)
+class _Kept:
+    state: JobState = JobState.RUNNING
+    restarts: int = 0
+    problem: str = ""
+
+
+class JobSupervisor:
+    """Keeps jobs going while `keeping` is open."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._kept: dict[str, _Kept] = {}
+
+    def view(self) -> Sequence[Mapping[str, Any]]:
+        """Each job's name, state, restarts since the start of Hob, and what was wrong last."""
+        return [
+            {"name": name, "state": kept.state.value, "restarts": kept.restarts, "problem": kept.problem or None}
+            for name, kept in self._kept.items()
+        ]
+
+    @asynccontextmanager
+    async def keeping(self, jobs: Iterable[Job], running: Running) -> AsyncIterator[None]:
+        """Run these jobs while the block is open. What the block raises leaves it as itself."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._keep(job, running)) for job in jobs]
+                yield
+                for task in tasks:
+                    task.cancel()
+        except BaseExceptionGroup as failed:  # no job raises: it is the block's own
+            raise failed.exceptions[0] from None
+
+    async def _keep(self, job: Job, running: Running) -> None:
+        kept = self._kept.setdefault(job.name, _Kept())
+        failures = 0
+        while True:
+            began = self._clock.monotonic()
+            kept.state = JobState.RUNNING
+            try:
+                await job.run(running)
+            except StoreDamaged as error:
+                kept.state, kept.problem = JobState.STOPPED, str(error)
+                log.error("the job %s stops: %s", job.name, error)
+                return
+            except StoreFull as error:
+                kept.state, kept.problem = JobState.WAITING, str(error)
+                log.error("the job %s waits for the disk: %s", job.name, error)
+                await self._clock.sleep(MOST_SECONDS)
+                continue
+            except Exception as error:  # the job wall: one job's defect is not the others'
+                failures = 1 if self._clock.monotonic() - began > MOST_SECONDS else failures + 1
+                kept.state, kept.problem = JobState.WAITING, f"{type(error).__name__}: {error}"
+                kept.restarts += 1
+                pause = backoff(failures, FIRST_SECONDS, MOST_SECONDS)
+                log.exception("the job %s failed and is started again in %.0f s", job.name, pause)
+                await self._clock.sleep(pause)
+                continue
+            kept.state, kept.problem = JobState.ENDED, ""
+            return

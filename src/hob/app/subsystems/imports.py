@@ -1,0 +1,14 @@
+"""Taking over what other assistants kept."""
+
+from hob.app.subsystem import Endpoints, Subsystem
+from hob.core.lazy import Lazy
+
+
+@Lazy
+def _endpoints() -> Endpoints:
+    from hob.gateway.routes.imports import ENDPOINTS
+
+    return ENDPOINTS
+
+
+IMPORTS = Subsystem(name="import", one_shot=True, endpoints=_endpoints)

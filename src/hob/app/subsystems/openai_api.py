@@ -1,0 +1,14 @@
+"""The API that OpenAI's clients speak."""
+
+from hob.app.subsystem import Endpoints, Subsystem
+from hob.core.lazy import Lazy
+
+
+@Lazy
+def _endpoints() -> Endpoints:
+    from hob.gateway.openai.table import ENDPOINTS
+
+    return ENDPOINTS
+
+
+OPENAI_API = Subsystem(name="openai_api", one_shot=True, endpoints=_endpoints)

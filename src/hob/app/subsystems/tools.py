@@ -1,0 +1,21 @@
+"""Hob's own tools."""
+
+from hob.app.subsystem import KeptFiles, Open, Subsystem
+from hob.core.lazy import Lazy
+from hob.tools.sandbox.settings import SandboxSettings
+
+
+@Lazy
+def _open() -> Open:
+    from hob.app.tools.lazy_runtime import open_tools
+
+    return open_tools
+
+
+TOOLS = Subsystem(
+    name="tools",
+    settings={"sandbox": SandboxSettings},
+    one_shot=True,
+    files=(KeptFiles("tools", "what commands and file tools keep to undo what they did"),),
+    open=_open,
+)

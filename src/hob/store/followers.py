@@ -1,0 +1,84 @@
+"""How far each follower of the timeline has come, and what it could not take."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+
+Effect: TypeAlias = Callable[[apsw.Connection], None]
+"""Writes rows as part of a transaction that others begin."""
+
+_BEGIN = "INSERT OR IGNORE INTO followers (name, place) VALUES (?, ?)"
+_PLACE = "SELECT place FROM followers WHERE name = ?"
+_MOVE = "UPDATE followers SET place = ? WHERE name = ?"
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM timeline"
+_QUARANTINE = "INSERT OR IGNORE INTO follower_quarantine (follower, place, at, reason) VALUES (?, ?, ?, ?)"
+_QUARANTINED = "SELECT follower, count(*), max(at), reason FROM follower_quarantine GROUP BY follower ORDER BY follower"
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """What a follower could not take: how many events, when that was last, and why."""
+
+    follower: str
+    events: int
+    at: float
+    reason: str
+
+
+class StoredFollowers:
+    """A cursor for each, moved in one transaction with what the follower writes."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def begin(self, name: str, *, at_end: bool) -> int:
+        """The place after which it goes on: a new one's is the beginning, or the end. Raises StoreErrors."""
+
+        def job(connection: apsw.Connection) -> int:
+            row = find_row(connection, _PLACE, (name,))
+            if row is None:
+                row = all_rows(connection, _NEWEST)[0] if at_end else (0,)
+                connection.execute(_BEGIN, (name, row[0]))
+            place: int = row[0]
+            return place
+
+        return await self._writer.write(job)
+
+    async def advance(self, name: str, place: int, effect: Effect | None = None) -> None:
+        """It has worked on everything up to this place, with this effect. Raises StoreErrors and what that raises."""
+
+        def job(connection: apsw.Connection) -> None:
+            if effect is not None:
+                effect(connection)
+            connection.execute(_MOVE, (place, name))
+
+        await self._writer.write(job)
+
+    async def quarantine(self, name: str, places: Sequence[int], upto: int, reason: str) -> None:
+        """It cannot take these events and goes on behind them. Raises StoreErrors."""
+        rows = [(name, place, self._clock.now().timestamp(), reason) for place in places]
+
+        def job(connection: apsw.Connection) -> None:
+            connection.executemany(_QUARANTINE, rows)
+            connection.execute(_MOVE, (upto, name))
+
+        await self._writer.write(job)
+
+    async def quarantined(self) -> Sequence[Quarantined]:
+        """What is quarantined, by follower. Raises StoreErrors."""
+        rows = await self._readers.read(lambda connection: all_rows(connection, _QUARANTINED))
+        return [Quarantined(*row) for row in rows]
+
+    async def forget(self, name: str) -> None:
+        """It begins anew when it comes again. Raises StoreErrors."""
+        sql = "DELETE FROM followers WHERE name = ?"
+        await self._writer.write(lambda connection: connection.execute(sql, (name,)).fetchall())
