@@ -9,7 +9,7 @@ SEED ?= $(shell date +%s)
 WORKERS ?= auto
 BIN ?= $(HOME)/.local/bin
 
-.PHONY: run link test test-full check format bench docs names clean
+.PHONY: run link test test-full check format bench docs catalog names clean
 
 run: .venv/ready
 	@command -v hob >/dev/null || \
@@ -49,6 +49,9 @@ bench: .venv/dev
 
 docs: .venv/dev
 	.venv/bin/python docs/generate.py
+
+catalog: .venv/dev
+	.venv/bin/python docs/catalog.py
 
 names: .venv/dev
 	.venv/bin/python docs/names.py

@@ -39,7 +39,7 @@ from hob.core.ids import ApprovalId, EventId, InboundId, SessionKey, SpanId, Tra
 from hob.core.labels import OWNER_LABEL
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
-from hob.core.sentences import OF_FAULT, texts_of
+from hob.core.sentences import ENGLISH, OF_FAULT
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.gateway.chat.events import ClientEvent
 from hob.gateway.http.endpoint import Endpoint
@@ -273,7 +273,7 @@ def error_tree() -> str:
         "|---|---|---|",
     ]
     for fault in errors.ModelFault:
-        text = texts_of(OF_FAULT[fault])["en"].replace("\n", " ")
+        text = ENGLISH[OF_FAULT[fault]].replace("\n", " ")
         lines.append(f"| `{fault.value}` | {status_of_fault(fault.value)} | {cell(text)} |")
     lines += [
         "",
@@ -450,7 +450,7 @@ def _results() -> Iterator[Result]:
         TurnId("t_2x0b1d4h7f3k9q"), "done", "Hello.", OutboundKind.REPLY, "", Usage(404, 3), 210, None, 0.0, 1.0, True,
     )  # fmt: skip
     yield answered
-    sentence = texts_of(OF_FAULT[errors.ModelFault.AUTH])["en"].format(
+    sentence = ENGLISH[OF_FAULT[errors.ModelFault.AUTH]].format(
         detail="openai/gpt-5: api.openai.com does not accept the API key; check OPENAI_API_KEY (401 Incorrect API key)"
     )
     yield dataclasses.replace(

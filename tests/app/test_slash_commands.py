@@ -1,12 +1,10 @@
 """Slash commands over the whole application: no model is asked, and each does what `/help` says."""
 
-import string
 from pathlib import Path
 
 import pytest
 
 from hob.agent.commands.table import COMMANDS, parse
-from hob.core.answers import Answer, texts_of
 from hob.testing.model import Silence
 from tests.gateway.conftest import Machine, hob, machine
 
@@ -178,11 +176,3 @@ async def test_context_tells_bytes_and_tokens_by_section(hob: Machine) -> None:
     text = await say(hob, "/context")
     assert "identity" in text
     assert "(cached)" in text
-
-
-@pytest.mark.parametrize("name", list(Answer))
-def test_every_answer_has_both_languages_with_the_same_placeholders(name: Answer) -> None:
-    english, german = texts_of(name)
-    fields = [{field for _, field, _, _ in string.Formatter().parse(text) if field} for text in (english, german)]
-    assert english != german or name in {Answer.HELP_LINE, Answer.TASK_LINE}
-    assert fields[0] == fields[1]

@@ -5,23 +5,13 @@ import string
 import pytest
 
 from hob.core.errors import BusyScope, ModelFault
-from hob.core.sentences import LANGUAGES, OF_BUSY, OF_FAULT, Sentence, say, span, texts_of
+from hob.core.language import LANGUAGES, language_of, translatable, translated
+from hob.core.language import say as say_text
+from hob.core.sentences import ENGLISH, OF_BUSY, OF_FAULT, Sentence, say, span
 
 
 def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-@pytest.mark.parametrize("sentence", Sentence)
-def test_every_sentence_is_there_in_every_language(sentence: Sentence) -> None:
-    assert tuple(texts_of(sentence)) == LANGUAGES
-    assert all(text.strip() == text and text for text in texts_of(sentence).values())
-
-
-@pytest.mark.parametrize("sentence", Sentence)
-def test_all_languages_of_a_sentence_take_the_same_values(sentence: Sentence) -> None:
-    english, german = (placeholders(text) for text in texts_of(sentence).values())
-    assert english == german
 
 
 def test_every_fault_of_a_model_has_its_own_sentence() -> None:
@@ -31,7 +21,7 @@ def test_every_fault_of_a_model_has_its_own_sentence() -> None:
 
 @pytest.mark.parametrize("fault", ModelFault)
 def test_every_sentence_about_a_model_tells_what_was_the_matter(fault: ModelFault) -> None:
-    assert all("detail" in placeholders(text) for text in texts_of(OF_FAULT[fault]).values())
+    assert "detail" in placeholders(ENGLISH[OF_FAULT[fault]])
 
 
 @pytest.mark.parametrize(
@@ -52,7 +42,7 @@ def test_times_are_told_as_people_tell_them(seconds: float, english: str, german
 
 def test_every_way_of_being_busy_has_a_sentence_that_says_when_to_try_again() -> None:
     assert set(OF_BUSY) == set(BusyScope)
-    assert all("wait" in placeholders(texts_of(sentence)["en"]) for sentence in OF_BUSY.values())
+    assert all("wait" in placeholders(ENGLISH[sentence]) for sentence in OF_BUSY.values())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -75,3 +65,28 @@ def test_a_language_hob_does_not_speak_is_answered_in_english() -> None:
 def test_a_missing_value_is_an_error_not_a_sentence_with_a_hole() -> None:
     with pytest.raises(KeyError):
         say(Sentence.CANCELLED)
+
+
+def test_a_text_is_translated_with_the_texts_in_it() -> None:
+    named = translatable("{reason}, and {why}", reason=translatable("an attached file"), why="{odd}")
+    assert named == "an attached file, and {odd}"
+    assert translated(named, "de") == "ein Anhang, und {odd}"
+    assert (
+        say_text("de", "{reason}, and {why}", reason=translatable("an attached file"), why="x") == "ein Anhang, und x"
+    )
+
+
+@pytest.mark.parametrize(
+    ("environ", "language"),
+    [
+        ({"LANG": "de_AT.UTF-8"}, "de"),
+        ({"LANG": "de_AT.UTF-8", "LC_MESSAGES": "en_GB"}, "en"),
+        ({"LC_ALL": "de", "LC_MESSAGES": "en_GB", "LANG": "fr_FR"}, "de"),
+        ({"LC_ALL": "", "LANG": "de.UTF-8"}, "de"),
+        ({"LANG": "../../de"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({}, "en"),
+    ],
+)
+def test_a_terminal_is_spoken_to_in_the_language_of_its_locale(environ: dict[str, str], language: str) -> None:
+    assert language_of(environ) == language

@@ -3,7 +3,6 @@
 import pytest
 
 from hob.cli.chat.fragments import text_of
-from hob.cli.chat.sentences import ChatSentence, texts_of
 from hob.cli.chat.tool_calls import RunningCall, brief_arguments
 
 
@@ -42,8 +41,3 @@ def test_a_line_of_output_is_no_wider_than_the_terminal() -> None:
     call = RunningCall("exec", '{"command": "' + "y" * 300 + '"}')
     call.write("x" * 200)
     assert max(map(len, text_of(call.preview(40)).split("\n"))) <= 40
-
-
-@pytest.mark.parametrize("sentence", ChatSentence)
-def test_every_sentence_is_said_in_both_languages(sentence: ChatSentence) -> None:
-    assert texts_of(sentence).keys() == {"en", "de"}

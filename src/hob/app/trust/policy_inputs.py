@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from hob.core.errors import NotConfigured
 from hob.core.files import BootstrapFile
 from hob.core.ids import CallId, TurnId
+from hob.core.language import translatable
 from hob.core.models import Entry
 from hob.core.ports.journal import Journal, Sessions, Transcript
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
@@ -20,7 +21,6 @@ from hob.guard.policy.exemptions import urls_in
 from hob.guard.policy.judge import PolicyInput
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.settings import PolicySettings
-from hob.guard.wording.reasons import because
 
 T = TypeVar("T", bound=StrEnum)
 PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
@@ -112,7 +112,7 @@ class TurnPolicyInputs:
         calls = [step.call for step in reversed(steps) if isinstance(step, ToolIntended) and step.call.id in foreign]
         names = dict.fromkeys(self._named(call) for call in calls)
         files = (each.name for each in self._identity() if not each.label.trusted)
-        names |= dict.fromkeys(because("{name}, not accepted", name=name) for name in files)
+        names |= dict.fromkeys(translatable("{name}, not accepted", name=name) for name in files)
         return tuple(names) or tuple([name async for name in self._heard_before(turn)])
 
     async def _heard_before(self, turn: Turn) -> AsyncIterator[str]:
@@ -121,9 +121,9 @@ class TurnPolicyInputs:
         foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}
         made = [call for each in reversed(entries) for call in each.calls if call.id in foreign]
         for name in dict.fromkeys(map(self._named, made)):
-            yield because("{what}, with an earlier message", what=name)
+            yield translatable("{what}, with an earlier message", what=name)
         if view.summary is not None and not view.summary.label.trusted:
-            yield because("the summary of what was said before")
+            yield translatable("the summary of what was said before")
 
     def _named(self, call: ToolCall) -> str:
         """The files that a call has read, as people call them; the tool where it has read none."""
@@ -131,7 +131,7 @@ class TurnPolicyInputs:
         arguments = _arguments(call)
         paths = [arguments.get(name) for name in (reading.paths if reading is not None else ())]
         named = ", ".join(path[:_LONGEST_NAME] for path in paths if isinstance(path, str) and path)
-        return named or because("what {tool} gave", tool=call.name)
+        return named or translatable("what {tool} gave", tool=call.name)
 
     async def _sandbox(self) -> Sandbox:
         try:

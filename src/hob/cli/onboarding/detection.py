@@ -11,7 +11,7 @@ from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
-from hob.guard.wording.reasons import because
+from hob.core.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS, SERVER
 from hob.providers.http.addresses import shown
 from hob.providers.http.wire import Listed
@@ -72,8 +72,8 @@ class DetectedModel:
         model = self.draft.model.removeprefix(f"{self.provider}/")
         facts = ["local"] if self.local else []
         facts += [model] if model and model != self.provider else []
-        facts += [because("{count} models", count=str(len(self.models)))] if len(self.models) > 1 else []
-        return reduce(lambda one, other: because("{one}, {other}", one=one, other=other), [*facts, self.how])
+        facts += [translatable("{count} models", count=str(len(self.models)))] if len(self.models) > 1 else []
+        return reduce(lambda one, other: translatable("{one}, {other}", one=one, other=other), [*facts, self.how])
 
 
 def find_all(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[DetectedModel, ...]:
@@ -126,9 +126,9 @@ async def _described(here: Here, connected: ConnectedProvider, usual: str) -> De
         how = "running here, but it has no model yet: ollama pull qwen3"
         return DetectedModel(id, TITLES[id], how, local=True, draft=ProviderConfigDraft(provider=id), refused=True)
     variable = _variable(here, connected)
-    how = because("key in {variable}", variable=variable) if variable else connected.how
-    how = because("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
-    how = because("{model}: {trial}", model=how, trial=trouble) if trouble else how
+    how = translatable("key in {variable}", variable=variable) if variable else connected.how
+    how = translatable("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
+    how = translatable("{model}: {trial}", model=how, trial=trouble) if trouble else how
     draft = ProviderConfigDraft(name_of(id, model or (names[0] if names else "")), id, _new_address(here, connected))
     return DetectedModel(
         id, TITLES.get(id, id), how, connected.local, draft, names, variable, refused or not draft.model

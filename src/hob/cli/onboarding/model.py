@@ -14,7 +14,7 @@ from hob.cli.onboarding.model_trial import Candidate, ModelTrial, list_for, save
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
 from hob.config.problems import Layer
 from hob.core.errors import HobError, ModelError, NotConfigured
-from hob.guard.wording.reasons import because
+from hob.core.language import translatable
 from hob.providers.routing.choice import NOTHING
 from hob.providers.settings import ModelSettings
 
@@ -50,7 +50,7 @@ def ask_for_model(
         picked = pick_model(home, look(), asks, now=now, line=_line() if _is_configured() else "")
         if isinstance(picked, Candidate):
             name = picked.draft.model or "it"
-            asks.tell(because("Asking {model} for a word and a tool call ...", model=name), "dim")
+            asks.tell(translatable("Asking {model} for a word and a tool call ...", model=name), "dim")
             tried = _try(home, picked)
             if tried.ok or wants_it_anyway(tried, asks):
                 kept = with_place(picked, wishes.keep_key, asks) if picked.typed else picked
@@ -92,7 +92,7 @@ def _take(candidates: Sequence[Candidate], home: Path, wishes: SetupOptions) -> 
 
 def _check(home: Path, wishes: SetupOptions) -> StepOutcome:
     if not wishes.test:
-        return StepOutcome(STEP, StepStatus.KEPT, because("{model}, not tried", model=_line()))
+        return StepOutcome(STEP, StepStatus.KEPT, translatable("{model}, not tried", model=_line()))
     tried = _try(home, Candidate(ProviderConfigDraft()))
     if tried.ok:
         return StepOutcome(STEP, StepStatus.KEPT, _with(_line(), tried.told))
@@ -116,25 +116,27 @@ def _try(home: Path, candidate: Candidate) -> ModelTrial:
 
 
 def _with(model: str, trial: str) -> str:
-    return because("{model}: {trial}", model=model, trial=trial)
+    return translatable("{model}: {trial}", model=model, trial=trial)
 
 
 def _save(home: Path, candidate: Candidate, tried: ModelTrial) -> StepOutcome:
     try:
         changed = save_candidate(home, candidate)
     except NotConfigured as error:
-        return StepOutcome(STEP, StepStatus.FAILED, str(error), because("`{command}` tries again", command=_AGAIN))
+        return StepOutcome(STEP, StepStatus.FAILED, str(error), translatable("`{command}` tries again", command=_AGAIN))
     told = _with(_line(), tried.told)
     if not changed:
         return StepOutcome(STEP, StepStatus.KEPT, told)
     source = read_config().origin("model.name")
     if source.layer not in (Layer.FILE, Layer.DEFAULT):
-        told = because("{model}; but {source} outranks it", model=told, source=str(source))
+        told = translatable("{model}; but {source} outranks it", model=told, source=str(source))
     running = reload_running(home)
     if running is None:
         return StepOutcome(STEP, StepStatus.DONE, told)
     if running["problem"]:
-        told = because("{model}; the running Hob goes on as before: {problem}", model=told, problem=running["problem"])
+        told = translatable(
+            "{model}; the running Hob goes on as before: {problem}", model=told, problem=running["problem"]
+        )
         return StepOutcome(STEP, StepStatus.DONE, told)
-    told = because("{model}; the running Hob took it up and asks {asked}", model=told, asked=running["model"])
+    told = translatable("{model}; the running Hob took it up and asks {asked}", model=told, asked=running["model"])
     return StepOutcome(STEP, StepStatus.DONE, told, "`hob retry` answers what was kept while there was no model")

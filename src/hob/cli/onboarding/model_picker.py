@@ -13,7 +13,7 @@ from hob.cli.onboarding.model_trial import Candidate, ModelTrial, list_for
 from hob.cli.onboarding.report import Asks, confirm
 from hob.config.environment import process_environment
 from hob.core.errors import ModelError
-from hob.guard.wording.reasons import because
+from hob.core.language import translatable
 from hob.providers.catalog.catalog import PROVIDERS, SERVER
 
 KEY_PAGES = {
@@ -40,9 +40,9 @@ def pick_model(
     The configured one is the candidate that changes nothing.
     """
     usable = [each for each in found if each.draft.model and each.draft.model != now]
-    options: list[tuple[str, str]] = [(_KEEP, because("Keep {model}", model=line))] if line else []
+    options: list[tuple[str, str]] = [(_KEEP, translatable("Keep {model}", model=line))] if line else []
     options += [
-        (str(place), because("{model}: {trial}", model=each.title, trial=each.line))
+        (str(place), translatable("{model}: {trial}", model=each.title, trial=each.line))
         for place, each in enumerate(usable)
     ]
     options += [
@@ -69,7 +69,7 @@ def _ask_model(found: DetectedModel, asks: Asks) -> Candidate:
     if len(found.models) < 2:
         return candidate
     model = asks.choose(
-        because("Which model of {provider}?", provider=found.title),
+        translatable("Which model of {provider}?", provider=found.title),
         [(name, name) for name in found.models[:_MOST_SHOWN]],
     )
     return replace(candidate, draft=replace(found.draft, model=name_of(found.provider, model)))
@@ -78,7 +78,7 @@ def _ask_model(found: DetectedModel, asks: Asks) -> Candidate:
 def _ask_provider(asks: Asks) -> Candidate | Literal["look"]:
     options = [(each.id, TITLES[each.id]) for each in PROVIDERS if each.id in KEY_PAGES]
     provider = asks.choose("Whose key do you have?", options)
-    asks.tell(because("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
+    asks.tell(translatable("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
     key = _ask_key("The key, empty to go back", asks)
     return Candidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE) if key else "look"
 
@@ -96,7 +96,7 @@ def _ask_server(home: Path, asks: Asks) -> Candidate | Literal["look"]:
         try:
             names = list_for(home, candidate)
         except ModelError as error:
-            asks.tell(because("✗ {trouble}", trouble=str(error)), "red")
+            asks.tell(translatable("✗ {trouble}", trouble=str(error)), "red")
             continue
         model = _ask_name(names, asks)
         return replace(candidate, draft=replace(candidate.draft, model=name_of(SERVER, model)))
@@ -105,7 +105,7 @@ def _ask_server(home: Path, asks: Asks) -> Candidate | Literal["look"]:
 def _ask_address(asks: Asks) -> Candidate | None:
     question = "Its address, e.g. http://127.0.0.1:8000/v1, empty to go back"
     while (address := asks.read(question)) and (trouble := trouble_of(address)):
-        asks.tell(because("✗ {trouble}", trouble=trouble), "red")
+        asks.tell(translatable("✗ {trouble}", trouble=trouble), "red")
     if not address:
         return None
     return Candidate(
@@ -125,7 +125,7 @@ def _ask_name(names: Sequence[str], asks: Asks) -> str:
 
 def wants_it_anyway(tried: ModelTrial, asks: Asks) -> bool:
     """Tell why a model did not pass, and whether it is wanted all the same."""
-    asks.tell(because("✗ {trouble}", trouble=tried.told), "red")
+    asks.tell(translatable("✗ {trouble}", trouble=tried.told), "red")
     if not tried.answers:
         asks.tell("Nothing was written. Put that right and choose it again, or choose another one.", "dim")
         return False
@@ -140,7 +140,9 @@ def with_place(candidate: Candidate, keep: str, asks: Asks) -> Candidate:
     options = [(FILE, "In a file that only you can read (secrets/ in Hob's home)")]
     options += [(KEYRING, "In the system's keyring")] if has_keyring() else []
     if variable:
-        alone = because("Only in {variable}: every shell and service that starts Hob must set it", variable=variable)
+        alone = translatable(
+            "Only in {variable}: every shell and service that starts Hob must set it", variable=variable
+        )
         options.append((ENVIRONMENT, alone))
     if keep in dict(options) or len(options) == 1:
         return replace(candidate, keep=keep or FILE)

@@ -15,8 +15,8 @@ from hob.cli.onboarding.keys import ENVIRONMENT, draft_key, drop_drafts, keep_ke
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.core.errors import ModelError, ModelFault, NotConfigured
+from hob.core.language import translatable
 from hob.core.money import dollars
-from hob.guard.wording.reasons import because
 from hob.providers.settings import ModelSettings
 
 _HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})
@@ -94,7 +94,7 @@ def _read(row: Mapping[str, Any]) -> ModelTrial:
     if not row["ok"]:
         return ModelTrial(ok=False, answers="answer" in row, told=str(row["trouble"]))
     calls = "calls tools" if row["tools"] else "is shown no tools"
-    told = because("answers within {seconds} s, {calls}", seconds=f"{row['seconds']:.1f}", calls=calls)
+    told = translatable("answers within {seconds} s, {calls}", seconds=f"{row['seconds']:.1f}", calls=calls)
     if row["cost"]:
-        told = because("{trial}, ${dollars}", trial=told, dollars=dollars(row["cost"]))
+        told = translatable("{trial}, ${dollars}", trial=told, dollars=dollars(row["cost"]))
     return ModelTrial(ok=True, answers=True, told=told)

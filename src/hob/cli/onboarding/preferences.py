@@ -15,7 +15,7 @@ from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import ModelError, NotConfigured
-from hob.guard.wording.reasons import because
+from hob.core.language import translatable
 from hob.tools.sandbox.backends.detection import try_backend
 from hob.tools.sandbox.settings import SandboxSettings
 
@@ -53,7 +53,7 @@ def settle_commands() -> StepOutcome:
         found = try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
     except NotConfigured as error:
         return StepOutcome("commands", StepStatus.SKIPPED, "no command can run yet", str(error))
-    return StepOutcome("commands", StepStatus.KEPT, because("confined by {backend}", backend=found.backend.name))
+    return StepOutcome("commands", StepStatus.KEPT, translatable("confined by {backend}", backend=found.backend.name))
 
 
 def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
@@ -64,7 +64,9 @@ def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> Step
         question = "Commands have no network. May they fetch packages (PyPI, npm, ...)?"
         wanted = confirm(asks, question, default=now)
     if wanted is None or wanted == now:
-        told = because("commands may reach {hosts}", hosts=", ".join(hosts)) if hosts else "commands have no network"
+        told = (
+            translatable("commands may reach {hosts}", hosts=", ".join(hosts)) if hosts else "commands have no network"
+        )
         return StepOutcome("network", StepStatus.KEPT, told)
     rest = [host for host in hosts if host != _PACKAGES]
     told = "commands may fetch packages, and reach nothing else new" if wanted else "commands may not fetch packages"
@@ -83,7 +85,7 @@ def settle_budget(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOu
         return StepOutcome(
             "budget",
             StepStatus.FAILED,
-            because("{amount} is no limit", amount=str(wanted)),
+            translatable("{amount} is no limit", amount=str(wanted)),
             "hob onboard --monthly DOLLARS",
         )
     if wanted == 0:
@@ -92,7 +94,7 @@ def settle_budget(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOu
 
 
 def _a_month(dollars: float) -> str:
-    return because("${dollars} a month", dollars=f"{dollars:g}")
+    return translatable("${dollars} a month", dollars=f"{dollars:g}")
 
 
 def settle_service(wishes: SetupOptions, asks: Asks | None) -> StepOutcome:

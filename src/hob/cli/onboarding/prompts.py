@@ -8,7 +8,7 @@ from getpass import getpass
 from hob.cli.onboarding.language import told
 from hob.cli.output import line, paint, tame
 from hob.config.environment import process_environment
-from hob.guard.wording.reasons import because
+from hob.core.language import translatable
 
 _WIDEST = 100
 
@@ -28,14 +28,14 @@ class TerminalPrompts:
         if process_environment().get("TERM", "dumb") == "dumb":
             return self._choose_by_number(question, labels, default)
         hint, self._hint = self._hint, "{question}"  # once is enough
-        return _choose_by_arrows(self._say(because(hint, question=question)), labels, default)
+        return _choose_by_arrows(self._say(translatable(hint, question=question)), labels, default)
 
     def read(self, question: str, default: str = "") -> str:
         shown = f" [{tame(default)}]" if default else ""
         return input(f"{self._say(question)}{shown}: ").strip() or default
 
     def read_secret(self, question: str) -> str:
-        asked = because("{question} (it is not shown while you type or paste): ", question=question)
+        asked = translatable("{question} (it is not shown while you type or paste): ", question=question)
         return getpass(self._say(asked)).strip()
 
     def tell(self, text: str, colour: str = "") -> None:
@@ -49,12 +49,12 @@ class TerminalPrompts:
         for number, (value, text) in enumerate(options, 1):
             print(f"{'>' if value == default else ' '} {number}. {text}")
         while True:
-            answer = input(self._say(because("1-{most}, Enter for >: ", most=str(len(options))))).strip()
+            answer = input(self._say(translatable("1-{most}, Enter for >: ", most=str(len(options))))).strip()
             if not answer:
                 return default
             if answer.isdecimal() and 1 <= int(answer) <= len(options):
                 return options[int(answer) - 1][0]
-            print(self._say(because("A number from 1 to {most}, please.", most=str(len(options)))))
+            print(self._say(translatable("A number from 1 to {most}, please.", most=str(len(options)))))
 
     def _width(self) -> int:
         return max(20, min(_WIDEST, shutil.get_terminal_size().columns - 12))

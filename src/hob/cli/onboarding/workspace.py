@@ -8,7 +8,7 @@ from hob.app.settings_sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
 from hob.core.ids import digest
-from hob.guard.wording.reasons import because
+from hob.core.language import translatable
 from hob.workspace.owner import name_in, with_name
 from hob.workspace.seeding import make_work_repository
 from hob.workspace.settings import WorkspaceSettings
@@ -27,11 +27,11 @@ def settle_folders(home: Path) -> StepOutcome:
         make_work_repository(work)
     except OSError as error:
         path = str(error.filename or work)
-        told = because("{path} cannot be made: {reason}", path=path, reason=str(error.strerror))
+        told = translatable("{path} cannot be made: {reason}", path=path, reason=str(error.strerror))
         return StepOutcome("workspace", StepStatus.FAILED, told, "hob config set workspace.path FOLDER")
     names = len(files.load())
-    files_there = because("{count} identity files", count=str(names)) if names != 1 else "1 identity file"
-    told = because(
+    files_there = translatable("{count} identity files", count=str(names)) if names != 1 else "1 identity file"
+    told = translatable(
         "{folder} with {files}; tools work in {work}", folder=_short(folder), files=files_there, work=_short(work)
     )
     return StepOutcome("workspace", StepStatus.DONE if new or not had_repository else StepStatus.KEPT, told)
@@ -56,17 +56,17 @@ def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutc
     # a write that was cut off leaves the former text with the new hash: going on makes that good
     obeyed = file is None or file.label.trusted or accepted.accepts(_USER, digest(text))
     if not obeyed or path.is_symlink() or (file is not None and file.problem):
-        told = because("{path} is left as it is: it was changed and not accepted, or is a link", path=str(path))
-        advice = because("write `- Name: {name}` into it, then: hob accept {file}", name=name, file=_USER)
+        told = translatable("{path} is left as it is: it was changed and not accepted, or is a link", path=str(path))
+        advice = translatable("write `- Name: {name}` into it, then: hob accept {file}", name=name, file=_USER)
         return StepOutcome("name", StepStatus.FAILED, told, advice)
     try:
         accepted.accept({_USER: digest(text)})
         _replace(path, text)
     except OSError as error:
-        told = because("{path} cannot be written: {reason}", path=str(path), reason=str(error.strerror))
+        told = translatable("{path} cannot be written: {reason}", path=str(path), reason=str(error.strerror))
         return StepOutcome("name", StepStatus.FAILED, told, "hob onboard --name NAME")
     tell_action(home, "accept", f"{_USER} {digest(text)}")
-    return StepOutcome("name", StepStatus.DONE, because("{name}, in {file}", name=name.strip(), file=_short(path)))
+    return StepOutcome("name", StepStatus.DONE, translatable("{name}, in {file}", name=name.strip(), file=_short(path)))
 
 
 def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
@@ -80,20 +80,20 @@ def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> Step
     advice = "read it, then: hob accept --all" if len(changed) == 1 else "read them, then: hob accept --all"
     if asks is not None and not wishes.accept:
         told = "Changed since you accepted them, and therefore not obeyed: {names} in {folder}"
-        asks.tell(because(told, names=names, folder=str(folder)), "yellow")
+        asks.tell(translatable(told, names=names, folder=str(folder)), "yellow")
     if not (wishes.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
-        return StepOutcome("identity", StepStatus.SKIPPED, because("not accepted: {names}", names=names), advice)
+        return StepOutcome("identity", StepStatus.SKIPPED, translatable("not accepted: {names}", names=names), advice)
     whole = {file.name: file.hash for file in changed if not file.problem}
     try:
         accepted.accept(whole)
     except OSError as error:
-        told = because("cannot be written down: {reason}", reason=str(error.strerror))
+        told = translatable("cannot be written down: {reason}", reason=str(error.strerror))
         return StepOutcome("identity", StepStatus.FAILED, told, advice)
     tell_action(home, "accept", ", ".join(f"{name} {hash_}" for name, hash_ in whole.items()))
     if left := [file.name for file in changed if file.problem]:
-        told = because("cannot be accepted since not all of it is read: {names}", names=", ".join(left))
+        told = translatable("cannot be accepted since not all of it is read: {names}", names=", ".join(left))
         return StepOutcome("identity", StepStatus.FAILED, told, "hob accept")
-    return StepOutcome("identity", StepStatus.DONE, because("accepted: {names}", names=names))
+    return StepOutcome("identity", StepStatus.DONE, translatable("accepted: {names}", names=names))
 
 
 def _ask_name(asks: Asks, now: str) -> str:
@@ -102,7 +102,7 @@ def _ask_name(asks: Asks, now: str) -> str:
         try:
             return name if not name or with_name("", name) else ""
         except ValueError as error:
-            asks.tell(because("✗ {trouble}", trouble=str(error)), "red")
+            asks.tell(translatable("✗ {trouble}", trouble=str(error)), "red")
 
 
 def _short(path: Path) -> str:

@@ -12,7 +12,7 @@ from hob.app.imports.assistants import find_here
 from hob.app.imports.contents import Assistant
 from hob.app.settings_sections import read_config
 from hob.cli.onboarding.detection import DetectedModel, find_all
-from hob.cli.onboarding.language import step_name, told
+from hob.cli.onboarding.language import told
 from hob.cli.onboarding.preferences import spoken_language
 from hob.cli.onboarding.prompts import TerminalPrompts, is_there
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
@@ -20,7 +20,7 @@ from hob.cli.onboarding.steps import set_up
 from hob.cli.output import line, paint, print_json, width_of_screen
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
-from hob.guard.wording.reasons import because
+from hob.core.language import translatable
 
 _MARKS = {
     StepStatus.DONE: ("✓", "green"),
@@ -128,7 +128,7 @@ def _run(wishes: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_jso
     else:
         here = "{assistant} is here, too ({folder}). To take it over: hob import {name}"
         for each, folder in _others():
-            other = because(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
+            other = translatable(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
             print(f"  {told(other, language)}")
         _show_end(language, home, ok=report.ok)
     return 0 if report.ok else 1
@@ -159,15 +159,15 @@ def _show_found(language: str, found: tuple[DetectedModel, ...]) -> None:
 
 def _show(language: str, outcome: StepOutcome) -> None:
     mark, colour = _MARKS[outcome.status]
-    step = step_name(outcome.step, language)
+    step = told(outcome.step, language)
     print(f"{paint(mark, colour)} {step:<10} {line(told(outcome.told, language), 200)}", flush=True)
     if outcome.next and outcome.status is not StepStatus.KEPT:
-        advice = told(because("next: {step}", step=outcome.next), language)
+        advice = told(translatable("next: {step}", step=outcome.next), language)
         print(paint(f"  {'':<10} {line(advice, 200)}", "dim"), flush=True)
 
 
 def _show_end(language: str, home: Path, *, ok: bool) -> None:
-    well = because("Settings: {file}. Say hello: hob", file=str(home / "config.toml"))
+    well = translatable("Settings: {file}. Say hello: hob", file=str(home / "config.toml"))
     print()
     print(told(well if ok else "Not all went well. `hob onboard` goes on; `hob doctor` looks for more.", language))
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from hob.core.ids import ApprovalId
 from hob.core.labels import Origin, SenderClass
+from hob.core.language import translatable
 from hob.core.messages import TOKEN_SENDER, UNKNOWN_TIME, Inbound
-from hob.guard.wording.reasons import because
 from hob.store.approvals import Approval
 
 NEVER_ANSWERS = frozenset({"mail", "email", "imap", "sms", "webhook", "webhooks", "stdin", "rss", "cron", "kafka"})
@@ -85,7 +85,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
     if inbound.sender.cls is not SenderClass.OWNER:
         return "only the owner answers that"
     if channel in NEVER_ANSWERS or channel not in AUTHENTICATING | set(further):
-        return because("{channel} does not prove who writes; answer where Hob knows you", channel=channel)
+        return translatable("{channel} does not prove who writes; answer where Hob knows you", channel=channel)
     if scoped or inbound.sender.id.startswith(TOKEN_SENDER):
         return "this token is good for chat only, and not for leave"
     if not inbound.label.trusted or inbound.label.origin is not Origin.OWNER or inbound.hops or inbound.background:

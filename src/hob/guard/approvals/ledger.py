@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from hob.core.clock import Clock
 from hob.core.ids import ApprovalId, new_approval_id
+from hob.core.language import translatable, translated
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.states import ApprovalState
@@ -25,7 +26,6 @@ from hob.guard.audit.entries import of_approval
 from hob.guard.policy.policy import may_be_granted
 from hob.guard.policy.rule_names import sentence_of
 from hob.guard.settings import ApprovalSettings
-from hob.guard.wording.reasons import because, in_language
 from hob.store.approvals import Approval, Bound, StoredApprovals
 from hob.store.database.state_moves import IllegalMove
 from hob.store.decisions import PolicyDecisions
@@ -122,7 +122,7 @@ class ApprovalLedger:
             tool=call.name,
             hash=command_hash(call),
             session=turn.session,
-            reason=in_language(sentence_of(rule), self._language),
+            reason=translated(sentence_of(rule), self._language),
             asked=at,
             expires=at + seconds,
             shown=await self._shown(call, reason, requester, bound),
@@ -198,10 +198,12 @@ class ApprovalLedger:
             return Answered(ApprovalOutcome.UNCLEAR)
         why = may_answer(inbound, self._settings.channels, scoped=scoped)
         if why:
-            line = in_language(why, self._language)
+            line = translated(why, self._language)
             return Answered(ApprovalOutcome.UNCLEAR if answer.id is None else ApprovalOutcome.NOT_ALLOWED, line=line)
         if answer.allowed and (asked := await self._approvals.find(id)) is not None and self._is_cut(asked):
-            return Answered(ApprovalOutcome.NOT_ALLOWED, asked, in_language(because(TOO_LONG, id=id), self._language))
+            return Answered(
+                ApprovalOutcome.NOT_ALLOWED, asked, translated(translatable(TOO_LONG, id=id), self._language)
+            )
         return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
 
     def _is_cut(self, approval: Approval) -> bool:
@@ -221,12 +223,12 @@ class ApprovalLedger:
             asked = await self._approvals.find(id)
             return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(id, asked))
         self._ends[id] = self._end(seconds, self._clock.now().timestamp() + seconds)
-        once = because("This is leave for one time only: {rule}", rule=_why_once(asked.rule))
-        line = "" if scope is answer.scope else in_language(once, self._language)
+        once = translatable("This is leave for one time only: {rule}", rule=_why_once(asked.rule))
+        line = "" if scope is answer.scope else translated(once, self._language)
         return Answered(ApprovalOutcome.TAKEN, taken, line)
 
     def _not_open(self, id: str, asked: Approval | None) -> str:
-        return in_language(_why_not_open(id, asked), self._language)
+        return translated(_why_not_open(id, asked), self._language)
 
     # using
 
@@ -330,7 +332,7 @@ class ApprovalLedger:
 
 def _why_once(rule: str) -> str:
     if rule.startswith("taint.") or rule.endswith(".tainted"):
-        return because("this turn has read what others may have written")
+        return translatable("this turn has read what others may have written")
     return sentence_of(rule)
 
 
@@ -338,20 +340,20 @@ def _why_not_open(id: str, asked: Approval | None) -> str:
     if asked is None:
         written = visible(id if len(id) <= _MOST_ECHOED else f"{id[:_MOST_ECHOED]}…")
         if written:
-            return because("There is no question {id}; `hob approvals` lists those that are open.", id=written)
+            return translatable("There is no question {id}; `hob approvals` lists those that are open.", id=written)
         return "Say which question you mean: approve:ID or deny:ID; `hob approvals` lists those that are open."
     match asked.state:
         case ApprovalState.ALLOWED:
-            return because("{id} was answered with yes already.", id=id)
+            return translatable("{id} was answered with yes already.", id=id)
         case ApprovalState.DENIED:
-            return because("{id} was answered with no already.", id=id)
+            return translatable("{id} was answered with no already.", id=id)
         case ApprovalState.EXPIRED if asked.note:
-            return because("{id} is void ({why}).", id=id, why=asked.note)
+            return translatable("{id} is void ({why}).", id=id, why=asked.note)
         case ApprovalState.EXPIRED:
-            return because("{id} is void.", id=id)
+            return translatable("{id} is void.", id=id)
         case ApprovalState.USED:
-            return because("{id} was answered with yes, and it is done.", id=id)
-    return because("{id} is open.", id=id)
+            return translatable("{id} was answered with yes, and it is done.", id=id)
+    return translatable("{id} is open.", id=id)
 
 
 def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:

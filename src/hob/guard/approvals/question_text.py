@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hob.core.ids import ApprovalId
+from hob.core.language import say
 from hob.guard.policy.addresses import ascii_form
-from hob.guard.wording.reasons import say
 
 _BAR = "│ "
 _PLAIN = frozenset("\n\t")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote_plus
 
+from hob.core.language import translatable
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.guard.policy.addresses import Target, host, recipient
 from hob.guard.policy.argument_roles import READINGS, ArgumentRole
@@ -14,7 +15,6 @@ from hob.guard.policy.context import Sandbox
 from hob.guard.policy.modes import Act
 from hob.guard.policy.places import Places, is_secret_file, patched_files
 from hob.guard.shell.findings import ShellFinding, ShellSeverity
-from hob.guard.wording.reasons import because
 
 _REMEMBERED = re.compile(  # aliases, the history, positional parameters
     r"(?:^|[;&|(]|\bbuiltin|\bcommand)\s*(?:alias|fc|history|hash|enable|complete|set)\b|^\^|(?:^|[\s;&|(])![\w!?$*:#-]"
@@ -131,8 +131,8 @@ class ToolCallAnalysis:
         """What makes it risky, in words; empty where nothing does."""
         found = next((each for each in self.findings if each.severity is not ShellSeverity.PLAIN), None)
         if found is not None:
-            return because("{reason} ({rule})", reason=found.reason, rule=found.rule)
-        return because("{path} usually holds keys", path=self.secret_files[0]) if self.secret_files else ""
+            return translatable("{reason} ({rule})", reason=found.reason, rule=found.rule)
+        return translatable("{path} usually holds keys", path=self.secret_files[0]) if self.secret_files else ""
 
     @property
     def reads_private(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Protocol
 from hob.core.errors import StoreError
 from hob.core.ids import InboundId, TurnId
 from hob.core.labels import Origin, SenderClass, Trust, join, least_known
+from hob.core.language import translatable, translated
 from hob.core.messages import Inbound
 from hob.core.pasted import holds_pasted
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
@@ -24,7 +25,6 @@ from hob.guard.policy.modes import Act, Autonomy, Mode
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace, without_anybody
 from hob.guard.policy.rate_limits import ToolRateLimit
 from hob.guard.policy.taint import may_send
-from hob.guard.wording.reasons import because, in_language
 from hob.store.audit.audit import AuditEntry
 from hob.store.decisions import PolicyDecision
 
@@ -139,7 +139,7 @@ class PolicyJudge:
             log.warning("a decision about %s could not be made or kept: %s", spec.name, error)
             return Deny("no-record", "the database cannot be used now, and nothing is done without a record")
         if isinstance(verdict, Ask):
-            return replace(verdict, reason=in_language(verdict.reason, self._language))
+            return replace(verdict, reason=translated(verdict.reason, self._language))
         return verdict
 
     def _decide(self, analysis: ToolCallAnalysis | None, context: Context) -> PolicyDecisionTrace:
@@ -192,11 +192,11 @@ def _heard(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
     """What of others came with these messages."""
     for inbound in inbounds:
         if not inbound.label.trusted:
-            yield because("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
+            yield translatable("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
         if any(not quote.label.trusted for quote in inbound.quoted) or holds_pasted(inbound.text):
-            yield because("a quoted or forwarded text")
+            yield translatable("a quoted or forwarded text")
         if inbound.attachments:
-            yield because("an attached file")
+            yield translatable("an attached file")
 
 
 def _is_own_words(inbound: Inbound) -> bool:

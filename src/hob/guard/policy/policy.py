@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Tier
 from hob.guard.policy.call_analysis import ToolCallAnalysis
@@ -19,7 +20,6 @@ from hob.guard.policy.taint import names_paths, names_recipients, names_what_is_
 from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
 from hob.guard.shell.findings import ShellSeverity
-from hob.guard.wording.reasons import because
 
 Stage = Callable[[ToolCallAnalysis, Context, PolicySettings], Verdict | None]
 
@@ -191,7 +191,7 @@ def _above(analysis: ToolCallAnalysis, most: int) -> Verdict | None:
     if analysis.tier <= most:
         return None
     tiers = {"tier": str(int(analysis.tier)), "most": str(int(most))}
-    return Ask("sender.tier", because("it is of tier {tier}, above the {most} that goes without leave", **tiers))
+    return Ask("sender.tier", translatable("it is of tier {tier}, above the {most} that goes without leave", **tiers))
 
 
 def _listed(rule: str, rules: ToolRules, analysis: ToolCallAnalysis, where: str) -> Verdict | None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote_plus
 
+from hob.core.language import translatable
 from hob.core.ports.guard import Ask, Verdict
 from hob.guard.policy.addresses import host_of
 from hob.guard.policy.call_analysis import ToolCallAnalysis
@@ -15,7 +16,6 @@ from hob.guard.policy.context import Context
 from hob.guard.policy.modes import Act
 from hob.guard.policy.overlap import shares
 from hob.guard.settings import PolicySettings
-from hob.guard.wording.reasons import because
 
 _MOST_HEARD = 3
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
@@ -27,7 +27,7 @@ def taint(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) 
         return next(iter(_needs(analysis, context)), None)
     if context.written and may_send(analysis):
         said = "the command could send data out, and {files} may be of others: it was written after reading their words"
-        return Ask("taint.written", because(said, files=", ".join(context.written)))
+        return Ask("taint.written", translatable(said, files=", ".join(context.written)))
     return None
 
 
@@ -42,7 +42,7 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
     if Act.PERSIST in analysis.acts:
         yield Ask("taint.persists", _tainted("later turns would take it for instruction", context))
     if analysis.secret_files:
-        holds = because("{path} usually holds keys", path=analysis.secret_files[0])
+        holds = translatable("{path} usually holds keys", path=analysis.secret_files[0])
         yield Ask("taint.secrets", _tainted(holds, context))
     if Act.RISK in analysis.acts:
         yield Ask("taint.risk", _tainted(analysis.risk or "the command is a risky one", context))
@@ -57,28 +57,28 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
 def _leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
     if Act.FETCH in analysis.acts:
         if url := _unnamed_url(analysis, context):
-            said = because("{url} stands neither in your words nor in what a search gave", url=url)
+            said = translatable("{url} stands neither in your words nor in what a search gave", url=url)
             yield Ask("taint.url", said)
         elif why := _carried(analysis, context):
-            said = because("the address would carry {what}, which your words did not ask for", what=why)
+            said = translatable("the address would carry {what}, which your words did not ask for", what=why)
             yield Ask("taint.private", said)
     if Act.SEND in analysis.acts:
         if not names_recipients(analysis, context):
             yield Ask("taint.sends", "it could send data out, and your own words do not name where to")
         elif why := private_in(analysis, context):
-            said = because("it would send out {what}, which your words did not ask for", what=why)
+            said = translatable("it would send out {what}, which your words did not ask for", what=why)
             yield Ask("taint.private", said)
 
 
 def _tainted(reason: str, context: Context) -> str:
     """The reason, and that the turn has read what others wrote: what that was, as far as it is known."""
-    why = because("this turn has read what others may have written")
+    why = translatable("this turn has read what others may have written")
     if context.heard:
         what = context.heard[0]
         for other in context.heard[1:_MOST_HEARD]:
-            what = because("{one}, {other}", one=what, other=other)
-        why = because("this turn has read what others may have written ({what})", what=what)
-    return because("{reason}, and {why}", reason=reason, why=why)
+            what = translatable("{one}, {other}", one=what, other=other)
+        why = translatable("this turn has read what others may have written ({what})", what=what)
+    return translatable("{reason}, and {why}", reason=reason, why=why)
 
 
 def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
@@ -104,12 +104,12 @@ def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
     """What of the body is private although the owner's words did not ask to send it; empty where nothing is."""
     for source in analysis.sources:
         if not context.named.path(source):
-            return because("the file {path}", path=source)
+            return translatable("the file {path}", path=source)
     if analysis.secret_files:
-        return because("the file {path}", path=analysis.secret_files[0])
+        return translatable("the file {path}", path=analysis.secret_files[0])
     for name in (name for each in context.private for name in each.names):
         if not context.named.path(name):
-            return because("what was read from {path}", path=name)
+            return translatable("what was read from {path}", path=name)
     return private_text(analysis.body, analysis.personal, context)
 
 
@@ -143,5 +143,5 @@ def _carried(analysis: ToolCallAnalysis, context: Context) -> str:
         return ""
     for each in context.private:
         if each.names:  # in whatever disguise, and a few letters at a time
-            return because("what was read from {path}", path=each.names[0])
+            return translatable("what was read from {path}", path=each.names[0])
     return private_text(" ".join(map(unquote_plus, made)), analysis.personal, context)

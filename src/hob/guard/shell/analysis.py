@@ -2,11 +2,11 @@
 
 import re
 
+from hob.core.language import translatable
 from hob.guard.shell.commands import Analysis, SimpleCommand
 from hob.guard.shell.shell_interpreter import ShellInterpreter, TooMuch
 from hob.guard.shell.tree import SyntaxProblem
 from hob.guard.shell.values import ANY
-from hob.guard.wording.reasons import because
 
 LONGEST = 65_536  # characters that are read; a longer text is a problem
 
@@ -64,7 +64,7 @@ def cleaned(text: str) -> tuple[str, list[SyntaxProblem]]:
     kinds = dict.fromkeys(_kind(found[0]) for found in _STRANGE.finditer(text))
     plain = _STRANGE.sub(lambda found: " " if _kind(found[0]) == "unusual blanks" else "", text)
     return plain, [
-        SyntaxProblem(because("it holds {kind}", kind=kind), plain[:80], "hidden-characters") for kind in kinds
+        SyntaxProblem(translatable("it holds {kind}", kind=kind), plain[:80], "hidden-characters") for kind in kinds
     ]
 
 

@@ -5,6 +5,7 @@ What it cannot parse it says. The commands before that stand, since a shell runs
 
 import re
 
+from hob.core.language import translatable
 from hob.guard.shell.braces import braced
 from hob.guard.shell.lexer import ShellLexer, Stuck
 from hob.guard.shell.tree import (
@@ -24,7 +25,6 @@ from hob.guard.shell.tree import (
     Word,
 )
 from hob.guard.shell.values import ANY
-from hob.guard.wording.reasons import because
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
 _RESERVED = re.compile(
@@ -106,7 +106,7 @@ class Parser(ShellLexer):
         text, pos = self.text, self.pos
         if pos >= len(text):
             if ends:
-                raise Stuck(because("{word} is missing", word=" or ".join(sorted(ends))))
+                raise Stuck(translatable("{word} is missing", word=" or ".join(sorted(ends))))
             return True
         char = text[pos]
         if char == ")":
@@ -117,12 +117,12 @@ class Parser(ShellLexer):
             if ";;" in ends and text.startswith((";;", ";&"), pos):
                 return True
             if not text.startswith("&>", pos):
-                raise Stuck(because("a command is missing before {word}", word=char))
+                raise Stuck(translatable("a command is missing before {word}", word=char))
         word = self._reserved()
         if word in ends:
             return True
         if word in {"then", "elif", "else", "fi", "do", "done", "esac", "}", "in", "]]"} and word != "in":
-            raise Stuck(because("{word} stands where a command should", word=word))
+            raise Stuck(translatable("{word} stands where a command should", word=word))
         return False
 
     def _chain(self) -> list[Step]:
@@ -210,7 +210,7 @@ class Parser(ShellLexer):
         if word == "in":
             self.pos = start
             return self._simple()
-        raise Stuck(because("{word} stands where a command should", word=word))
+        raise Stuck(translatable("{word} stands where a command should", word=word))
 
     def _enclosed(self, end: str) -> Script:
         script = self.script_until(frozenset({end}))
@@ -344,7 +344,7 @@ class Parser(ShellLexer):
                 continue
             word = self.word()
             if self.pos == pos:
-                raise Stuck(because("{word} stands where a word should", word=char))
+                raise Stuck(translatable("{word} stands where a word should", word=char))
             if not words:
                 declares = word.literal in DECLARING
             if self.braced:
@@ -375,14 +375,14 @@ class Parser(ShellLexer):
             self._lines() if end else self._blank()
             if self.pos >= len(self.text):
                 if end:
-                    raise Stuck(because("{word} is missing", word=end))
+                    raise Stuck(translatable("{word} is missing", word=end))
                 return words
             if self.text.startswith(end, self.pos) if end else self.text[self.pos] in ";\n":
                 return words
             before = self.pos
             word = self.word()
             if self.pos == before:
-                raise Stuck(because("{word} stands where a word should", word=self.text[before]))
+                raise Stuck(translatable("{word} stands where a word should", word=self.text[before]))
             words.extend(braced(word) if self.braced else [word])
 
     def _redirect(self, found: re.Match[str]) -> Redirect:

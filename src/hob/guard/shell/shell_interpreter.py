@@ -7,6 +7,7 @@ sets it; another as unknown.
 
 from dataclasses import replace
 
+from hob.core.language import translatable
 from hob.guard.shell.builtins import perform
 from hob.guard.shell.commands import NOTHING, Code, Redirection, Runs, SimpleCommand
 from hob.guard.shell.expansion import Expander, Feed
@@ -19,7 +20,6 @@ from hob.guard.shell.tree import Block, Function, Node, Pipeline, Redirect, Scri
 from hob.guard.shell.values import ANY, capped
 from hob.guard.shell.variables import ShellState
 from hob.guard.shell.wrappers import runs_of
-from hob.guard.wording.reasons import because
 
 _MOST_COMMANDS = 600  # simple commands that are followed in one reading
 _MOST_TEXT = 200_000  # characters of nested texts
@@ -349,7 +349,7 @@ class ShellInterpreter(Expander):
         for feed in feeds:
             if ANY in feed.text:
                 names = " and ".join(feed.names)
-                opaque = because("it runs what {name} writes", name=names or "another program")
+                opaque = translatable("it runs what {name} writes", name=names or "another program")
             elif language == "sh":
                 shell.append((feed.text, ()))
             else:

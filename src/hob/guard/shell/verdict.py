@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hob.core.language import translatable
 from hob.guard.shell.analysis import analyse
 from hob.guard.shell.command_context import Rule, Scene
 from hob.guard.shell.commands import Analysis
@@ -24,7 +25,6 @@ from hob.guard.shell.rules import (
 from hob.guard.shell.rules import execution as running
 from hob.guard.shell.rules import trusted_files as obeying
 from hob.guard.shell.values import is_known
-from hob.guard.wording.reasons import because
 
 _PARTS = (deletion, devices, control, permissions, versions, secrets, network, packages, remote, environment, running)
 _RULES: dict[str, tuple[Rule, ...]] = {}
@@ -49,7 +49,9 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
         )
     for name in environment.shadowed(analysis.functions):
         found[
-            ShellFinding(ShellSeverity.ASK, "shadowing", because("it gives {name} another meaning", name=name), name)
+            ShellFinding(
+                ShellSeverity.ASK, "shadowing", translatable("it gives {name} another meaning", name=name), name
+            )
         ] = None
     places = Map(cwd, workspace, home)
     for command in (*analysis.commands, *analysis.others):

@@ -7,6 +7,7 @@ about; text in quotes is read as a shell command and as a path, and what is refu
 import re
 from collections.abc import Iterator
 
+from hob.core.language import translatable
 from hob.core.tools import Effect
 from hob.guard.shell.command_context import Scene
 from hob.guard.shell.commands import Code
@@ -14,7 +15,6 @@ from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.rules.secrets import mentions
 from hob.guard.shell.values import ANY, HOME
-from hob.guard.wording.reasons import because
 
 _LONGEST = 16_384  # characters of a program
 _MOST_TEXTS = 40  # quoted texts that are looked at
@@ -109,7 +109,7 @@ def _general(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     runs = _RUNS.search(shorter) or _PROCESSES.search(text)
     yield from _quoted(scene, text, deletes or runs is not None)
     if runs is not None:
-        yield scene.ask("inline-code", because("{text} in it can run anything", text=repr(runs[0].strip())))
+        yield scene.ask("inline-code", translatable("{text} in it can run anything", text=repr(runs[0].strip())))
     if deletes:
         yield scene.ask("deletion", "the program in it can delete or move files")
     if _SENDS.search(shorter):
@@ -117,7 +117,7 @@ def _general(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     if _ENVIRONMENT.search(text):
         yield scene.ask("environment-dump", "the program in it reads the environment, which may hold secrets")
     if name := mentions(text):
-        yield scene.ask("secret-reading", because("the program in it reaches for {name}", name=name))
+        yield scene.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
     if _WRITES.search(text) and (
         re.search(r"['\"](?:/(?!tmp/)|~|[^'\"\n]*\.\./)", text) or "Path.home" in text or "expanduser" in text
     ):
@@ -151,7 +151,7 @@ def _awk(scene: Scene, code: Code) -> Iterator[ShellFinding]:
         if target.startswith(("/", "~", "..", "$")) and scene.place(target) not in OWN:
             yield scene.ask("overwriting", "the awk program writes files")
     if name := mentions(code.text):
-        yield scene.ask("secret-reading", because("the program in it reaches for {name}", name=name))
+        yield scene.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
 
 
 def _sed(scene: Scene, code: Code) -> Iterator[ShellFinding]:
@@ -164,7 +164,7 @@ def _sed(scene: Scene, code: Code) -> Iterator[ShellFinding]:
             if name:
                 yield scene.ask(
                     "overwriting" if kind in "wW" else "secret-reading",
-                    because("the sed program uses the file {name}", name=name),
+                    translatable("the sed program uses the file {name}", name=name),
                 )
         elif kind == "?":
             yield scene.ask("inline-code", "the sed program is not understood")

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.language import translatable
 from hob.guard.shell.arguments import after_options, has, operands, values
 from hob.guard.shell.command_context import Rules, Scene
 from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.outputs import found_paths
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.values import ANY, STAR, shown
-from hob.guard.wording.reasons import because
 
 
 def remove(scene: Scene) -> Iterator[ShellFinding]:
@@ -34,13 +34,15 @@ def deletes(scene: Scene, target: str, deep: bool) -> Iterator[ShellFinding]:
     elif place is ShellPlace.DEVICE:
         yield scene.refuse("device-destruction", f"it deletes {place.value}")
     elif place is ShellPlace.HISTORY:
-        yield scene.ask("vcs-deletion", because("it deletes {place}", place=place.value))
+        yield scene.ask("vcs-deletion", translatable("it deletes {place}", place=place.value))
     elif place in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM) or (
         place is ShellPlace.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR)
     ):
         return
     elif scene.name != "rmdir" or place not in OWN:
-        yield scene.ask("deletion", because("it deletes {path}, {place}", path=repr(shown(target)), place=place.value))
+        yield scene.ask(
+            "deletion", translatable("it deletes {path}, {place}", path=repr(shown(target)), place=place.value)
+        )
 
 
 def shred(scene: Scene) -> Iterator[ShellFinding]:
@@ -66,7 +68,7 @@ def empties(scene: Scene, target: str) -> Iterator[ShellFinding]:
     if place is ShellPlace.DEVICE:
         yield scene.refuse("device-destruction", "it overwrites a device")
     elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM):
-        yield scene.ask("deletion", because("it empties {path}", path=repr(shown(target))))
+        yield scene.ask("deletion", translatable("it empties {path}", path=repr(shown(target))))
 
 
 def find(scene: Scene) -> Iterator[ShellFinding]:
@@ -92,7 +94,7 @@ def move(scene: Scene) -> Iterator[ShellFinding]:
             yield scene.refuse("system-deletion", f"it moves away {place.value}")
         elif place in (ShellPlace.WORKSPACE, ShellPlace.HISTORY, ShellPlace.UNKNOWN, ShellPlace.OUTSIDE):
             yield scene.ask(
-                "deletion", because("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
+                "deletion", translatable("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
             )
         elif place is ShellPlace.INSIDE and target and scene.place(target) in (ShellPlace.TEMPORARY, ShellPlace.STREAM):
             yield scene.ask("deletion", "it moves files to where they are lost")  # each command has a /tmp of its own
@@ -126,7 +128,7 @@ def rsync(scene: Scene) -> Iterator[ShellFinding]:
         if place in TOO_MUCH:
             yield scene.refuse("system-deletion", f"it deletes what is in {place.value}")
         elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY):
-            yield scene.ask("deletion", because("it deletes files in {path}", path=repr(shown(target))))
+            yield scene.ask("deletion", translatable("it deletes files in {path}", path=repr(shown(target))))
     elif local:
         yield from writes(scene, target)
 
@@ -188,11 +190,11 @@ def writes(scene: Scene, target: str) -> Iterator[ShellFinding]:
         yield scene.ask("persistence", "it writes version control's own files")
     elif any(part in path for part in _STARTED):
         yield scene.ask(
-            "persistence", because("what it writes to {path} is run later, by itself", path=repr(shown(target)))
+            "persistence", translatable("what it writes to {path} is run later, by itself", path=repr(shown(target)))
         )
     elif place not in OWN and place is not ShellPlace.WORKSPACE:
         yield scene.ask(
-            "overwriting", because("it writes to {path}, {place}", path=repr(shown(target)), place=place.value)
+            "overwriting", translatable("it writes to {path}, {place}", path=repr(shown(target)), place=place.value)
         )
 
 

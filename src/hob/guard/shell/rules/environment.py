@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.language import translatable
 from hob.guard.shell.command_context import Rules, Scene
 from hob.guard.shell.commands import BUILTINS
 from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.interpreters import SHELLS
 from hob.guard.shell.names import FEARED, HARMLESS
 from hob.guard.shell.values import ANY, HERE, HOME, words
-from hob.guard.wording.reasons import because
 
 _LOADS = re.compile(
     r"LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|GLOBIGNORE|FIGNORE|CDPATH|HISTFILE|"
@@ -67,7 +67,7 @@ def _reason(name: str, value: str, program: str, prefix: bool) -> str:
     if name == "IFS":
         return "" if prefix and program in ("read", "mapfile", "readarray") else "it changes how words are divided"
     if name == "NODE_OPTIONS":
-        return "" if _NODE.fullmatch(value) else because("{name} changes what programs load", name=name)
+        return "" if _NODE.fullmatch(value) else translatable("{name} changes what programs load", name=name)
     if name == "PYTHONPATH":
         return "it changes what Python loads" if value.startswith(("/tmp", ANY)) else ""  # noqa: S108 - a value to judge
     if (
@@ -81,9 +81,11 @@ def _reason(name: str, value: str, program: str, prefix: bool) -> str:
         return (
             ""
             if _KNOWN_PROGRAMS.fullmatch(value)
-            else because("{name} names a program that others will run", name=name)
+            else translatable("{name} names a program that others will run", name=name)
         )
-    return because("{name} changes what programs load or where they go", name=name) if _LOADS.fullmatch(name) else ""
+    return (
+        translatable("{name} changes what programs load or where they go", name=name) if _LOADS.fullmatch(name) else ""
+    )
 
 
 def _is_usual(part: str) -> bool:
@@ -105,7 +107,7 @@ def redefinitions(scene: Scene) -> Iterator[ShellFinding]:
     if scene.name == "alias":
         names = [arg.partition("=")[0] for arg in scene.args if "=" in arg]
         if any(name in _COMMON for name in names):
-            yield scene.ask("shadowing", because("it gives {name} another meaning", name=", ".join(names)))
+            yield scene.ask("shadowing", translatable("it gives {name} another meaning", name=", ".join(names)))
     elif scene.name == "hash" and "-p" in scene.args:
         yield scene.ask("shadowing", "it gives a name another program")
     elif scene.name == "enable" and scene.args:

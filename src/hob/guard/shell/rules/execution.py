@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.language import translatable
 from hob.core.tools import Effect
 from hob.guard.shell.command_context import Rules, Scene
 from hob.guard.shell.findings import ShellFinding, ShellSeverity
 from hob.guard.shell.names import DECODERS, DOWNLOADERS, FEARED
 from hob.guard.shell.values import ANY, is_known, may_be, pattern, shown, words
-from hob.guard.wording.reasons import because
 
 _HIDES = frozenset(
     words("""git tar gtar bsdtar zip split sort rg man wget tcpdump scp sftp ssh rsync less nc ncat netcat pg_dump""")
@@ -32,7 +32,7 @@ def unknown(scene: Scene) -> Iterator[ShellFinding]:
         return
     if name == ANY and not scene.args and not scene.command.text.startswith(("$", '"$', "`")):
         return
-    yield scene.ask("unknown-command", because("which program it runs is not known ({name})", name=shown(name)))
+    yield scene.ask("unknown-command", translatable("which program it runs is not known ({name})", name=shown(name)))
 
 
 def guesses(scene: Scene) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def opaque(scene: Scene) -> Iterator[ShellFinding]:
         if not is_known(script.replace("\x03", "").replace("\x04", "")):
             yield scene.ask("piped-code", "which script it runs is not known")
         elif script.startswith(("/dev/", "/proc/")):
-            yield scene.ask("piped-code", because("it runs what {path} gives", path=shown(script)))
+            yield scene.ask("piped-code", translatable("it runs what {path} gives", path=shown(script)))
 
 
 def hidden(scene: Scene) -> Iterator[ShellFinding]:
@@ -76,14 +76,14 @@ def hidden(scene: Scene) -> Iterator[ShellFinding]:
         return
     unusual = flagged or any(not _USUAL.fullmatch(text.strip()) for text, _ in runs.shell)
     if unusual and (not tells or scene.args[:1] == ("-c",)):
-        yield scene.ask("hidden-command", because("an option of {name} runs a command", name=scene.name))
+        yield scene.ask("hidden-command", translatable("an option of {name} runs a command", name=scene.name))
 
 
 def shown_first(scene: Scene) -> Iterator[ShellFinding]:
     """`less +!command`: what a pager is told to do before anything else."""
     for arg in scene.args:
         if arg.startswith("+") and ("!" in arg or ("|" in arg and arg[1:2] not in ("/", "?"))):
-            yield scene.ask("hidden-command", because("an option of {name} runs a command", name=scene.name))
+            yield scene.ask("hidden-command", translatable("an option of {name} runs a command", name=scene.name))
 
 
 def injected(scene: Scene) -> Iterator[ShellFinding]:

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.language import translatable
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import Args, divided, has, operands, values
 from hob.guard.shell.command_context import Rule, Rules, Scene
 from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.rules.deletion import writes
 from hob.guard.shell.values import ANY, shown, words
-from hob.guard.wording.reasons import because
 
 SENDS = frozenset({Effect.COMMUNICATES})
 
@@ -104,7 +104,10 @@ def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) 
         return
     if files:
         yield scene.ask(
-            "sending", because("it sends data to {host}", host=", ".join(hosts) or "another computer"), SENDS, hosts
+            "sending",
+            translatable("it sends data to {host}", host=", ".join(hosts) or "another computer"),
+            SENDS,
+            hosts,
         )
     elif any(ANY in url for url in urls):
         yield scene.ask("sending", "the address that it asks for is made of data", SENDS, hosts)
@@ -161,7 +164,7 @@ def copy(scene: Scene) -> Iterator[ShellFinding]:
         hosts = hosts or tuple(word.rpartition("@")[2] for word in named[:1])
         yield scene.ask("sending", "it can send files to another computer", SENDS, hosts)
     elif remote and remote[-1] is not None:
-        yield scene.ask("sending", because("it sends files to {host}", host=hosts[-1]), SENDS, hosts)
+        yield scene.ask("sending", translatable("it sends files to {host}", host=hosts[-1]), SENDS, hosts)
     elif hosts:
         yield scene.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
 
@@ -217,7 +220,7 @@ def share(scene: Scene) -> Iterator[ShellFinding]:
         )
         make = scene.ask if changes else scene.tell
         yield make(
-            "remote-deletion" if changes else "network", because("it talks to {host}", host=host), SENDS, (host,)
+            "remote-deletion" if changes else "network", translatable("it talks to {host}", host=host), SENDS, (host,)
         )
 
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.language import translatable
 from hob.guard.shell.arguments import has, operands
 from hob.guard.shell.command_context import Rule, Rules, Scene
 from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.values import is_known
-from hob.guard.wording.reasons import because
 
 _OPEN = re.compile(
     r"0?[0-7]{2}[2367]|[0-7]*[2-7][0-7]{3}|.*[oa]\+?[rx]*w.*|[augo]*[+=][rwx]*[st].*|\+[rx]*w.*|.*[oa]=[rx]*w.*"
@@ -33,7 +33,8 @@ def mode(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("permission", "the rights that it gives are not known")
     elif _OPEN.fullmatch(wanted):
         yield scene.ask(
-            "permission", because("the mode {mode} lets others write, or programs run as somebody else", mode=wanted)
+            "permission",
+            translatable("the mode {mode} lets others write, or programs run as somebody else", mode=wanted),
         )
     elif deep and not all(scene.place(target) in (ShellPlace.BUILT, ShellPlace.TEMPORARY) for target in targets):
         yield scene.ask("permission", "it changes the rights of a whole tree")

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.language import translatable
 from hob.guard.policy.places import is_hidden_file
 from hob.guard.shell.arguments import Args, operands
 from hob.guard.shell.command_context import Rule, Rules, Scene
 from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, shown
-from hob.guard.wording.reasons import because
 
 # a name at the beginning of a part of a path: after a slash, or where an option's value or a path begins
 _BEGIN = r"(?:^|[/=@:,\s\"'(\x03])"
@@ -98,7 +98,7 @@ def read(scene: Scene) -> Iterator[ShellFinding]:
         if ".hob" in name and _OWN.search(text + "/"):
             yield scene.refuse("own-state", "it reaches for Hob's own keys and memory")
         elif name:
-            yield scene.ask("secret-reading", because("it reaches for {name}, where secrets are kept", name=name))
+            yield scene.ask("secret-reading", translatable("it reaches for {name}, where secrets are kept", name=name))
         if name:
             return
 
@@ -132,7 +132,7 @@ def variables(scene: Scene) -> Iterator[ShellFinding]:
     """Variables of the environment that hold secrets."""
     for name in scene.command.reads:
         if (_WORDS.search(name) or name in _SOCKETS) and scene.name not in ("[", "test", "unset", "export"):
-            yield scene.ask("secret-reading", because("it uses the secret in ${name}", name=name))
+            yield scene.ask("secret-reading", translatable("it uses the secret in ${name}", name=name))
             return
 
 

@@ -1,0 +1,154 @@
+"""The catalogs of translations: `python docs/catalog.py` writes what the code says into each `.po` and compiles it.
+
+A message that is new stands there untranslated, and a test fails until it has a translation; one that is no longer said
+goes. The English text is the message's id.
+"""
+
+import ast
+import io
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from hob.core.language import CATALOGS, DOMAIN, LANGUAGES
+from hob.guard.policy.modes import ACTS
+from hob.guard.policy.rule_names import RULES
+from hob.guard.shell.places import ShellPlace
+
+SOURCE = CATALOGS.parent
+SAYING = {"translatable", "translate", "say", "_"}
+"""Functions whose literal arguments are messages."""
+OF_PACKAGES = {
+    "guard": {"ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
+    "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
+    "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
+}
+PLURALS = {"translate_plural", "ngettext"}
+TABLES = {"ENGLISH"}
+NAMED = {"told", "question", "advice"}
+"""Variables of the onboarding that hold what is said."""
+ASKING_RULES = ("mode.", "taint.", "group.private", "unconfined.asked")
+
+
+def messages() -> set[str | tuple[str, str]]:
+    """Every message that the code may say to a person; plural ones as pairs."""
+    found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
+    found |= {f"it would {text}" for text in ACTS.values()}
+    found |= {text for rule, text in RULES.items() if rule.startswith(ASKING_RULES)}
+    for path in SOURCE.rglob("*.py"):
+        name = path.relative_to(SOURCE).as_posix()
+        further = {each for package, names in OF_PACKAGES.items() if name.startswith(package) for each in names}
+        found.update(_said(ast.parse(path.read_text("utf-8")), SAYING | further, onboarding=name.startswith("cli/")))
+    return found
+
+
+@cache
+def _constants() -> frozenset[str]:
+    """Every text in the code: a message may reach the person who reads it through a table or a variable."""
+    return frozenset(
+        node.value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str | tuple[str, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call():
+                called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if called in PLURALS:
+                    forms = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
+                    if len(forms) == 2:
+                        yield str(forms[0]), str(forms[1])
+                elif called in saying:
+                    named = [each.value for each in node.keywords if each.arg == "told"]
+                    for argument in (*node.args, *named):
+                        yield from _texts(argument, words=called != "_")
+            case ast.AnnAssign(target=ast.Name(id=table), value=ast.Dict() as value) if table in TABLES:
+                for each in value.values:
+                    yield from _texts(each, words=False)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if onboarding and name in NAMED:
+                yield from _texts(value, words=True)
+
+
+def _texts(node: ast.AST, *, words: bool) -> Iterator[str]:
+    """The texts in an expression; with `words` those of several words alone."""
+    match node:
+        case ast.Constant(value=str(text)) if (
+            text.strip() and (" " in text or not words) and not text.startswith("hob ")
+        ):
+            yield text
+        case ast.IfExp():
+            yield from (*_texts(node.body, words=words), *_texts(node.orelse, words=words))
+        case ast.BoolOp(values=several) | ast.List(elts=several) | ast.Tuple(elts=several):
+            for each in several:
+                yield from _texts(each, words=words)
+
+
+def file_of(language: str, ending: str) -> Path:
+    """The catalog of a language: `po` is what translators write, `mo` what Hob reads."""
+    return CATALOGS / language / "LC_MESSAGES" / f"{DOMAIN}.{ending}"
+
+
+def load(language: str) -> Catalog:
+    """What is translated so far."""
+    with file_of(language, "po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def renewed(language: str) -> Catalog:
+    """The catalog with exactly what the code says now."""
+    known, fresh = load(language), Catalog(locale=language, project="Hob", fuzzy=False, charset="utf-8")
+    said = messages() | {entry.id for entry in known if entry.id in _constants()}
+    for message in sorted(said, key=str):
+        entry = known.get(message if isinstance(message, str) else message[0])
+        fresh.add(message, entry.string if entry is not None and entry.string else None)
+    return fresh
+
+
+def written(catalog: Catalog) -> bytes:
+    """The catalog as a `.po` file, without times and programs, which would differ every day."""
+    into = io.BytesIO()
+    write_po(into, catalog, width=110, omit_header=True, sort_output=False)
+    head = [
+        "# What Hob says to people. `make catalog` renews this file; edit the translations.",
+        'msgid ""',
+        'msgstr ""',
+        f'"Language: {catalog.locale}\\n"',
+        '"Content-Type: text/plain; charset=utf-8\\n"',
+        f'"Plural-Forms: {catalog.plural_forms}\\n"',
+        "",
+    ]
+    return "\n".join(head).encode() + into.getvalue()
+
+
+def compiled(language: str) -> bytes:
+    """The `.mo` of what the `.po` says."""
+    into = io.BytesIO()
+    catalog = load(language)
+    catalog.creation_date = catalog.revision_date = datetime(2026, 1, 1, tzinfo=UTC)  # else each day had its own file
+    write_mo(into, catalog)
+    return into.getvalue()
+
+
+def main() -> None:
+    """Renew and compile every catalog; name what has no translation."""
+    for language in LANGUAGES[1:]:
+        fresh = renewed(language)
+        file_of(language, "po").write_bytes(written(fresh))
+        file_of(language, "mo").write_bytes(compiled(language))
+        for message in fresh:
+            if message.id and not (all(message.string) if isinstance(message.string, tuple) else message.string):
+                sys.stderr.write(f"{language}: {message.id}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Messages: English where they arise, since models, logs and machines read them, another language where a person does.
+
+The English text is the message's id in the gettext catalog of each further language (`hob/locale`).
+"""
+
+import gettext
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+DOMAIN = "hob"
+CATALOGS = Path(__file__).parents[1] / "locale"
+LANGUAGES = ("en", "de")
+
+
+class Translatable(str):
+    """An English text that remembers its message and the values in it, so that it can still be translated."""
+
+    __slots__ = ("message", "values")
+
+    message: str
+    values: Mapping[str, str]
+
+    def __new__(cls, message: str, values: Mapping[str, str]) -> "Translatable":
+        made = super().__new__(cls, message.format_map(values))
+        made.message = message
+        made.values = values
+        return made
+
+
+def translatable(message: str, **values: str) -> Translatable:
+    """The message with these values in its placeholders; they may be translatable themselves."""
+    return Translatable(message, values)
+
+
+def translated(text: str, language: str) -> str:
+    """The text in this language; as it is, in English, where the catalog does not know it."""
+    if not isinstance(text, Translatable):
+        return translate(text, language)
+    return translate(text.message, language).format_map(
+        {name: translated(value, language) for name, value in text.values.items()}
+    )
+
+
+def translate(message: str, language: str) -> str:
+    """The message in this language, placeholders unfilled; in English where the catalog does not know it."""
+    return message if language == "en" or not message else _catalog(language).gettext(message)
+
+
+def translate_plural(one: str, many: str, count: int, language: str) -> str:
+    """The form of the message for this count, placeholders unfilled."""
+    return _catalog(language).ngettext(one, many, count)
+
+
+def say(language: str, message: str, **values: object) -> str:
+    """The message in this language, with these values in its placeholders. Raises KeyError for a missing one."""
+    return translate(message, language).format_map(
+        {name: translated(value, language) if isinstance(value, str) else value for name, value in values.items()}
+    )
+
+
+def language_of(environ: Mapping[str, str]) -> str:
+    """The language of a terminal by LC_ALL, LC_MESSAGES and LANG (POSIX.1-2024, XBD 8.2); English if Hob lacks it."""
+    locale = environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG") or ""
+    code = locale.replace("-", "_").partition("_")[0].partition(".")[0].lower()
+    return code if code in LANGUAGES else "en"
+
+
+@cache
+def _catalog(language: str) -> gettext.NullTranslations:
+    if language not in LANGUAGES:
+        return gettext.NullTranslations()
+    return gettext.translation(DOMAIN, CATALOGS, [language], fallback=True)

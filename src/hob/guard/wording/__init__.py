@@ -1,1 +1,0 @@
-"""What the guard says to people, in English and German."""
