@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from hob.agent.budget.budget import Budget, BudgetStanding
 from hob.agent.commands.model_names import chain_of, chosen_name
@@ -24,7 +24,7 @@ from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
 from hob.core.scopes import TokenScope
-from hob.core.turns import QueueMode
+from hob.core.turns import QueueMode, SessionChange
 
 DAY_SECONDS = 86_400.0
 _MOST_MODELS = 20  # `hob usage --by model` tells of all
@@ -412,35 +412,34 @@ class SlashCommands:
         return answer(Answer.THINKING_SET, call.language, level=wanted)
 
     async def _permission(self, call: CommandCall) -> str:
-        scale, wanted = self._leeway.modes, call.rest.lower()
-        if wanted == scale.words[-1] and not self._leeway.may_be_full(call.inbound, call.session):
+        modes, wanted = self._leeway.modes, call.rest.lower()
+        if wanted == modes.words[-1] and not self._leeway.may_be_full(call.inbound, call.session):
             return answer(Answer.PERMISSION_ALONE, call.language, word=wanted)
-        if wanted in (*scale.words, AS_CONFIGURED):
-            chosen = None if wanted == AS_CONFIGURED else wanted
-            if _loosens(call, scale, chosen, (await self._sessions.get(call.session)).permission):
-                return answer(Answer.NEEDS_SCOPE, call.language, scope=TokenScope.APPROVE)
-            await self._sessions.change(call.session, permission=chosen)
-            return answer(Answer.PERMISSION_SET, call.language, word=scale.told(chosen, call.language))
-        word = scale.told((await self._sessions.get(call.session)).permission, call.language)
-        which = Answer.PERMISSION_UNKNOWN if wanted else Answer.PERMISSION
-        return answer(which, call.language, wanted=call.rest, word=word, lines=scale.lines(call.language))
+        answers = Answer.PERMISSION, Answer.PERMISSION_SET, Answer.PERMISSION_UNKNOWN
+        return await self._level(call, "permission", modes, answers)
 
     async def _autonomy(self, call: CommandCall) -> str:
-        scale, wanted = self._leeway.autonomies, call.rest.lower()
-        if wanted in (*scale.words, AS_CONFIGURED):
+        answers = Answer.AUTONOMY, Answer.AUTONOMY_SET, Answer.AUTONOMY_UNKNOWN
+        return await self._level(call, "autonomy", self._leeway.autonomies, answers)
+
+    async def _level(
+        self,
+        call: CommandCall,
+        field: Literal["permission", "autonomy"],
+        level: PermissionLevel,
+        answers: tuple[Answer, Answer, Answer],
+    ) -> str:
+        """Show or choose one of the two; the answers are how it stands, that it was chosen, and an unknown word."""
+        wanted, current = call.rest.lower(), getattr(await self._sessions.get(call.session), field)
+        if wanted in (*level.words, AS_CONFIGURED):
             chosen = None if wanted == AS_CONFIGURED else wanted
-            if _loosens(call, scale, chosen, (await self._sessions.get(call.session)).autonomy):
+            if level.is_looser(chosen, current) and not call.inbound.may(TokenScope.APPROVE):
                 return answer(Answer.NEEDS_SCOPE, call.language, scope=TokenScope.APPROVE)
-            await self._sessions.change(call.session, autonomy=chosen)
-            return answer(Answer.AUTONOMY_SET, call.language, word=scale.told(chosen, call.language))
-        word = scale.told((await self._sessions.get(call.session)).autonomy, call.language)
-        which = Answer.AUTONOMY_UNKNOWN if wanted else Answer.AUTONOMY
-        return answer(which, call.language, wanted=call.rest, word=word, lines=scale.lines(call.language))
-
-
-def _loosens(call: CommandCall, scale: PermissionLevel, wanted: str | None, current: str | None) -> bool:
-    """Whether it would permit more than before, by a token that gives no leave."""
-    return scale.is_looser(wanted, current) and not call.inbound.may(TokenScope.APPROVE)
+            change: SessionChange = {"permission": chosen} if field == "permission" else {"autonomy": chosen}
+            await self._sessions.change(call.session, **change)
+            return answer(answers[1], call.language, word=level.told(chosen, call.language))
+        which, word = answers[2 if wanted else 0], level.told(current, call.language)
+        return answer(which, call.language, wanted=call.rest, word=word, lines=level.lines(call.language))
 
 
 def _limit_line(standing: BudgetStanding, language: str) -> str:

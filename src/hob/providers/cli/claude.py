@@ -74,7 +74,6 @@ class ClaudeCli:
     facts = FACTS
 
     def arguments(self, ask: CliRequest) -> tuple[str, ...]:
-        """As `Cli.arguments`."""
         session = ("--resume" if ask.resumes else "--session-id", ask.session)
         return (
             "-p",
@@ -88,21 +87,17 @@ class ClaudeCli:
         )
 
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
-        """As `Cli.variables`."""
         if ask.thinking is not Thinking.OFF:  # thinking counts as output: a limit would leave no room to answer
             return {}
         return {"MAX_THINKING_TOKENS": "0", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(ask.max_tokens)}
 
     def files(self, system: str) -> Mapping[str, str]:
-        """As `Cli.files`."""
         return {"system.md": system or NO_SYSTEM}
 
     def prompt(self, text: str) -> str:
-        """As `Cli.prompt`."""
         return defused(text)
 
     def decoder(self) -> "ClaudeDecoder":
-        """As `Cli.decoder`."""
         return ClaudeDecoder()
 
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
@@ -124,7 +119,6 @@ class ClaudeDecoder:
         self._resets_at: float | None = None
 
     def feed(self, line: Object) -> Sequence[Event]:
-        """As `Decoder.feed`."""
         kind = line.get("type")
         if kind == "stream_event":
             return self._read_stream(object_in(line, "event")) if not line.get("parent_tool_use_id") else ()

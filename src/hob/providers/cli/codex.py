@@ -80,7 +80,6 @@ class CodexCli:
     facts = FACTS
 
     def arguments(self, ask: CliRequest) -> tuple[str, ...]:
-        """As `Cli.arguments`."""
         own = _own_provider(ask.environ)
         model = ask.model or own.model
         settings = [*_SETTINGS, *own.settings, f"model_instructions_file={json.dumps(str(ask.scratch / 'system.md'))}"]
@@ -97,19 +96,15 @@ class CodexCli:
         )
 
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
-        """As `Cli.variables`."""
         return _own_provider(ask.environ).variables
 
     def files(self, system: str) -> Mapping[str, str]:
-        """As `Cli.files`."""
         return {"system.md": system or NO_SYSTEM}
 
     def prompt(self, text: str) -> str:
-        """As `Cli.prompt`."""
         return defused(text)
 
     def decoder(self) -> "CodexDecoder":
-        """As `Cli.decoder`."""
         return CodexDecoder()
 
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
@@ -171,7 +166,6 @@ class CodexDecoder:
         self._error = ""
 
     def feed(self, line: Object) -> Sequence[Event]:
-        """As `Decoder.feed`."""
         match line.get("type"):
             case "thread.started":
                 return (CliOpened(text_in(line, "thread_id")),)

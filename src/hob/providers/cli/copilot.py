@@ -52,7 +52,6 @@ class CopilotCli:
     facts = FACTS
 
     def arguments(self, ask: CliRequest) -> tuple[str, ...]:
-        """As `Cli.arguments`."""
         return (
             *("--output-format", "json", "--stream", "on", "--no-color", "--log-level", "none"),
             *("--no-ask-user", "--no-custom-instructions", "--no-auto-update", "--no-remote"),
@@ -66,19 +65,15 @@ class CopilotCli:
         )
 
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
-        """As `Cli.variables`."""
         return {}
 
     def files(self, system: str) -> Mapping[str, str]:
-        """As `Cli.files`."""
         return {_AGENT: f"---\nname: hob\ndescription: Hob\ntools: []\n---\n{system or NO_SYSTEM}"}
 
     def prompt(self, text: str) -> str:
-        """As `Cli.prompt`."""
         return defused(text)
 
     def decoder(self) -> "CopilotDecoder":
-        """As `Cli.decoder`."""
         return CopilotDecoder()
 
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
@@ -107,7 +102,6 @@ class CopilotDecoder:
         self._error: CliFailed | None = None
 
     def feed(self, line: Object) -> Sequence[Event]:
-        """As `Decoder.feed`."""
         data = object_in(line, "data")
         match line.get("type"):
             case "assistant.message_delta":

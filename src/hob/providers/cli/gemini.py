@@ -81,7 +81,6 @@ class GeminiCli:
     facts = FACTS
 
     def arguments(self, ask: CliRequest) -> tuple[str, ...]:
-        """As `Cli.arguments`."""
         session = ("--resume" if ask.resumes else "--session-id", ask.session)
         return (
             *("--output-format", "stream-json", "--skip-trust", "--extensions", "none"),
@@ -92,11 +91,9 @@ class GeminiCli:
         )
 
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
-        """As `Cli.variables`."""
         return {"GEMINI_SYSTEM_MD": str(ask.scratch / "system.md")}
 
     def files(self, system: str) -> Mapping[str, str]:
-        """As `Cli.files`."""
         return {"system.md": f"{system or NO_SYSTEM}\n\n{_AT_SIGNS}", "policy.toml": _POLICY}
 
     def prompt(self, text: str) -> str:
@@ -104,7 +101,6 @@ class GeminiCli:
         return re.sub(r"(?<!\\)@", r"\\@", defused(text))
 
     def decoder(self) -> "GeminiDecoder":
-        """As `Cli.decoder`."""
         return GeminiDecoder()
 
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
@@ -121,7 +117,6 @@ class GeminiDecoder:
         self._said = False
 
     def feed(self, line: Object) -> Sequence[Event]:
-        """As `Decoder.feed`."""
         match line.get("type"):
             case "message":
                 return self._say(text_in(line, "content")) if line.get("role") == "assistant" else ()

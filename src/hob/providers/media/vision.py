@@ -57,7 +57,6 @@ class VisionDescriber:
         self._pictures = pictures
 
     async def describe(self, image: bytes, media_type: str, question: str = "") -> Description:
-        """As `Describer.describe`."""
         kind = image_type(image)
         if not kind:
             raise ModelError(ModelFault.BAD_REQUEST, f"{media_type or 'it'} is no picture that a model can look at")

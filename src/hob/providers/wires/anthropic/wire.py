@@ -22,27 +22,21 @@ class AnthropicMessages:
     name = WIRE
 
     def chat_url(self, base_url: str, model: str) -> str:
-        """As `Wire.chat_url`."""
         return versioned(base_url, "/v1", "/messages") + "/messages"
 
     def models_url(self, base_url: str) -> str:
-        """As `Wire.models_url`."""
         return versioned(base_url, "/v1", "/messages") + f"/models?limit={_MOST_MODELS}"
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """As `Wire.headers`."""
         return {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
-        """As `Wire.encode`."""
         return encode_request(request, model=model, images=images)
 
     def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        """As `Wire.decoder`."""
         return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
-        """As `Wire.read_models`."""
         rows = listing.get("data") if isinstance(listing, dict) else None
         if not isinstance(rows, list):
             return None

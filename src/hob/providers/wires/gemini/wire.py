@@ -21,24 +21,19 @@ class GenerateContent:
     name = WIRE
 
     def chat_url(self, base_url: str, model: str) -> str:
-        """As `Wire.chat_url`."""
         name = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
         return f"{versioned(base_url, '/v1beta')}/{quote(name, safe='/@')}:streamGenerateContent?alt=sse"
 
     def models_url(self, base_url: str) -> str:
-        """As `Wire.models_url`."""
         return f"{versioned(base_url, '/v1beta')}/models?pageSize={_MOST_MODELS}"
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """As `Wire.headers`."""
         return {"x-goog-api-key": key} if key else {}
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
-        """As `Wire.encode`."""
         return encode_request(request, model=model, images=images)
 
     def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        """As `Wire.decoder`."""
         return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:

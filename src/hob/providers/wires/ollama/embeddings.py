@@ -21,7 +21,6 @@ class OllamaEmbedder:
         self._model = model
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """As `Embedder.embed`."""
         return await embed_all(texts, self._embed, self._client.host)
 
     async def _embed(self, texts: list[str]) -> Batch:

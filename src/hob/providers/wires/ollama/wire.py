@@ -23,27 +23,21 @@ class OllamaChat:
         self._context_tokens = context_tokens
 
     def chat_url(self, base_url: str, model: str) -> str:
-        """As `Wire.chat_url`."""
         return f"{server_root(base_url)}/api/chat"
 
     def models_url(self, base_url: str) -> str:
-        """As `Wire.models_url`."""
         return f"{server_root(base_url)}/api/tags"
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """As `Wire.headers`."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
-        """As `Wire.encode`."""
         return encode_request(request, model=model, images=images, context_tokens=self._context_tokens)
 
     def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        """As `Wire.decoder`."""
         return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
-        """As `Wire.read_models`."""
         rows = listing.get("models") if isinstance(listing, dict) else None
         if not isinstance(rows, list):
             return None

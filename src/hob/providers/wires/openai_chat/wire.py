@@ -25,23 +25,18 @@ class ChatCompletions:
         self._dialect = dialect or Dialect()
 
     def chat_url(self, base_url: str, model: str) -> str:
-        """As `Wire.chat_url`."""
         return endpoint(base_url, "/chat/completions")
 
     def models_url(self, base_url: str) -> str:
-        """As `Wire.models_url`."""
         return endpoint(base_url, "/models")
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """As `Wire.headers`."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
-        """As `Wire.encode`."""
         return encode_request(request, model=model, dialect=self._dialect, images=images)
 
     def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        """As `Wire.decoder`."""
         return Decoder(
             host=host,
             salt=salt,
@@ -51,7 +46,6 @@ class ChatCompletions:
         )
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
-        """As `Wire.read_models`."""
         rows = listing.get("data", listing.get("models")) if isinstance(listing, dict) else listing
         if not isinstance(rows, list):
             return None

@@ -27,7 +27,6 @@ class OpenAIEmbedder:
         self._format = "base64" if packed else "float"
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """As `Embedder.embed`."""
         return await embed_all(texts, self._embed, self._client.host)
 
     async def _embed(self, texts: list[str]) -> Batch:

@@ -28,7 +28,6 @@ class OpenAITranscriber:
         self._model = model
 
     async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> Transcript:
-        """As `Transcriber.transcribe`."""
         if not audio:
             raise ModelError(ModelFault.BAD_REQUEST, "an empty recording says nothing")
         ending = recording_ending(audio, media_type)

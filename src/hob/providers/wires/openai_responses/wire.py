@@ -23,25 +23,19 @@ class Responses:
     name = WIRE
 
     def chat_url(self, base_url: str, model: str) -> str:
-        """As `Wire.chat_url`."""
         return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/responses")
 
     def models_url(self, base_url: str) -> str:
-        """As `Wire.models_url`."""
         return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/models")
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """As `Wire.headers`."""
         return _CHAT.headers(key)
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
-        """As `Wire.encode`."""
         return encode_request(request, model=model, images=images)
 
     def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        """As `Wire.decoder`."""
         return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
-        """As `Wire.read_models`."""
         return _CHAT.read_models(listing)
