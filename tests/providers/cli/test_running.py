@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from contextlib import aclosing
 from pathlib import Path
@@ -370,3 +371,51 @@ async def test_codex_without_a_provider_of_the_owners_is_run_as_ever(tmp_path: P
     seen = await run_once(tmp_path, "codex-cli")
     assert not any("model_provider" in argument for argument in seen.arguments)
     assert "-m" not in seen.arguments
+
+
+async def test_a_killed_hob_leaves_no_program_that_answers_on(tmp_path: Path) -> None:
+    """It would spend money, and the Hob that starts next asks again."""
+    (tmp_path / "prompt").write_text("hello")
+    script = "#!/bin/sh\ncat; sleep 98765 & echo $$ $! > pids; mv pids all; wait\n"
+    (tmp_path / "cli").write_text(script)
+    (tmp_path / "cli").chmod(0o755)
+    program = f"""
+import asyncio
+from pathlib import Path
+from hob.providers.cli.process import CliCommand, run
+
+async def main():
+    top = Path({str(tmp_path)!r})
+    command = CliCommand((str(top / "cli"),), {{"PATH": "/usr/bin:/bin"}}, top, top / "prompt", 60, 60)
+    async with run(command) as process:
+        while not (top / "all").exists():
+            await asyncio.sleep(0.01)
+        print("ready", flush=True)
+        await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+    environ = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    hob = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE, env=environ)
+    assert hob.stdout is not None
+    try:
+        assert await hob.stdout.readline() == b"ready\n"
+        pids = [int(pid) for pid in (tmp_path / "all").read_text().split()]
+        assert all(map(is_running, pids))
+    finally:
+        hob.kill()
+        await hob.wait()
+    assert await gone(pids)
+
+
+async def test_folders_of_runs_are_removed_that_ended_with_their_hob(tmp_path: Path) -> None:
+    ended = await asyncio.create_subprocess_exec("true")
+    await ended.wait()
+    cli = FakeCli(tmp_path, "claude-cli", answer("claude-cli", "Hello!"))
+    model = cli.model()
+    folder = next(path for path in [model._folder])
+    names = (f"run-{ended.pid}-x", f"run-{os.getpid()}-x", "run-of-old")
+    for name in names:
+        (folder / name).mkdir(parents=True)
+    await ask(cli.model(), ASKED)
+    assert [name for name in names if (folder / name).exists()] == list(names[1:])

@@ -104,14 +104,17 @@ AS_NOBODY = f"""
 import asyncio, os, sys
 from pathlib import Path
 from hob.core.clock import SystemClock
-from hob.tools.sandbox import Job, Limits, JobRoot, Surroundings, find_backend, run
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.job import Job, JobRoot, Limits
+from hob.tools.sandbox.running_command import run
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
 top = Path(sys.argv[1])
 for name in ("caches", "state", "work", "keys"): (top / name).mkdir()
 (top / "keys/id").write_text("key"); (top / "keys/id").chmod(0o600)
 def seen():
     found = map(os.stat, (top, top / "keys", top / "keys/id"))
     return [(each.st_mode, each.st_uid, each.st_mtime_ns, each.st_ctime_ns) for each in found]
-backend = find_backend("landlock", Surroundings(top / "caches", top / "state"), "").backend
+backend = find_backend("landlock", SandboxEnvironment(top / "caches", top / "state"), "").backend
 def sh(*argv):
     job = Job(argv, top / "work", (JobRoot(top / "work", True),), environ={{"TZ": "UTC"}})
     return asyncio.run(run(backend, job, SystemClock(), limits=Limits())).output.decode()

@@ -134,7 +134,8 @@ async def test_a_killed_hob_leaves_nothing(place: Place, mark: str, tmp_path: Pa
 import asyncio, sys
 from pathlib import Path
 from hob.core.clock import SystemClock
-from hob.tools.sandbox import Limits, start
+from hob.tools.sandbox.job import Limits
+from hob.tools.sandbox.running_command import start
 from tests.tools.sandbox.conftest import make_place
 
 async def main():
@@ -154,6 +155,44 @@ asyncio.run(main())
     try:
         assert await hob.stdout.readline() == b"ready\n"
         assert alive(mark)
+    finally:
+        hob.kill()
+        await hob.wait()
+    assert gone(mark)
+
+
+async def test_a_killed_hob_leaves_no_sandbox_that_is_still_being_made(
+    wrapped: Place, mark: str, tmp_path: Path
+) -> None:
+    """Until bwrap has bound itself to its parent's life nothing else did."""
+    slow = tmp_path / "bwrap"
+    slow.write_text(f"#!/bin/sh\necho making >> {tmp_path}/made\nsleep {mark}\n")
+    slow.chmod(0o755)
+    program = f"""
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from hob.core.clock import SystemClock
+from hob.tools.sandbox.job import Limits
+from hob.tools.sandbox.running_command import start
+from tests.tools.sandbox.conftest import make_place
+
+async def main():
+    place = make_place("bubblewrap", Path({str(tmp_path)!r}))
+    slow = replace(place.backend, program={str(slow)!r})
+    running = await start(slow, place.job("true"), SystemClock(), limits=Limits())
+    while not Path({str(tmp_path)!r}, "made").exists():
+        await asyncio.sleep(0.01)
+    print("ready", flush=True)
+    await running.wait()
+
+asyncio.run(main())
+"""
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    hob = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE, env=environ)
+    assert hob.stdout is not None
+    try:
+        assert await hob.stdout.readline() == b"ready\n"
     finally:
         hob.kill()
         await hob.wait()

@@ -6,6 +6,7 @@ gone, with all its children, when the answer is over or the stream is closed.
 """
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -131,6 +132,8 @@ class CliModel:
                         if heard.over:
                             break
                 await self._close(process, ask, heard)
+                if process.never_ran:
+                    raise OSError(process.complaints)
                 for event in heard.finish(process.returncode, process.complaints):
                     yield event
         except TimeoutError as error:
@@ -163,21 +166,21 @@ class CliModel:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._sweep()
             _write(self._folder / "work", self._cli.facts.workplace)
-            scratch = Path(tempfile.mkdtemp(prefix="run-", dir=self._folder))
+            scratch = Path(tempfile.mkdtemp(prefix=f"run-{os.getpid()}-", dir=self._folder))
             _write(scratch, self._cli.files(request.system))
         except OSError as error:
             raise ModelError(ModelFault.SETTINGS, f"{self._folder} cannot be written: {error}") from error
         return scratch
 
     def _sweep(self) -> None:
-        """Remove, once, what runs have left that ended with the machine."""
+        """Remove, once, what runs have left that ended with their Hob, or with the machine."""
         if self._swept:
             return
         self._swept = True
         long_ago = self._clock.now().timestamp() - 2 * self._settings.total_seconds
         for left in self._folder.glob("run-*"):
             with suppress(OSError):  # another Hob may have been quicker
-                if left.stat().st_mtime < long_ago:
+                if left.stat().st_mtime < long_ago or not _runs(left.name.split("-")[1]):
                     shutil.rmtree(left, ignore_errors=True)
 
     def _variables(self, ask: CliRequest) -> dict[str, str]:
@@ -380,6 +383,17 @@ def _less(usage: Usage, before: Usage) -> Usage:
         max(0, usage.cache_write - before.cache_write),
         max(0, usage.reasoning - before.reasoning),
     )
+
+
+def _runs(process: str) -> bool:
+    """Whether a process of this number runs; so it may, where the name of a folder tells none."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, OverflowError, PermissionError):
+        pass
+    return True
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

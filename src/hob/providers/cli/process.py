@@ -13,6 +13,10 @@ from typing import cast
 MOST_LINE = 8 * 1024 * 1024
 _MOST_WAITING = 512  # lines that nobody has taken yet; then the program has to wait
 _MOST_TAIL = 8 * 1024
+# The shell reads from the end of a pipe of Hob's: with it all that was started ends, also after a `kill -9`.
+_WATCHED = (
+    'exec 3<&0; (read -r _ <&3; kill -9 -$$) </dev/null >/dev/null 2>&1 & exec 3<&-; file=$1; shift; exec "$@" <"$file"'
+)
 _GRACE = 5.0
 _AFTER_EXIT = 1.0  # seconds in which the last lines must have come, though a child may hold the pipe open
 
@@ -50,6 +54,11 @@ class Process:
     def returncode(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
         return self._transport.get_returncode()
+
+    @property
+    def never_ran(self) -> bool:
+        """Whether the shell before it could not start it; then its complaint is the shell's."""
+        return self.returncode in (126, 127) and self.complaints.startswith("sh: ")
 
     @property
     def complaints(self) -> str:
@@ -104,22 +113,40 @@ class Process:
 async def run(command: CliCommand) -> AsyncIterator[Process]:
     """The program, running; it is stopped at the block's end, however that comes. Raises OSError."""
     loop = asyncio.get_running_loop()
-    with command.stdin.open("rb") as stdin:
-        transport, output = await loop.subprocess_exec(
-            _Output,
-            *command.arguments,
-            stdin=stdin,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=command.folder,
-            env=dict(command.environ),
-            start_new_session=True,
-        )
+    alive, life = os.pipe()
+    try:
+        with command.stdin.open("rb"):  # raises where it cannot be read
+            transport, output = await _start(loop, command, alive)
+    except BaseException:
+        os.close(life)
+        raise
+    finally:
+        os.close(alive)
     process = Process(command, output, transport)
     try:
         yield process
     finally:
-        await process.stop()
+        try:
+            await process.stop()
+        finally:
+            os.close(life)
+
+
+async def _start(
+    loop: asyncio.AbstractEventLoop, command: CliCommand, alive: int
+) -> tuple[asyncio.SubprocessTransport, "_Output"]:
+    if not os.access(command.arguments[0], os.X_OK):
+        raise FileNotFoundError(f"{command.arguments[0]} is not a program that you may run")
+    return await loop.subprocess_exec(
+        _Output,
+        *("/bin/sh", "-c", _WATCHED, "sh", str(command.stdin), *command.arguments),
+        stdin=alive,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=command.folder,
+        env=dict(command.environ),
+        start_new_session=True,
+    )
 
 
 class _Output(asyncio.SubprocessProtocol):

@@ -86,7 +86,10 @@ class Bubblewrap:
         after.callback(grip.close)
         fds = Descriptors(before)
         arguments = [*_NAMESPACES, "--json-status-fd", fds.share(told), *self._optional("--disable-userns")]
-        arguments += self._identity(fds)
+        alive, life = os.pipe()
+        before.callback(os.close, alive)
+        after.callback(os.close, life)
+        arguments += ["--sync-fd", fds.share(alive), *self._identity(fds)]
         if way is not None:
             arguments += ["--block-fd", fds.share(way.waits)]
         for name, value in self._environ(job).items():
@@ -99,7 +102,7 @@ class Bubblewrap:
         limits = self.sandbox_environment.limits
         return Launch(
             (
-                *limited(limits, self._group(after)),
+                *limited(limits, alive, self._group(after)),
                 self.program,
                 *unseen,
                 *limited_inside(limits),

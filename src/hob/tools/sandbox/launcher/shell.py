@@ -14,9 +14,14 @@ from hob.tools.sandbox.job import Limits
 _SHELL = "/bin/sh"
 
 
-def limited(limits: Limits, groups: Sequence[str] = ()) -> tuple[str, ...]:
-    """What stands before a program so that it runs within limits, and in these control groups (`cgroup.procs`)."""
-    lines = [f"echo 0 > {quote(group)} || exit 125" for group in groups]
+def limited(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tuple[str, ...]:
+    """What stands before a program so that it runs within limits, and in these control groups (`cgroup.procs`).
+
+    A watcher in its process group ends the whole group with the descriptor `alive`, the end of a pipe of Hob's: also
+    while the sandbox is still being made, when nothing else binds it to Hob's life.
+    """
+    lines = [f"(read -r _ </proc/self/fd/{alive}; kill -9 -$$) </dev/null >/dev/null 2>&1 &"]
+    lines += [f"echo 0 > {quote(group)} || exit 125" for group in groups]
     lines += [
         "ulimit -c 0",
         f"ulimit -d {_capped(resource.RLIMIT_DATA, limits.memory) // 1024}",
