@@ -20,7 +20,7 @@ from hob.store.blobs import blob_path, write_blob
 from hob.store.database.database import NAME, check_note, connect
 from hob.store.database.disk import SIDES, free_bytes, free_name, move_database, stamp, sync_directory, sync_file
 from hob.store.database.faults import translate
-from hob.store.database.migration import APPLICATION_ID, migrations, version_of
+from hob.store.database.migration import APPLICATION_ID, apply_migrations, migrations, version_of
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.erasure.erasure import add_tombstones, apply_tombstones, read_tombstones
 from hob.store.settings import StoreSettings
@@ -171,6 +171,7 @@ def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
     connection = connect(fresh, StoreSettings(), None, writes=True)
     try:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+        apply_migrations(connection)  # what is erased may lie in any table of today
         connection.execute("BEGIN IMMEDIATE")
         add_tombstones(connection, stones)
         apply_tombstones(connection, at)

@@ -60,7 +60,13 @@ def migrate(connection: apsw.Connection, home: Path, now: datetime, keep_backups
         return
     if version > 0:
         back_up_aside(connection, home, f"upgrade-{version}", now, keep_backups)
-    for number, file in enumerate(files[version:], version + 1):
+    apply_migrations(connection)
+
+
+def apply_migrations(connection: apsw.Connection) -> None:
+    """Perform those that the file has not seen, each in a transaction of its own, without a backup of it."""
+    version = version_of(connection)
+    for number, file in enumerate(migrations()[version:], version + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.execute(file.read_text("utf-8"))

@@ -1,0 +1,147 @@
+"""What a release left behind opens, goes on, is restored and erased under every later one.
+
+Each folder beside this file is a release; `record.py` has written it and it is never edited. Nothing here but the
+command line and the API is used, as people do.
+"""
+
+import hashlib
+import json
+import tarfile
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hob.testing.model_server import ModelServer
+from tests.journeys.world import Daemon, World
+
+from .record import PREFIX, call, said
+
+HERE = Path(__file__).parent
+RELEASES = sorted(file.parent.name for file in HERE.glob("*/home.tar.xz"))
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A user's folder as the release left it, and what was noted of it."""
+
+    world: World
+    known: dict[str, Any]
+
+    @property
+    def work(self) -> Path:
+        return self.world.root / "hob" / "work"
+
+
+@pytest.fixture(params=RELEASES)
+async def context(request: pytest.FixtureRequest) -> AsyncIterator[House]:
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir="/tmp") as name:
+        root = Path(name)
+        with tarfile.open(HERE / request.param / "home.tar.xz") as archive:
+            archive.extractall(root, filter="data")
+        known = json.loads((root / "known.json").read_text())
+        move(root, known["root"])
+        async with ModelServer() as model:
+            yield House(World(root, model), known)
+
+
+def move(root: Path, former: str) -> None:
+    """Make the folder what it were, had it been recorded here. The paths have one length, so that no file is torn."""
+    assert len(str(root)) == len(former)
+    for file in root.rglob("*"):
+        if file.is_file() and former.encode() in (data := file.read_bytes()):
+            file.write_bytes(data.replace(former.encode(), str(root).encode()))
+    for tree in list((root / "home" / "tools" / "snapshots" / "trees").iterdir()):
+        path = json.loads(next(tree.glob("*.json")).read_bytes())["tree"]
+        tree.rename(tree.with_name(hashlib.sha256(path.encode()).hexdigest()[:24]))
+
+
+async def told(daemon: Daemon, text: str, session: str) -> str:
+    return str((await said(daemon, text, session))["reply"])
+
+
+async def undone(daemon: Daemon, id: str) -> dict[str, Any]:
+    seen: dict[str, Any] = (await daemon.client.post("/undo", json={"id": id})).raise_for_status().json()
+    return seen
+
+
+async def test_home_of_a_release_opens_whole(context: House) -> None:
+    exported = await context.world.hob("export", "--all")
+    assert "You said: hello" in exported.out, exported.err
+    assert (await context.world.hob("audit", "verify")).status == 0
+    async with context.world.serve() as daemon:
+        status = await daemon.ask("/status")
+        assert (status["store"], status["parked"]) == ("ok", 2)
+        names = {each["session"] for each in (await daemon.ask("/sessions"))["sessions"]}
+        assert names >= {"api:main", "api:files", "api:letters", "api:parked"}
+    rebuilt = await context.world.hob("rebuild")
+    assert rebuilt.status == 0, rebuilt.err
+
+
+async def test_conversation_goes_on_with_its_history_memories_and_note(context: House) -> None:
+    async with context.world.serve() as daemon:
+        await told(daemon, "hello again", "main")
+        asked = context.world.model.requests[-1].body.decode()
+        assert "You said: hello" in asked
+        assert "The shed is painted by Friday." in asked
+        assert "Fitz" in await told(daemon, call("recall", query="cat of the house"), "main")
+        # the group of tools that the session has opened is open
+        assert "group" not in await told(daemon, call("update_working_memory", content="done"), "main")
+
+
+async def test_changes_of_a_release_are_undone(context: House) -> None:
+    async with context.world.serve() as daemon:
+        done = await undone(daemon, context.known["written"])
+        assert (done["restored"], done["kept"]) == ([str(context.work / "kept.md")], [])
+        await undone(daemon, context.known["back"])
+        assert (context.work / "undone.md").read_text() == "undone\n"
+        done = await undone(daemon, context.known["commanded"])
+        assert (done["restored"], done["kept"]) == ([str(context.work / "made.txt")], [])
+    assert not (context.work / "kept.md").exists()
+    assert not (context.work / "made.txt").exists()
+
+
+async def test_approval_that_waited_is_given_and_the_turn_ends(context: House) -> None:
+    async with context.world.serve() as daemon:
+        waiting = (await daemon.ask("/approvals"))["approvals"]
+        assert [each["id"] for each in waiting] == [context.known["approval"]]
+        answer = await daemon.client.post(f"/approvals/{context.known['approval']}", json={"allowed": True})
+        assert answer.status_code == 200, answer.text
+        view = await daemon.get(context.known["parked"], wait=20)
+        assert (view["state"], view["reply"][:14]) == ("done", "The tool said:")
+    assert (context.world.root / "hob" / "AGENTS.md").read_text() == "Be brief.\n"
+
+
+async def test_question_that_waited_is_answered_and_the_turn_ends(context: House) -> None:
+    async with context.world.serve() as daemon:
+        await daemon.post("green", session="asked")
+        view = await daemon.get(context.known["asked"], wait=20)
+        assert (view["state"], view["reply"]) == ("done", "The tool said: green")
+
+
+async def test_backup_of_a_release_is_restored(context: House) -> None:
+    assert "after the backup" in (await context.world.hob("export", "--all")).out
+    restored = await context.world.hob("restore", str(context.world.root / "backup.db"))
+    assert restored.status == 0, restored.err
+    exported = (await context.world.hob("export", "--all")).out
+    assert "You said: hello" in exported
+    assert "after the backup" not in exported
+    async with context.world.serve() as daemon:
+        assert "Fitz" in await told(daemon, call("recall", query="cat of the house"), "main")
+        assert (await daemon.ask("/status"))["parked"] == 2
+
+
+async def test_person_of_a_release_is_erased_with_what_is_remembered_of_them(context: House) -> None:
+    async with context.world.serve(HOB_BACKUPS_DAILY="false") as daemon:
+        assert "walnut" in await told(daemon, call("recall", query="walnut cake"), "other")
+        await daemon.client.request("DELETE", "/sessions/api:other")
+    for who in ("api:token:anna", "anna"):
+        erased = await context.world.hob("erase", who, "--yes")
+        assert erased.status == 0, erased.err
+    async with context.world.serve(HOB_BACKUPS_DAILY="false") as daemon:
+        assert "walnut" not in await told(daemon, call("recall", query="cake"), "others")
+    files = (file for file in context.world.home.rglob("*") if file.is_file() and file.parent.name != "backups")
+    assert [file for file in files if b"5551234" in file.read_bytes()] == []
