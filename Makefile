@@ -39,6 +39,7 @@ check: .venv/dev
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/python -m tests.architecture.statements
 
 format: .venv/dev
 	.venv/bin/ruff check --fix .
