@@ -59,7 +59,9 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from hob.core.clock import SystemClock
-from hob.store import StoreSettings, line_files, open_store
+from hob.store import line_files
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 
 async def main():
     line_files._move_aside = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
