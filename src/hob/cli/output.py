@@ -4,10 +4,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
 from hob.config.environment import process_environment
+from hob.core.errors import InvalidRequest
 
 COLOURS = {
     "red": "31",
@@ -141,6 +142,26 @@ class LiveOutput:
     def _put(self, text: str) -> None:
         self._open = not text.endswith("\n")
         print(paint(text, "dim", sys.stderr), end="", file=sys.stderr, flush=True)
+
+
+def confirm(
+    question: str, otherwise: str = "Nothing was changed.", *, about: Callable[[], object] = lambda: None
+) -> bool:
+    """Whether the person at the terminal agrees; `about` shows what it is about, `otherwise` is said where not.
+
+    Raises InvalidRequest without a terminal.
+    """
+    if not sys.stdin.isatty():
+        raise InvalidRequest("no terminal to confirm in; use --yes")
+    about()
+    try:
+        answer = input(f"{question} [y/N] ")
+    except EOFError:
+        answer = "\n"
+    if answer.strip().lower() in ("y", "yes"):
+        return True
+    print(f"\n{otherwise}" if answer == "\n" else otherwise)
+    return False
 
 
 def print_json(value: Mapping[str, Any]) -> None:

@@ -27,21 +27,17 @@ class Conversations(Protocol):
 
     async def all(self, *, archived: bool) -> Mapping[str, Any]:
         """Every session, the latest first; the archived ones instead if asked."""
-        ...
 
     async def one(self, name: str) -> Mapping[str, Any]:
         """One session and the last that was said."""
-        ...
 
     async def change(
         self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
     ) -> Mapping[str, Any]:
         """Change what is given. Raises InvalidRequest."""
-        ...
 
     async def delete(self, name: str) -> Mapping[str, Any]:
         """Erase all that was said in it. Raises InvalidRequest while it works on something."""
-        ...
 
 
 class Models(Protocol):
@@ -49,25 +45,21 @@ class Models(Protocol):
 
     def names(self) -> Sequence[str]:
         """The configured ones by their references and the owner's names for them, the usual one first."""
-        ...
 
     def check(self, name: str, *, bare: bool = False) -> None:
         """Raises NotFound for a name that leads to no model that can be asked.
 
         The default server takes every name without a provider for one of its models: that is enough where `bare`.
         """
-        ...
 
     def embedding(self, name: str = "") -> str:
         """The reference of the model that turns texts into vectors.
 
         Raises ModelError where there is none, NotFound if it is another than the name means.
         """
-        ...
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:
         """The vectors, within the limits of spending for this sender. Raises ModelError."""
-        ...
 
 
 class Operations(Protocol):
@@ -76,70 +68,54 @@ class Operations(Protocol):
     @property
     def conversations(self) -> Conversations:
         """Sessions, for their owner."""
-        ...
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         """End the turn that runs in a session; False if there was none."""
-        ...
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         """Bring back what failed or was set aside. Raises NotFound."""
-        ...
 
     async def cancel(self, id: str, reason: str) -> bool:
         """End what works on a message, or take it out of its queue; False if nothing was left to end."""
-        ...
 
     async def retry_all(self, reason: str) -> Mapping[str, Any]:
         """Bring back every turn that failed for this reason, which is a code of an error."""
-        ...
 
     async def status(self) -> Mapping[str, Any]:
         """How Hob is."""
-        ...
 
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         """What was spent in the last days, told apart by day, model, session, sender or task; and each limit.
 
         Raises InvalidRequest.
         """
-        ...
 
     async def probe_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
         """Ask a model for a word and for a call, within the limits of spending; as it would be with a draft."""
-        ...
 
     async def prompt(self, session: str) -> Mapping[str, Any]:
         """What the next request of a session would hold, in bytes and tokens by section."""
-        ...
 
     async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
-        ...
 
     async def metrics(self) -> Sequence[Metric]:
         """Figures for machines that watch."""
-        ...
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
         """Forget a person, by id or address, or show what that would be. Raises NotFound, InvalidRequest."""
-        ...
 
     def reload(self) -> Mapping[str, Any]:
         """Read settings and secrets anew; what waits for the next start."""
-        ...
 
     async def backup(self, file: Path) -> Mapping[str, Any]:
         """Write a consistent copy of the database."""
-        ...
 
     def accepting(self) -> bool:
         """Whether messages are taken; no more once Hob is shutting down."""
-        ...
 
     def hand_over(self) -> None:
         """End after the work in hand, since a daemon wants the home. Raises NotAllowed in the daemon itself."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,30 +12,24 @@ class PendingApprovals(Protocol):
 
     async def open(self) -> Sequence[Approval]:
         """The questions that stand, oldest first. Raises StoreErrors."""
-        ...
 
     async def find(self, id: str) -> Approval:
         """One question, answered or not. Raises NotFound."""
-        ...
 
     async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
         """Answer, and let the turn go on; the question, and a line. The same answer again changes nothing.
 
         Raises NotFound, NotAllowed, InvalidRequest.
         """
-        ...
 
     def scopes(self, approval: Approval) -> Sequence[str]:
         """How far a leave may reach here."""
-        ...
 
     async def grants(self) -> Sequence[Grant]:
         """The leaves that hold for more than once, oldest first. Raises StoreErrors."""
-        ...
 
     async def revoke(self, id: str) -> None:
         """Take one of those back. Raises NotFound."""
-        ...
 
 
 async def approvals_view(store: Store, pending_approvals: PendingApprovals) -> Mapping[str, Any]:

@@ -14,31 +14,24 @@ class Registry(Protocol):
     @property
     def people(self) -> Iterable[Person]:
         """Everybody, the owner first."""
-        ...
 
     def pending(self) -> Sequence[PairingRequest]:
         """Who asks to be let in, oldest first."""
-        ...
 
     async def link(self, address: str, person: str, name: str = "") -> Person:
         """This address is that person's from now on. Raises InvalidRequest."""
-        ...
 
     async def unlink(self, address: str) -> SenderAddress:
         """It is nobody's any more. Raises NotFound, InvalidRequest."""
-        ...
 
     async def forget(self, person: str) -> None:
         """Nobody is that person any more. Raises NotFound, InvalidRequest."""
-        ...
 
     async def approve(self, code: str, person: str = "", name: str = "") -> Person:
         """Let in whoever was told this code. Raises NotFound, InvalidRequest."""
-        ...
 
     async def deny(self, code: str) -> PairingRequest:
         """Whoever was told this code gets no further one. Raises NotFound."""
-        ...
 
 
 def people_view(registry: Registry, tokens: Iterable[Token]) -> Mapping[str, Any]:

@@ -31,43 +31,33 @@ class ServiceManager(Protocol):
 
     def obstacle(self) -> str:
         """Why it cannot be used from here, with what to do; nothing where it can."""
-        ...
 
     def text(self, plan: ServicePlan) -> str:
         """What the service's file says."""
-        ...
 
     def install(self, plan: ServicePlan) -> Sequence[Step]:
         """Write the file and start the service, now and with the machine. Again it changes nothing."""
-        ...
 
     def uninstall(self) -> Sequence[Step]:
         """Stop it and remove its file."""
-        ...
 
     def restart(self) -> Sequence[Step]:
         """Stop it gently and start it, or only start it."""
-        ...
 
     def logs(self, lines: int, *, follow: bool) -> Sequence[str]:
         """The program that shows what it wrote."""
-        ...
 
     def state(self) -> ServiceState:
         """How it is now."""
-        ...
 
     def home(self) -> str:
         """Which home the installed service is for; nothing where there is none of ours."""
-        ...
 
     def program(self) -> str:
         """Which program the installed service starts."""
-        ...
 
     def is_current(self, plan: ServicePlan) -> bool:
         """Whether the installed file is what would be written now, the folders of programs apart."""
-        ...
 
 
 def read_text(path: Path) -> str:

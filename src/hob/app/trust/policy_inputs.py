@@ -38,7 +38,6 @@ class Confining(Protocol):
 
     async def sandbox(self) -> Sandbox:
         """As the guard sees it. Raises NotConfigured."""
-        ...
 
 
 class TurnPolicyInputs:

@@ -18,23 +18,18 @@ class Acts(Protocol):
     @property
     def asking(self) -> bool:
         """Whether a question stands at the prompt."""
-        ...
 
     def submit(self) -> None:
         """Take what was written."""
-        ...
 
     def interrupt(self) -> None:
         """Ctrl-C."""
-        ...
 
     def leave(self) -> None:
         """Ctrl-D at an empty prompt."""
-        ...
 
     def leave_open(self) -> None:
         """Go on without an answer."""
-        ...
 
 
 def bindings_of(acts: Acts, draft: InputDraft) -> KeyBindingsBase:

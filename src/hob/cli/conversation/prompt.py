@@ -4,7 +4,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.output import paint, print_json
 
 
-def prompt(*, session: str = "main", json: bool = False) -> int:
+def prompt(*, session: str = "main", json: bool = False) -> None:
     """What the next request to the model holds, by section.
 
     Parameters
@@ -17,7 +17,7 @@ def prompt(*, session: str = "main", json: bool = False) -> int:
     seen = reach("GET", "/prompt", {"session": session})
     if json:
         print_json(seen)
-        return 0
+        return
     most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
     print(f"{'section':22} {'bytes':>8} {'tokens':>8}  cached")
     for section in seen["sections"]:
@@ -25,4 +25,3 @@ def prompt(*, session: str = "main", json: bool = False) -> int:
         cached = paint("yes", "green") if section["cached"] else "   "
         print(f"{section['name']:22} {section['bytes']:8} {section['tokens']:8}  {cached}     {paint(bar, 'blue')}")
     print(f"{'all':22} {seen['bytes']:8} {seen['tokens']:8}  of {seen['limit']} tokens")
-    return 0

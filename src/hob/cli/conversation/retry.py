@@ -12,7 +12,7 @@ NO_MODEL = "no_model"
 """The code of what failed because no model could be asked (`hob.core.errors.ModelFault`)."""
 
 
-def retry(id: str = "", /) -> int:
+def retry(id: str = "", /) -> None:
     """Bring back what failed or was set aside; without an ID all that came while no model could be asked.
 
     Parameters
@@ -29,7 +29,6 @@ def retry(id: str = "", /) -> int:
         print(f"{each['id']} is brought back{_where(each) if alone else ''}")
     if not retried:
         print("Nothing waits for a model; `hob tasks --all` shows what failed for another reason.")
-    return 0
 
 
 def _where(retried: Mapping[str, Any]) -> str:

@@ -1,14 +1,12 @@
 """`hob sessions`: conversations, and what their owner does with them."""
 
-import sys
 import time
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.output import age, line, paint, print_json, tame, when, width_of_screen
-from hob.core.errors import InvalidRequest
+from hob.cli.output import age, confirm, line, paint, print_json, tame, when, width_of_screen
 
 app = App(name="sessions", help="Conversations: list, show, name, pause and delete them.")
 
@@ -22,13 +20,13 @@ Json = Annotated[bool, Parameter(help="As JSON.")]
 @app.command(name="list")
 def list_(
     *, archived: Annotated[bool, Parameter(help="Those that were put away instead.")] = False, json: Json = False
-) -> int:
+) -> None:
     """Every conversation, the latest first."""
 
     seen = reach("GET", "/sessions", {"archived": "1"} if archived else {})
     if json:
         print_json(seen)
-        return 0
+        return
     now, columns = time.time(), width_of_screen()
     width = max((len(each["session"]) for each in seen["sessions"]), default=0)
     for each in seen["sessions"]:
@@ -39,17 +37,16 @@ def list_(
         print(f"{name}  {old}  {each['entries']:>5}  {line(each['title'], room)}{paused}".rstrip())
     if not seen["sessions"]:
         print("None was put away." if archived else "There is no conversation yet; `hob` begins one.")
-    return 0
 
 
 @app.command
-def show(session: Session = "main", *, json: Json = False) -> int:
+def show(session: Session = "main", *, json: Json = False) -> None:
     """What stands in one: its rules, its spending, and the last that was said."""
 
     seen = reach("GET", "/sessions/show", {"session": session})
     if json:
         print_json(seen)
-        return 0
+        return
     print(f"{paint(tame(seen['session']), 'bold')}  {line(seen['title'], 100)}")
     state = [name for name in ("paused", "archived") if seen[name]]
     print(
@@ -60,48 +57,38 @@ def show(session: Session = "main", *, json: Json = False) -> int:
     print(f"${seen['cost_usd']:.4f} in {seen['calls']} calls, last used {when(seen['updated'])}")
     for entry in seen["last"]:
         print(f"  {paint(entry['role'].ljust(9), 'cyan')} {line(entry['text'], min(100, width_of_screen() - 12))}")
-    return 0
 
 
 @app.command
-def rename(session: Session, title: Annotated[str, Parameter(help="What it is called from now on.")]) -> int:
+def rename(session: Session, title: Annotated[str, Parameter(help="What it is called from now on.")]) -> None:
     """Give a conversation a title."""
     changed = _change(session, title=title)
     print(f"{tame(changed['session'])} is called {tame(changed['title'])}")
-    return 0
 
 
 @app.command
-def pause(session: Session) -> int:
+def pause(session: Session) -> None:
     """What comes in waits, and nothing new is begun in it."""
     print(f"{tame(_change(session, paused=True)['session'])} is paused; `hob sessions resume` lets it go on")
-    return 0
 
 
 @app.command
-def resume(session: Session) -> int:
+def resume(session: Session) -> None:
     """Let it go on with what has waited."""
     print(f"{tame(_change(session, paused=False)['session'])} goes on")
-    return 0
 
 
 @app.command
-def archive(session: Session, *, back: Annotated[bool, Parameter(help="Bring it back instead.")] = False) -> int:
+def archive(session: Session, *, back: Annotated[bool, Parameter(help="Bring it back instead.")] = False) -> None:
     """Put a conversation away: it is kept and not listed."""
     print(f"{tame(_change(session, archived=not back)['session'])} is {'back' if back else 'put away'}")
-    return 0
 
 
 @app.command
 def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
     """Erase all that was said in a conversation, for ever; what it cost stays known."""
-    if not yes:
-        if not sys.stdin.isatty():
-            raise InvalidRequest("nobody is there to be asked; --yes deletes without asking")
-        show(session)
-        if input("Erase all of this for ever? [y/N] ").strip().lower() not in ("y", "yes"):
-            print("Nothing was erased.")
-            return 1
+    if not yes and not confirm("Erase all of this for ever?", "Nothing was erased.", about=lambda: show(session)):
+        return 1
 
     done = reach("POST", "/sessions/delete", {"session": session})
     if json:

@@ -28,7 +28,7 @@ def logs(
     grep: str = "",
     limit: int = 200,
     json: bool = False,
-) -> int:
+) -> None:
     """What Hob did, from its log.
 
     Parameters
@@ -57,7 +57,7 @@ def logs(
             f"There is no log yet: {current} is written while Hob runs: by `hob serve`, a chat or `hob ask`.",
             file=sys.stderr,
         )
-        return 0
+        return
     tail = _Tail(current)
     chosen = [line for line in _read([*_full(folder), *tail.lines()]) if wanted(line)]
     for line in chosen[-limit:] if limit > 0 else chosen:
@@ -68,7 +68,6 @@ def logs(
         for line in _read(tail.lines()):
             if wanted(line):
                 show(line)
-    return 0
 
 
 class _Tail:

@@ -25,7 +25,7 @@ TAKE_OVER_SECONDS = 45.0
 ROLE = "serve"
 
 
-def serve() -> int:
+def serve() -> None:
     """Run the daemon until SIGTERM or Ctrl-C; a second one stops at once.
 
     A one-shot `hob ask` or chat that owns the home finishes its work in hand and hands over.
@@ -47,7 +47,6 @@ def serve() -> int:
     with own(home, ROLE), log_file(home, config[LogSettings]):
         asyncio.run(run_daemon(home, config, on_ready=ready))
         log.info("hob has ended", extra=OWN)
-    return 0
 
 
 def take_over(home: Path) -> None:

@@ -120,7 +120,9 @@ def _perform(steps: Sequence[Step], service_manager: ServiceManager, environ: Ma
 
 
 @app.command
-def uninstall(*, dry_run: Annotated[bool, Parameter(help="Only show what would be done.", negative="")] = False) -> int:
+def uninstall(
+    *, dry_run: Annotated[bool, Parameter(help="Only show what would be done.", negative="")] = False
+) -> None:
     """Stop the service and remove it; the home, with everything in it, stays."""
     environ = process_environment()
     home = find_home(environ)
@@ -128,7 +130,7 @@ def uninstall(*, dry_run: Annotated[bool, Parameter(help="Only show what would b
     steps = service_manager.uninstall()
     if not steps:
         print(f"There is no service: {service_manager.file} is not there.")
-        return 0
+        return
     if service_manager.home() and Path(service_manager.home()) != home:
         raise ServiceFailed(
             f"this service is for the home {service_manager.home()}; "
@@ -137,13 +139,12 @@ def uninstall(*, dry_run: Annotated[bool, Parameter(help="Only show what would b
     if dry_run:
         for step in steps:
             print(f"would {show(step)}")
-        return 0
+        return
     if obstacle := service_manager.obstacle():
         raise ServiceFailed(obstacle)
     _perform(steps, service_manager, environ)
     if (file := home / ENVIRONMENT_FILE).exists():
         print(f"kept    {file}: its variables; remove it if you do not need them")
-    return 0
 
 
 @app.command

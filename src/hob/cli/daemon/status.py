@@ -14,7 +14,7 @@ LATE = 300.0
 DAY = 86_400.0
 
 
-def status(*, json: bool = False) -> int:
+def status(*, json: bool = False) -> None:
     """How Hob is: running, waiting, owed, kept.
 
     `hob usage` tells what was spent.
@@ -30,7 +30,7 @@ def status(*, json: bool = False) -> int:
     if json:
         own = {} if holder else {"pid": None, "since": None}  # else this command would tell of itself
         print_json({**seen, **own, "holder": holder or None})
-        return 0
+        return
     owner = paint("running", "green") if holder else paint("not running; start it with `hob serve`", "yellow")
     print(f"Hob {seen['version']} in {home}: {owner}")
     if holder:
@@ -60,7 +60,6 @@ def status(*, json: bool = False) -> int:
     for guest in seen.get("connected", ()):  # only who runs for a while has guests
         print(f"live      {guest['who']} {guest['address']} for {age(time.time() - guest['since'])}")
     _show_backups(seen["backups"])
-    return 0
 
 
 def _show_store(seen: Mapping[str, Any]) -> None:

@@ -19,14 +19,14 @@ STOP_SECONDS = 120.0
 _DAEMON = "hob serve,"
 
 
-def stop() -> int:
+def stop() -> None:
     """Stop the daemon. Running turns may end first; what waits is kept for the next start."""
     home = find_home(process_environment())
     holder = holder_of(home)
     if not holder.startswith(_DAEMON):
         told = f"; {holder} ends by itself" if holder else ""
         print(f"No daemon runs in {home}{told}.")
-        return 0
+        return
     try:
         os.kill(_pid_of(home), signal.SIGTERM)
     except ProcessLookupError:
@@ -39,7 +39,6 @@ def stop() -> int:
             raise HobError(f"{holder} still works on something and ends after it; a second `hob stop` ends it at once")
         time.sleep(0.05)
     print("Hob has stopped.")
-    return 0
 
 
 def _pid_of(home: Path) -> int:

@@ -4,7 +4,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.output import line, print_json, state, when
 
 
-def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # noqa: A002 - the option's name
+def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name
     """What is being done and what was.
 
     Parameters
@@ -21,10 +21,9 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> int:  # 
     seen = reach("GET", "/tasks", query)
     if json:
         print_json(seen)
-        return 0
+        return
     if not seen["tasks"]:
         print("No open tasks; `hob tasks --all` shows ended ones." if not all else "No tasks yet.")
     for task in seen["tasks"]:
         reason = f"  [{task['reason']}]" if task["reason"] else ""
         print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 9)}  {line(task['title'], 60)}{reason}")
-    return 0

@@ -9,7 +9,7 @@ from hob.cli.output import line, paint, print_json, when
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
 
 
-def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> int:
+def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
     """What happened, by trace.
 
     Parameters
@@ -29,13 +29,12 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     seen = reach("GET", "/timeline", query)
     if json:
         print_json(seen)
-        return 0
+        return
     events = seen["events"]
     if not events:
         print(f"No events{f' in trace {trace}' if trace else ' yet'}.")
     for event, depth in _tree(events) if trace else ((event, 0) for event in events):
         print(_row(event, depth, with_trace=not trace))
-    return 0
 
 
 def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:

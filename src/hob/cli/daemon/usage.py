@@ -20,7 +20,7 @@ def usage(
     days: int = 30,
     by: Literal["day", "model", "session", "sender", "task"] = "day",
     json: bool = False,
-) -> int:
+) -> None:
     """What was spent, on what, and what is left.
 
     Parameters
@@ -36,7 +36,7 @@ def usage(
     seen = reach("GET", "/usage", query)
     if json:
         print_json(seen)
-        return 0
+        return
     total = seen["total"]
     print(f"Spent in {'one day' if days == 1 else f'{days} days'}: {paint(_usd(total['cost_usd']), 'bold')}")
     if total["unknown_calls"]:
@@ -48,7 +48,6 @@ def usage(
     if seen["limits"]:
         print()
         _show_limits(seen["limits"])
-    return 0
 
 
 def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from hob.cli.output import paint
 from hob.config.environment import find_home, process_environment
 
 
-def backup(file: Path) -> int:
+def backup(file: Path) -> None:
     """Write a consistent copy of the database, the blobs and what Hob remembers to one file, while Hob goes on.
 
     Parameters
@@ -21,10 +21,9 @@ def backup(file: Path) -> int:
     seen = reach("POST", "/backup", {"file": str(target)})
     print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
     print(paint("Not in it: settings, secrets/, the workspace and what undoing needs (tools/); copy them.", "dim"))
-    return 0
 
 
-def restore(file: Path) -> int:
+def restore(file: Path) -> None:
     """Put a backup in place; it is checked first, and what was there is kept beside it.
 
     Parameters
@@ -41,4 +40,3 @@ def restore(file: Path) -> int:
     print(f"{file} is in place" + (f"; the former database is kept as {kept}" if kept else ""))
     if remembered:
         print(f"What Hob remembered before is kept in {remembered}")
-    return 0

@@ -1,12 +1,10 @@
 """`hob erase`: forget a person."""
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.output import line, paint, print_json
-from hob.core.errors import InvalidRequest
+from hob.cli.output import confirm, line, paint, print_json
 
 
 def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
@@ -28,12 +26,8 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
         return 0
     if not json:
         _show(seen)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise InvalidRequest("nobody is there to be asked; --yes erases without asking")
-        if input("Erase all of this for ever? [y/N] ").strip().lower() not in ("y", "yes"):
-            print("Nothing was erased.")
-            return 1
+    if not yes and not confirm("Erase all of this for ever?", "Nothing was erased."):
+        return 1
     done = reach("POST", "/people/erase", fields, timeout=600)
     if json:
         print_json(done)

@@ -61,19 +61,15 @@ class Asks(Protocol):
 
     def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
         """The value of the chosen option; options are values with what people read."""
-        ...
 
     def read(self, question: str, default: str = "") -> str:
         """One line, the default for an empty one."""
-        ...
 
     def read_secret(self, question: str) -> str:
         """One line that is not shown while it is typed."""
-        ...
 
     def tell(self, text: str, colour: str = "") -> None:
         """A line for the person."""
-        ...
 
 
 def confirm(asks: Asks, question: str, *, default: bool) -> bool:

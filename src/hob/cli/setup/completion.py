@@ -5,7 +5,7 @@ from typing import Literal
 from hob.cli.table import build
 
 
-def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     """Print what SHELL needs to complete commands and options; it is made anew with each version.
 
     Parameters
@@ -14,4 +14,3 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
         Which shell: bash, zsh or fish.
     """
     print(build().generate_completion(shell=shell))
-    return 0

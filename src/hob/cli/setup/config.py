@@ -252,10 +252,9 @@ def check() -> int:
 
 
 @app.command
-def path() -> int:
+def path() -> None:
     """Print where the file is, or would be."""
     print(find_home(process_environment()) / "config.toml")
-    return 0
 
 
 def _read_line() -> str:

@@ -17,9 +17,9 @@ from hob.app.imports.contents import Assistant
 from hob.app.imports.plan import ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.run import carry_out, look_closer, make_plan
 from hob.app.imports.setting_mapping import ELSEWHERE
-from hob.cli.output import line, paint, print_json
+from hob.cli.output import confirm, line, paint, print_json
 from hob.config.environment import find_home, process_environment
-from hob.core.errors import InvalidRequest, NotFound
+from hob.core.errors import NotFound
 from hob.workspace.bootstrap import NAMES
 
 _SHOWN = 12
@@ -93,7 +93,7 @@ def import_(
         if not json:
             _show_plan(plan)
         if not only_look:
-            if not yes and not _agreed(plan):
+            if not yes and plan.open and not confirm("Take this over?"):
                 return 1
             plan = carry_out(plan, home, progress.show)
             progress.end()
@@ -125,22 +125,6 @@ def _usual_place(chosen: Assistant) -> Path:
             return place
     names = ", ".join(map(str, places))
     raise NotFound(f"there is no {chosen.title} in {names}; `hob import {chosen.id} PATH` reads a folder elsewhere")
-
-
-def _agreed(plan: ImportPlan) -> bool:
-    if not plan.open:
-        return True
-    if not sys.stdin.isatty():
-        raise InvalidRequest("nobody is there to be asked; --yes takes it without asking, --dry-run only shows it")
-    try:
-        answer = input("Take this over? [y/N] ")
-    except EOFError:
-        answer = ""
-        print()
-    if answer.strip().lower() in ("y", "yes"):
-        return True
-    print("Nothing was changed.")
-    return False
 
 
 def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from hob.app.home import make_home, socket_of
 from hob.app.maintenance.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
 from hob.app.settings_sections import SECTIONS, read_config
 from hob.app.trust.audit import tell_action
-from hob.cli.output import line, paint, print_json, when
+from hob.cli.output import confirm, line, paint, print_json, when
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config
@@ -28,7 +28,7 @@ _OWN_TOKEN = "gateway.auth_token"  # noqa: S105 - a setting's name
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
     """Where each secret is and whether it can be read; never what it is."""
     config = read_config()
     kept, unused = list(kept_secrets(config)), unused_files(config)
@@ -43,7 +43,7 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
             for each in kept
         ]
         print_json({"secrets": rows, "unused": unused})
-        return 0
+        return
     for each in kept:
         where = each.reference or paint("stands openly in the settings; `hob secrets set` moves it", "yellow")
         state = paint(each.problem, "red") if each.problem else ""
@@ -53,7 +53,6 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
         print(paint(f"secrets/{line(name, 60)} is named by no setting", "dim"))
     if not kept and not unused:
         print("The settings name no secret; `hob secrets set KEY` keeps one.")
-    return 0
 
 
 @app.command(name="set")
@@ -110,11 +109,8 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
     reference = _reference(read_config(), key)
     file = Path(reference.removeprefix("file:"))
     ours = reference.startswith("file:") and file.parent == home / "secrets"
-    if not yes:
-        if not sys.stdin.isatty():
-            raise InvalidRequest("nobody is there to be asked; --yes does it without asking")
-        if input(f"Remove {key}{f' and {file}' if ours else ''}? [y/N] ").strip().lower() not in ("y", "yes"):
-            return 1
+    if not yes and not confirm(f"Remove {key}{f' and {file}' if ours else ''}?"):
+        return 1
     environ = process_environment()
     if not unset_value(home / "config.toml", key, sections=SECTIONS, environ=environ):
         raise InvalidRequest(

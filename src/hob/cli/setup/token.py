@@ -36,51 +36,48 @@ def new(
         Parameter(help="Whose words come in with it; all but the owner's can only chat."),
     ] = SenderClass.OWNER,
     expires: Lasts = "",
-) -> int:
+) -> None:
     """Make a token and print it, this once: only its hash is kept. A running daemon knows it at once."""
     lasts = _seconds(expires) if expires else None
     secret = _file().add(name, frozenset(scope or [TokenScope.CHAT]), class_, lasts)
     print(secret)
-    return 0
 
 
 @app.command(name="list")
-def list_(*, json: Json = False) -> int:
+def list_(*, json: Json = False) -> None:
     """Every token that was made, with what it is good for; the owner's own is not among them."""
     now = time.time()
     views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
     if json:
         print_json({"tokens": views})
-        return 0
+        return
     for view in views:
         scopes = ", ".join(view["scopes"])
         until = _until(view["expires"], view["holds"])
         print(f"{paint(line(view['name'], 32), 'bold')}  {view['class']}  {scopes}  {until}")
     if not views:
         print("No token was made; `hob token show` prints your own, `hob token new NAME` makes one for a program.")
-    return 0
 
 
 @app.command
 def show(
     name: Annotated[str, Parameter(help="A token that was made; without it your own.")] = "", *, json: Json = False
-) -> int:
+) -> None:
     """Print your own token, which `Authorization: Bearer` takes; or what is known of another, which is never itself."""
     if not name or name == OWNER:
         config = read_config()
         make_home(config.home)
         token = ensure_token(config.home, config[GatewaySettings].auth_token)
         print_json({"token": token}) if json else print(token)
-        return 0
+        return
     view = _find(name).view(time.time())
     if json:
         print_json(view)
-        return 0
+        return
     print(f"{paint(line(view['name'], 32), 'bold')}: {view['class']}, good for {', '.join(view['scopes'])}")
     print(f"made {when(view['created'])}, {_until(view['expires'], view['holds'])}")
     if view["older"]:
         print("its older form still holds")
-    return 0
 
 
 @app.command
@@ -89,27 +86,25 @@ def rotate(
     *,
     overlap: Annotated[str, Parameter(help="How long the old one still holds, e.g. 1h, or 0.")] = "24h",
     expires: Annotated[str, Parameter(help="After how long the new one holds no more; as before if not given.")] = "",
-) -> int:
+) -> None:
     """Make a new secret for a token and print it. The old one holds a while, so that nothing stops meanwhile."""
     seconds, lasts = _seconds(overlap), _seconds(expires) if expires else None
     if name != OWNER:
         print(_file().rotate(name, seconds, lasts))
-        return 0
+        return
     config = read_config()
     if config[GatewaySettings].auth_token is not None:
         raise InvalidRequest("your token is the setting gateway.auth_token: change it there")
     if lasts is not None:
         raise InvalidRequest("your own token stays good until it is rotated again")
     print(_file().rotate_owners(seconds))
-    return 0
 
 
 @app.command
-def revoke(name: Name) -> int:
+def revoke(name: Name) -> None:
     """Take a token back, at once; its older forms too."""
     _file().revoke(name)
     print(f"{name} is good for nothing any more")
-    return 0
 
 
 def _file() -> TokenFile:

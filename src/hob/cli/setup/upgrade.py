@@ -21,7 +21,7 @@ def upgrade(
     *,
     all: Annotated[bool, Parameter(help="Show every change.", negative="")] = False,  # noqa: A002 - the option's name
     json: Annotated[bool, Parameter(help="Print JSON.", negative="")] = False,
-) -> int:
+) -> None:
     """How this Hob is upgraded, and what changed since the one that ran here before. Does nothing and asks nobody."""
     environ = process_environment()
     diagnostics = DiagnosticContext(find_home(environ), environ)
@@ -38,7 +38,7 @@ def upgrade(
             {"version": __version__, "before": before, "kind": installation.kind, "steps": steps}
             | {"back": installation.back, "changes": changes}
         )
-        return 0
+        return
     print(f"Hob {__version__} is {installation.kind}. There is no update check: you decide when. To upgrade:\n")
     for number, step in enumerate(steps, 1):
         print(f"  {number}. {paint(step, 'bold')}")
@@ -51,7 +51,6 @@ def upgrade(
     )
     print(f"\nThe way back: {installation.back}{back}.")
     _show_changes(changes, before, everything=all)
-    return 0
 
 
 def _ran_before(diagnostics: DiagnosticContext) -> str:

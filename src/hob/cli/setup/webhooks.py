@@ -27,12 +27,12 @@ Json = Annotated[bool, Parameter(help="As JSON.")]
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Json = False) -> int:
+def list_(*, json: Json = False) -> None:
     """Every webhook that comes in: where it is called, how it is signed, as whom it counts."""
     views = [_view(name, each) for name, each in read_config()[Webhooks].items()]
     if json:
         print_json({"webhooks": views})
-        return 0
+        return
     for view in views:
         where = paint(f"POST /hooks/{view['name']}", "bold")
         print(f"{where}  signed: {view['scheme']}, counts as: {view['sender']}, answer: {view['answer']}")
@@ -40,7 +40,6 @@ def list_(*, json: Json = False) -> int:
             print(paint(f"  takes nothing: {line(view['problem'], 200)}", "red"))
     if not views:
         print("No webhook comes in; a table [webhooks.NAME] in config.toml makes one.")
-    return 0
 
 
 @app.command(name="test")
@@ -49,7 +48,7 @@ def try_(
     *,
     body: Annotated[Path | None, Parameter(help="A file with the JSON that is sent; without it a sample.")] = None,
     json: Json = False,
-) -> int:
+) -> None:
     """Send a signed sample to the running Hob, as the webhook's sender would; Hob sees to it as to any other."""
     config = read_config()
     settings = config[Webhooks].get(name)
@@ -71,7 +70,6 @@ def try_(
         print_json(answer.body)
     else:
         print(f"{answer.body['state']}: {answer.body['id']}; `hob tasks --all` shows what became of it")
-    return 0
 
 
 def _read(file: Path) -> bytes:

@@ -11,7 +11,7 @@ from hob.workspace.settings import WorkspaceSettings
 _NOT = ("not accepted: given to the model as untrusted text", "yellow")
 
 
-def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> int:  # noqa: A002 - the option's name
+def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:  # noqa: A002 - the option's name
     """Let identity files be obeyed as they stand now; without a name, show which are.
 
     Parameters
@@ -38,9 +38,8 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> int: 
     states = {each.name: each.label.trusted for each in files.load()}
     if json:
         print_json({"folder": str(folder), "files": [{"name": n, "accepted": yes} for n, yes in states.items()]})
-        return 0
+        return
     for name, yes in states.items():
         print(f"{name:14} {paint(*(('accepted', 'green') if yes else _NOT))}")
     if not states:
         print(f"There are no identity files in {folder}.")
-    return 0

@@ -20,29 +20,28 @@ Json = Annotated[bool, Parameter(help="As JSON.")]
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Json = False) -> int:
+def list_(*, json: Json = False) -> None:
     """The questions that stand, oldest first."""
 
     seen = reach("GET", "/approvals")
     if json:
         print_json(seen)
-        return 0
+        return
     for each in seen["approvals"]:
         about = line(f"{each['tool']}: {subject_of(each['shown'])}", 100)
         print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {about}")
         print(paint(f"  {line(each['shown'], 110)}", "dim"))
     print("`hob approvals show ID` shows all of one." if seen["approvals"] else "Nothing waits for your leave.")
-    return 0
 
 
 @app.command
-def show(id: Id, *, json: Json = False) -> int:
+def show(id: Id, *, json: Json = False) -> None:
     """All that one question is about, and what became of it."""
 
     seen = reach("GET", f"/approvals/{quote(id, safe='')}")
     if json:
         print_json(seen)
-        return 0
+        return
     show_painted(seen["shown"], sys.stdout)
     told = f", {seen['note']}" if seen["note"] else ""
     if seen["state"] == "open":
@@ -50,7 +49,6 @@ def show(id: Id, *, json: Json = False) -> int:
     elif seen["answered"]:
         told = f" by {seen['by']}, {when(seen['answered'])}{told}"
     print(f"{seen['id']} in {tame(seen['session'])}: {seen['state']}{tame(told)}")
-    return 0
 
 
 @app.command
@@ -75,27 +73,25 @@ def deny(id: Id, *, json: Annotated[bool, Parameter(help="Print the turn's whole
 
 
 @app.command
-def grants(*, json: Json = False) -> int:
+def grants(*, json: Json = False) -> None:
     """The leaves that hold for more than once."""
 
     seen = reach("GET", "/grants")
     if json:
         print_json(seen)
-        return 0
+        return
     for each in seen["grants"]:
         where = f"in {tame(each['session'])}" if each["session"] else "everywhere"
         print(f"{paint(each['id'], 'bold')}  {when(each['given'])}  {line(each['tool'], 30)} {where}")
     print("`hob approvals show ID` shows what was allowed." if seen["grants"] else "No leave holds for more than once.")
-    return 0
 
 
 @app.command
-def revoke(id: Id) -> int:
+def revoke(id: Id) -> None:
     """Take back a leave that holds for more than once."""
 
     reach("DELETE", f"/grants/{quote(id, safe='')}")
     print(f"{id} does not hold any more")
-    return 0
 
 
 def _answer(id: str, *, allowed: bool, scope: str, json: bool) -> int:

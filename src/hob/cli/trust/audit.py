@@ -53,7 +53,7 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
 
 
 @app.command
-def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> int:
+def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> None:
     """The newest entries, the newest last.
 
     Parameters
@@ -68,12 +68,11 @@ def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> int
     rows = show_audit(find_home(process_environment()), max(1, limit), kind or "")
     if json:
         print_json({"entries": [_view(row) for row in rows]})
-        return 0
+        return
     if not rows:
         print("No entries yet.")
     for row in rows:
         _show(row)
-    return 0
 
 
 def _view(row: AuditRow) -> dict[str, str | int | float | None]:

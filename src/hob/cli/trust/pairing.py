@@ -14,19 +14,18 @@ Code = Annotated[str, Parameter(help="The code that they were told.")]
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
     """Who was told a code and waits."""
 
     seen = reach("GET", "/pairing")
     if json:
         print_json(seen)
-        return 0
+        return
     for request in seen["requests"]:
         who = f"{line(request['address'], 60)}  {line(request['name'], 40)}".rstrip()
         print(f"{paint(request['code'], 'bold')}  until {when(request['expires'])}  {who}")
     if not seen["requests"]:
         print("Nobody waits.")
-    return 0
 
 
 @app.command
@@ -35,19 +34,17 @@ def approve(
     *,
     person: Annotated[str, Parameter(help="Whom they are: somebody known, or a new short name.")] = "",
     name: Annotated[str, Parameter(help="What they are called, if not as they call themselves.")] = "",
-) -> int:
+) -> None:
     """Let somebody in. Ask them for the code yourself: their name is only what they say."""
 
     fields = {"code": code, "person": person, "name": name}
     let_in = reach("POST", "/pairing/approve", fields)
     print(f"{tame(let_in['id'])} ({let_in['class']}) may write now: {tame(', '.join(let_in['addresses']))}")
-    return 0
 
 
 @app.command
-def deny(code: Code) -> int:
+def deny(code: Code) -> None:
     """Turn somebody away; they get no further code. `hob people link` lets them in all the same."""
 
     denied = reach("POST", "/pairing/deny", {"code": code})
     print(f"{tame(denied['address'])} gets no further code")
-    return 0

@@ -15,13 +15,13 @@ Id = Annotated[str, Parameter(help="Their short name; `owner` is you.")]
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
+def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
     """Everybody whom you have linked, and those who hold a token of the API."""
 
     seen = reach("GET", "/people")
     if json:
         print_json(seen)
-        return 0
+        return
     width = max(len(line(id, 40)) for id in ("person", *(person["id"] for person in seen["people"])))
     print(paint(f"{'person'.ljust(width)}  {'class':<8}  name, and the addresses below", "dim"))
     for person in seen["people"]:
@@ -31,32 +31,28 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
             print(f"  {line(address, 100)}")
     if not any(person["addresses"] for person in seen["people"]):
         print("No address is linked; `hob people link channel:id owner` makes one yours.")
-    return 0
 
 
 @app.command
-def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="What they are called.")] = "") -> int:
+def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="What they are called.")] = "") -> None:
     """Whoever writes from this address is that person. You answer for it: `owner` may do everything."""
 
     fields = {"address": address, "person": person, "name": name}
     linked = reach("POST", "/people/link", fields)
     print(f"{tame(linked['id'])} ({linked['class']}): {tame(', '.join(linked['addresses']))}")
-    return 0
 
 
 @app.command
-def unlink(address: Address) -> int:
+def unlink(address: Address) -> None:
     """Whoever writes from this address is unknown again."""
 
     done = reach("POST", "/people/unlink", {"address": address})
     print(f"{tame(done['address'])} is nobody's any more")
-    return 0
 
 
 @app.command
-def forget(person: Id) -> int:
+def forget(person: Id) -> None:
     """Remove a person with all addresses. What they said stays in the conversations."""
 
     done = reach("POST", "/people/forget", {"person": person})
     print(f"{tame(done['id'])} is forgotten")
-    return 0

@@ -74,10 +74,10 @@ def explain_(
     unattended: Annotated[bool, Parameter(negative="", help="Where nobody can be asked.")] = False,
     words: Annotated[str, Parameter(help="What the owner has written.")] = "",
     json: Annotated[bool, Parameter(negative="", help="As JSON.")] = False,
-) -> int:
+) -> None:
     """What would be said of a call, and by which rule. Nothing is done."""
     supposed = Supposed(as_, tainted, mode, autonomy, group, unattended, words)
-    return explain_call(asyncio.run(_guarding(read_config())), tool, arguments, supposed, as_json=json)
+    explain_call(asyncio.run(_guarding(read_config())), tool, arguments, supposed, as_json=json)
 
 
 async def _guarding(config: Config) -> Guarding:
@@ -100,7 +100,7 @@ async def _guarding(config: Config) -> Guarding:
             return Guarding(policy, reader, tuple(tool_runtime.named().values()), sandbox)
 
 
-def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> int:
+def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> None:
     """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
     spec = next((each for each in guarding.specs if each.name == tool), None)
     arguments = arguments_from(tool, text, guarding.reader.readings)
@@ -108,12 +108,11 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
     decided, analysis = explain(guarding.policy, guarding.reader, context, tool, arguments, spec)
     if as_json:
         print_json(_view(decided, analysis))
-        return 0
+        return
     first, *rest = _lines(decided, analysis, tool, known=spec is not None)
     print(paint(visible(first), _COLOURS[type(decided.verdict)]))
     for line in rest:
         print(visible(line))
-    return 0
 
 
 def _context(guarding: Guarding, supposed: Supposed) -> Context:

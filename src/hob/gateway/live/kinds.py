@@ -15,7 +15,6 @@ class SendReply(Protocol):
 
     async def __call__(self, type_: str, /, **fields: Any) -> None:
         """Returns when the message is on its way; a client that is slow to read makes it wait. Raises Ended."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,19 +37,15 @@ class StreamWriter(Protocol):
 
     def begin(self) -> Iterable[bytes]:
         """Before the first piece."""
-        ...
 
     def piece(self, text: str) -> Iterable[bytes]:
         """A piece of the answer."""
-        ...
 
     def end(self, outcome: ChatOutcome) -> Iterable[bytes]:
         """After the last piece."""
-        ...
 
     def fail(self, problem: OpenAIProblem) -> Iterable[bytes]:
         """Instead of the rest of the answer."""
-        ...
 
 
 def event(data: Any, name: str = "") -> bytes:

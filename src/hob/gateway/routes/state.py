@@ -15,6 +15,7 @@ from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.prometheus import MEDIA_TYPE, exposition
 from hob.gateway.http.reply import json_response
+from hob.gateway.routes.sessions import ASession
 from hob.gateway.routes.views import export_lines, tasks_view, timeline_view, unread_view
 
 
@@ -41,13 +42,6 @@ class TimelineQuery:
     trace: str | None = field("this trace, whole: its id, or the beginning of one", None)
     session: str | None = field("the latest of this session", None)
     limit: int = field("at most so many", 25, at_least=1, at_most=1000)
-
-
-@dataclass(frozen=True, slots=True)
-class OfSession:
-    """One session."""
-
-    session: str = field("the session's name or key", "main")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +133,7 @@ async def timeline(call: EndpointCall[TimelineQuery]) -> Response:
     return json_response(view)
 
 
-async def prompt(call: EndpointCall[OfSession]) -> Response:
+async def prompt(call: EndpointCall[ASession]) -> Response:
     """What a session's next request would hold, by section."""
     return json_response(await call.api.operations.prompt(call.asked.session))
 

@@ -73,7 +73,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/unread", state.unread, READ, state.Unread),
     Endpoint("GET", "/tasks", state.tasks, READ, state.TasksQuery),
     Endpoint("GET", "/timeline", state.timeline, READ, state.TimelineQuery),
-    Endpoint("GET", "/prompt", state.prompt, READ, state.OfSession),
+    Endpoint("GET", "/prompt", state.prompt, READ, sessions.ASession),
     Endpoint("GET", "/export", state.export, READ, state.ExportQuery, errors=("not_found",), media=(LINES,)),
     Endpoint(
         "POST",
