@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from hob.app.contribution import Contribution
 from hob.app.fold import open_subsystems
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystem import Contribution, Open, Subsystem
+from hob.app.subsystem import Open, Subsystem
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured
 from hob.core.lazy import Lazy

@@ -10,9 +10,9 @@ from typing import cast
 
 import pytest
 
+from hob.app.contribution import Effects, Follower, Start
 from hob.app.followers import TRIES, FollowerJob
 from hob.app.running import Running
-from hob.app.subsystem import Effects, Follower, Start
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.settings import StoreSettings
@@ -134,7 +134,7 @@ from pathlib import Path
 import pytest
 
 from hob.app.followers import FollowerJob
-from hob.app.subsystem import Effects, Follower, Start
+from hob.app.contribution import Effects, Follower, Start
 from hob.core.clock import SystemClock
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import Any, cast
 
+from hob.app.contribution import Job
 from hob.app.jobs import MOST_SECONDS, JobSupervisor
 from hob.app.running import Running
-from hob.app.subsystem import Job
 from hob.core.errors import StoreDamaged, StoreFull
 from hob.testing.clock import ManualClock, settle
 

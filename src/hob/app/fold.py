@@ -5,8 +5,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
+from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
-from hob.app.subsystem import Contribution, Subsystem
+from hob.app.subsystem import Subsystem
 from hob.core.errors import NotConfigured
 
 T = TypeVar("T")

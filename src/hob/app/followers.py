@@ -4,8 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from hob.app.contribution import Follower, Job, Start
 from hob.app.running import Running
-from hob.app.subsystem import Follower, Job, Start
 from hob.bus.waiting import backoff
 from hob.core.clock import Clock
 from hob.core.errors import StoreError

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from hob.app.contribution import Job
 from hob.app.running import Running
-from hob.app.subsystem import Job
-from hob.bus.waiting import backoff
+from hob.bus.waiting import backoff, one_failure_as_itself
 from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreFull
 
@@ -52,15 +52,13 @@ class JobSupervisor:
 
     @asynccontextmanager
     async def keeping(self, jobs: Iterable[Job], running: Running) -> AsyncIterator[None]:
-        """Run these jobs while the block is open. What the block raises leaves it as itself."""
-        try:
+        """Run these jobs while the block is open."""
+        with one_failure_as_itself():
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._keep(job, running)) for job in jobs]
                 yield
                 for task in tasks:
                     task.cancel()
-        except BaseExceptionGroup as failed:  # no job raises: it is the block's own
-            raise failed.exceptions[0] from None
 
     async def _keep(self, job: Job, running: Running) -> None:
         kept = self._kept.setdefault(job.name, _Kept())

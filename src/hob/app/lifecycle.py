@@ -4,11 +4,11 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from hob.app.contribution import Job
 from hob.app.extras import Extras
 from hob.app.fold import Features
 from hob.app.kernel import Kernel
 from hob.app.running import Running
-from hob.app.subsystem import Job
 from hob.app.turn_services import TurnServices
 from hob.bus.bus import Bus, run_bus
 from hob.core.tracing import OWN

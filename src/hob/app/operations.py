@@ -1,7 +1,7 @@
 """What commands and the API can set in motion and look up: one object that sees bus, agent and store."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -46,7 +46,7 @@ class DaemonOperations:
         conversations: OwnerSessions,
         forgetting: PersonErasure,
         reloading: SettingsReload,
-        views: Callable[[], Mapping[str, Any]],
+        views: Callable[[], Awaitable[Mapping[str, Any]]],
         address: str,
         on_hand_over: Callable[[], None] | None,
     ) -> None:
@@ -96,7 +96,7 @@ class DaemonOperations:
             "oldest_owed_seconds": outbox.oldest_age,
             "oldest_waiting_seconds": self._age(inbox.oldest),
             "writer_queue": health.queue,
-            **self._views(),
+            **await self._views(),
             "settings": self._reloading.view(),
             "model": self._models.choice.line(),
             "resting": [

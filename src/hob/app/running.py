@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hob.app.operations import DaemonOperations
 from hob.bus.session_queues import SessionQueues
 from hob.core.ports.accept import Accept
+from hob.gateway.api import Operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,5 +12,5 @@ class Running:
     """Hob, letting messages in and running turns."""
 
     accept: Accept
-    operations: DaemonOperations
+    operations: Operations
     sessions: SessionQueues

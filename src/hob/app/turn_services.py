@@ -1,8 +1,8 @@
 """The turn services: what turns are made with, over the kernel and the features. They begin nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
 from typing import Any
@@ -11,7 +11,8 @@ from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.commands.inspection import Inspector
 from hob.agent.commands.permission_modes import PermissionLevel, PermissionModes
-from hob.agent.commands.slash_commands import SlashCommands
+from hob.agent.commands.slash_commands import CommandCall, Perform, SlashCommands
+from hob.agent.commands.table import ANSWERS, BY_NAME, SlashCommand
 from hob.agent.compaction.compaction import Compactor
 from hob.agent.prompt import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
@@ -34,15 +35,16 @@ from hob.app.models.probe import ModelProbe
 from hob.app.models.usage_report import UsageReport
 from hob.app.operations import DaemonOperations
 from hob.app.settings_sections import read_config
+from hob.app.subsystem import FeatureCommand
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.admission import AdmissionController
 from hob.app.trust.auth_failures import AuthFailureLog
 from hob.app.trust.lazy_guard import LazyGuard, load_guard
 from hob.bus.accept import Acceptor
 from hob.config.loading import Config
-from hob.core.errors import ModelError
+from hob.core.errors import ModelError, NotConfigured
 from hob.core.ports.accept import Accept
-from hob.core.ports.guard import Admission, Judge
+from hob.core.ports.guard import Admission
 from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
@@ -63,6 +65,8 @@ from hob.providers.routing.routing import ModelRouter
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
+from hob.tools.registry.default_set import Picked
+from hob.tools.registry.groups import Group, Groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +116,16 @@ async def make_turn_services(
     config, tool_runtime = kernel.config, features.port(LazyToolRuntime)
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
-    toolset = extras.wrap_tools(extras.toolset or tool_runtime)
-    guard = _make_guard(kernel, tool_runtime, toolset)
+    registry = _make_registry(features, tool_runtime)
+    toolset = extras.wrap_tools(extras.toolset or registry)
+    guard = _make_guard(kernel, tool_runtime, registry, toolset)
     thinking = await _open_thinking(stack, kernel, tool_runtime, extras)
     background_tasks = await stack.enter_async_context(open_background_tasks())
-    driver = Driver(_parts(kernel, thinking, toolset, extras.judge or guard, guard, background_tasks, extras))
+    driver = Driver(_parts(kernel, features, thinking, toolset, guard, background_tasks, extras))
     reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, thinking.routes.become)
-    views = partial(_views, features, followers, supervisor)
-    operations = _make_desk(kernel, tool_runtime, views, thinking, toolset, reloading, address, on_hand_over)
-    commands = _make_commands(kernel, operations, thinking)
+    views = partial(_views, kernel, features, followers, supervisor)
+    operations = _make_operations(kernel, features, views, thinking, toolset, reloading, address, on_hand_over)
+    commands = _make_commands(kernel, features, operations, thinking)
     door = AdmissionController(
         config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language
     )
@@ -169,12 +174,32 @@ def _make_accept(kernel: Kernel, commands: SlashCommands, admission: Admission, 
     )
 
 
-def _views(features: Features, followers: Sequence[FollowerJob], supervisor: JobSupervisor) -> Mapping[str, Any]:
-    own = {"followers": [each.view() for each in followers], "jobs": supervisor.view()}
+async def _views(
+    kernel: Kernel, features: Features, followers: Sequence[FollowerJob], supervisor: JobSupervisor
+) -> Mapping[str, Any]:
+    kept = {each.follower: each.events for each in await kernel.store.followers.quarantined()}
+    views = [each.view() for each in followers]
+    own = {
+        "followers": [{**view, "quarantined": kept.get(view["name"], 0)} for view in views],
+        "jobs": supervisor.view(),
+    }
     return reduce(or_, [each.status() for each in features if each.status is not None], own)
 
 
-def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, toolset: Toolset) -> LazyGuard:
+def _make_registry(features: Features, tool_runtime: LazyToolRuntime) -> Groups:
+    """Hob's own tools, and a group for each that features declare. Raises NotConfigured where names clash."""
+    groups = {
+        group.name: Group(group.line, Picked(contribution.toolsets, group.tools))
+        for subsystem, contribution in features.opened.values()
+        for group in subsystem.tools
+    }
+    try:
+        return tool_runtime.groups.extended(groups) if groups else tool_runtime.groups
+    except ValueError as error:
+        raise NotConfigured(f"the tools of features clash: {error}") from error
+
+
+def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, registry: Groups, toolset: Toolset) -> LazyGuard:
     known = kernel.known
     return LazyGuard(
         kernel.store,
@@ -184,7 +209,7 @@ def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, toolset: Toolset)
             kernel.session_queues,
             tool_runtime.made,
             kernel.clock,
-            specs=lambda: {**tool_runtime.named(), **{spec.name: spec for spec in toolset.specs()}},
+            specs=lambda: {**registry.named(), **{spec.name: spec for spec in toolset.specs()}},
             language=kernel.language,
             secrets=lambda text: ("a known secret",) if known(text) != text else (),
             identity=kernel.files.load,
@@ -228,28 +253,29 @@ async def _open_thinking(
 
 def _parts(
     kernel: Kernel,
+    features: Features,
     thinking: _Thinking,
     toolset: Toolset,
-    judge: Judge,
-    approvals: LazyGuard,
+    guard: LazyGuard,
     background_tasks: Afterwards,
     extras: Extras,
 ) -> TurnDependencies:
     store, settings = kernel.store, kernel.config[AgentSettings]
+    hooks = (*extras.hooks, *(hook for each in features for hook in each.hooks))
     return TurnDependencies(
         model=thinking.model,
         journal=extras.wrap_journal(store.journal),
         transcript=store.transcript,
         sessions=store.sessions,
         toolset=toolset,
-        judge=judge,
-        approvals=approvals,
+        judge=extras.judge or guard,
+        approvals=guard,
         prompts=thinking.prompts,
         notices=kernel.hub,
         budget=thinking.budget,
         blobs=store.blobs,
         clock=kernel.clock,
-        hooks=Hooks(extras.hooks, kernel.clock, settings.hook_seconds),
+        hooks=Hooks(hooks, kernel.clock, settings.hook_seconds),
         # the terminal and the API take a reply of any length in one piece
         limit_of=lambda address: kernel.channels.limit_of(address) or 10_000_000,
         background_tasks=background_tasks,
@@ -262,10 +288,10 @@ def _parts(
     )
 
 
-def _make_desk(
+def _make_operations(
     kernel: Kernel,
-    tool_runtime: LazyToolRuntime,
-    views: Callable[[], Mapping[str, Any]],
+    features: Features,
+    views: Callable[[], Awaitable[Mapping[str, Any]]],
     thinking: _Thinking,
     toolset: Toolset,
     reloading: SettingsReload,
@@ -273,7 +299,8 @@ def _make_desk(
     on_hand_over: Callable[[], None] | None,
 ) -> DaemonOperations:
     config, store, clock = kernel.config, kernel.store, kernel.clock
-    erasure = store.erasure.with_keepers((tool_runtime,))
+    tool_runtime = features.port(LazyToolRuntime)
+    erasure = store.erasure.with_keepers([each.erase for each in features if each.erase is not None])
     return DaemonOperations(
         kernel,
         thinking.compactor,
@@ -295,7 +322,9 @@ def _make_desk(
     )  # fmt: skip
 
 
-def _make_commands(kernel: Kernel, operations: DaemonOperations, thinking: _Thinking) -> SlashCommands:
+def _make_commands(
+    kernel: Kernel, features: Features, operations: DaemonOperations, thinking: _Thinking
+) -> SlashCommands:
     config = kernel.config
     policy, channels = config[PolicySettings], config[ApprovalSettings].channels
     permission_modes = PermissionModes(
@@ -307,8 +336,24 @@ def _make_commands(kernel: Kernel, operations: DaemonOperations, thinking: _Thin
     return SlashCommands(
         operations, sessions, thinking.budget, kernel.clock, config[AgentSettings], thinking.default_model,
         thinking.model,
-        permission_modes, home,
+        permission_modes, home, _commands_of(kernel, features),
     )  # fmt: skip
+
+
+def _commands_of(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Perform]:
+    """What answers the commands of features. Raises NotConfigured for one that is there already."""
+    found: dict[str, tuple[SlashCommand, Perform]] = {}
+    for subsystem, _ in features.opened.values():
+        here = replace(kernel, ports={port: features.ports[port] for port in subsystem.needs})
+        for command in subsystem.slash_commands:
+            if command.row.name in (*BY_NAME, *ANSWERS, *found):
+                raise NotConfigured(f"{subsystem.name} brings /{command.row.name}, which is there already")
+            found[command.row.name] = (command.row, partial(_perform, command, here))
+    return dict(found.values())
+
+
+async def _perform(command: FeatureCommand, kernel: Kernel, call: CommandCall) -> str:
+    return await command.run()(kernel, call)
 
 
 def _usual_model(choice: Choice) -> str:

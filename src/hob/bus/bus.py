@@ -1,14 +1,15 @@
 """The bus as one block: what is opened here is closed here, and no task of it outlives it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from hob.bus.accept import Acceptor
 from hob.bus.delivery import OutboxDelivery
 from hob.bus.notices import Hub
 from hob.bus.session_queues import SessionQueues
+from hob.bus.waiting import one_failure_as_itself
 from hob.bus.workers import QueueWorkers
 from hob.core.clock import Clock
 from hob.core.messages import Address
@@ -59,7 +60,7 @@ async def run_bus(
     running turns were put back. Raises StoreErrors when the store fails while starting.
     """
     around = session_queues.context
-    with _one_failure_as_itself():
+    with one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
             store, settings, clock = around.store, around.settings, around.clock
             delivery = OutboxDelivery(store, channels, settings=settings, clock=clock, group=group, said=said)
@@ -75,14 +76,3 @@ async def run_bus(
                     yield bus
                 finally:
                     await bus.drain(0.0)
-
-
-@contextmanager
-def _one_failure_as_itself() -> Iterator[None]:
-    """A group of one failure is raised as that failure: the owner of the block need not know that there are tasks."""
-    try:
-        yield
-    except BaseExceptionGroup as failed:
-        if len(failed.exceptions) == 1:
-            raise failed.exceptions[0] from None
-        raise

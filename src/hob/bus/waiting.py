@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from hob.core.clock import Clock
@@ -45,3 +46,14 @@ def backoff(failures: int, first: float, most: float) -> float:
     """Seconds to wait after so many failures in a row: doubling, at most `most`, spread by a quarter each way."""
     pause: float = min(most, first * 2 ** min(failures - 1, 30))
     return pause * random.uniform(0.75, 1.25)
+
+
+@contextmanager
+def one_failure_as_itself() -> Iterator[None]:
+    """A group of one failure is raised as that failure: who opened the block need not know that there are tasks."""
+    try:
+        yield
+    except BaseExceptionGroup as failed:
+        if len(failed.exceptions) == 1:
+            raise failed.exceptions[0] from None
+        raise

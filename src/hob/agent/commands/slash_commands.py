@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 from hob.agent.budget.budget import Budget, BudgetStanding
 from hob.agent.commands.model_names import chain_of, chosen_name
 from hob.agent.commands.permission_modes import AS_CONFIGURED, USUAL, PermissionLevel, PermissionModes
-from hob.agent.commands.table import ANSWERS, BY_NAME, COMMANDS, Moment, parse, scope_of
+from hob.agent.commands.table import ANSWERS, BY_NAME, Moment, SlashCommand, parse, scope_of
 from hob.agent.commands.turn_undo import UndoResult, told_files, told_preview, told_words
 from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import session_of, thread_session
@@ -93,6 +93,9 @@ class CommandCall:
     language: str
 
 
+Perform = Callable[[CommandCall], Awaitable[str]]
+
+
 class SlashCommands:
     """Implements the core port `Commands`."""
 
@@ -107,8 +110,14 @@ class SlashCommands:
         model: Model,
         permission_modes: PermissionModes = USUAL,
         home: Callable[[Inbound], SessionKey] = session_of,
+        more: Mapping[SlashCommand, Perform] | None = None,
     ) -> None:
-        """`home` is the conversation that a message belongs to while its chat was not switched elsewhere."""
+        """`home` is the conversation that a message belongs to while its chat was not switched elsewhere.
+
+        `more` are commands beside those of the table.
+        """
+        self._more = {row.name: perform for row, perform in (more or {}).items()}
+        self._rows = {**BY_NAME, **{row.name: row for row in more or {}}}
         self._desk = operations
         self._sessions = sessions
         self._budget = budget
@@ -123,7 +132,7 @@ class SlashCommands:
         parsed = parse(text)
         if parsed is None or parsed[0] in ANSWERS:
             return None
-        command = BY_NAME.get(parsed[0])
+        command = self._rows.get(parsed[0])
         return command.moment.value if command else Moment.ARRIVAL.value
 
     async def run(self, inbound: Inbound, session: SessionKey) -> str:
@@ -131,7 +140,7 @@ class SlashCommands:
         if parsed is None:
             raise ValueError("not a command")
         name, rest = parsed
-        command = BY_NAME.get(name)
+        command = self._rows.get(name)
         if command is None:
             return self._unknown(name)
         owner, needed = inbound.sender.cls is SenderClass.OWNER, scope_of(command, rest)
@@ -139,14 +148,14 @@ class SlashCommands:
             return answer(Answer.NEEDS_OWNER, self._language)
         if owner and not inbound.may(needed):
             return answer(Answer.NEEDS_SCOPE, self._language, scope=needed)
-        perform: Callable[[CommandCall], Awaitable[str]] = getattr(self, f"_{name}")
+        perform: Perform = self._more.get(name) or getattr(self, f"_{name}")
         try:
             return await perform(CommandCall(inbound, session, rest, self._language))
         except HobError as error:
             return str(error)
 
     def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name, BY_NAME, 1)
+        near = difflib.get_close_matches(name, self._rows, 1)
         hint = f"`/{near[0]}`? " if near else ""
         return answer(Answer.UNKNOWN, self._language, name=f"/{name}", hint=hint)
 
@@ -158,7 +167,7 @@ class SlashCommands:
                 usage=command.usage.ljust(_USAGE),
                 text=command.german if call.language == "de" else command.english,
             )
-            for command in COMMANDS
+            for command in self._rows.values()
         )
         told = answer(Answer.HELP, call.language, lines="\n".join(lines))
         owner = call.inbound.sender.cls is SenderClass.OWNER  # nobody else is asked for leave

@@ -28,6 +28,9 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
     turns = [({"state": name}, float(status[name])) for name in ("running", "waiting", "parked")]
     replies = [({"state": name}, float(status[name])) for name in ("owed", "undeliverable", "unread")]
     lags = [({"follower": each["name"]}, float(each["lag_seconds"])) for each in status["followers"]]
+    apart = [({"follower": each["name"]}, float(each["quarantined"])) for each in status["followers"]]
+    restarts = [({"job": each["name"]}, float(each["restarts"])) for each in status["jobs"]]
+    failing = [({"job": each["name"]}, float(each["state"] in ("waiting", "stopped"))) for each in status["jobs"]]
     found = [
         Metric("hob_info", "gauge", "Which Hob this is.", (({"version": __version__}, 1.0),)),
         *_of_turns(session_queues),
@@ -44,6 +47,9 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
         ),
         figure("hob_writer_queue", "Writes that wait for the database.", health.queue),
         Metric("hob_follower_lag_seconds", "gauge", "How far behind the timeline its followers are.", lags),
+        Metric("hob_follower_quarantined_events", "gauge", "Events that its followers could not take.", apart),
+        Metric("hob_job_restarts_total", "counter", "How often a job was started again after a defect.", restarts),
+        Metric("hob_job_failing", "gauge", "1 while a job waits to be started again, or has stopped.", failing),
         figure("hob_store_bytes", "Size of the database.", health.size),
         figure("hob_disk_free_bytes", "What may still be written beside it.", health.free),
         figure("hob_store_writable", "1 while the database can be written.", float(health.writable)),

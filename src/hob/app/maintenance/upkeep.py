@@ -10,6 +10,7 @@ from typing import Any
 
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
+from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
 from hob.app.logs.log_file import FOLDER as LOGS
 from hob.app.logs.service_log import NAME as SERVICE_LOG
@@ -17,7 +18,6 @@ from hob.app.logs.service_log import trim_service_log
 from hob.app.maintenance.backups import DailyBackups
 from hob.app.maintenance.retention import RetentionJob
 from hob.app.maintenance.settings import BackupSettings, RetentionSettings
-from hob.app.subsystem import Contribution, Job
 from hob.app.undo_port import UndoneFiles
 from hob.bus.waiting import wait_for_event
 from hob.config.loading import Config

@@ -5,8 +5,8 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 
+from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
-from hob.app.subsystem import Contribution, Job
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.messages import Address

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from hob.app.contribution import Effects
 from hob.app.notifications.owner_notifier import Owed, OwnerNotifier
-from hob.app.subsystem import Effects
 from hob.channels.webhooks.settings import WebhookOutSettings
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind

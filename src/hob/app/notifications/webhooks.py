@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
+from hob.app.contribution import Contribution, Follower, Job
 from hob.app.kernel import Kernel
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.notifications.webhook_dispatcher import KINDS, NAME, WebhookDispatcher
 from hob.app.running import Running
-from hob.app.subsystem import Contribution, Follower, Job
 from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.config.loading import Config
 from hob.core.clock import Clock

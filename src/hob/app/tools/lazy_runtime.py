@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from hob.agent.prompt.read_back import GROUP, LINE, ReadingBack
 from hob.agent.remarks import render
+from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
-from hob.app.subsystem import Contribution
 from hob.app.undo_port import UndoneFiles
+from hob.bus.waiting import one_failure_as_itself
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import BlobId, SessionKey, TurnId
@@ -70,7 +71,7 @@ class LazyToolRuntime:
 
     def named(self) -> Mapping[str, ToolSpec]:
         """Every tool by name, those of closed groups too."""
-        return {**{spec.name: spec for spec in self.specs()}, **self.groups.grouped()}
+        return self.groups.named()
 
     async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
         """The bytes that only undoing these turns needs."""
@@ -142,21 +143,31 @@ async def open_tool_runtime(
     kept = config.home / FOLDER
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
     notes = FileWorkingMemory(kept / NOTES, clock)
-    async with asyncio.TaskGroup() as watching:
+    with one_failure_as_itself():
+        async with asyncio.TaskGroup() as watching:
 
-        def make() -> "ToolRuntime":
-            make_hands: Callable[..., ToolRuntime] = import_module(_PARTS).make_hands
-            told = {} if warn is None else {"warn": warn}
-            return make_hands(
-                config, store, notices, clock, environ, kept=kept, notes=notes, known=known, watching=watching, **told
-            )
+            def make() -> "ToolRuntime":
+                make_hands: Callable[..., ToolRuntime] = import_module(_PARTS).make_hands
+                told = {} if warn is None else {"warn": warn}
+                return make_hands(
+                    config,
+                    store,
+                    notices,
+                    clock,
+                    environ,
+                    kept=kept,
+                    notes=notes,
+                    known=known,
+                    watching=watching,
+                    **told,
+                )
 
-        more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
-        tool_runtime = LazyToolRuntime(kept, notes, more, store.open_groups, make)
-        try:
-            yield tool_runtime
-        finally:
-            await tool_runtime.close()
+            more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
+            tool_runtime = LazyToolRuntime(kept, notes, more, store.open_groups, make)
+            try:
+                yield tool_runtime
+            finally:
+                await tool_runtime.close()
 
 
 @asynccontextmanager
@@ -168,4 +179,4 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     config, store, clock = kernel.config, kernel.store, kernel.clock
     async with open_tool_runtime(config, store, kernel.hub, clock, kernel.environ, kernel.known, warn) as tool_runtime:
-        yield Contribution(provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime})
+        yield Contribution(provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime}, erase=tool_runtime)

@@ -71,7 +71,13 @@ def _show_store(seen: Mapping[str, Any]) -> None:
     print(f"store     {state}, {room}, {queue} writes wait{follows}")
     for follower in seen["followers"]:
         lag = paint(f"{age(follower['lag_seconds'])} behind", _colour(follower["lag_seconds"], 60, LATE))
-        print(f"follower  {follower['name']}: {lag}")
+        apart = follower.get("quarantined", 0)
+        kept = paint(f", {apart} {'event' if apart == 1 else 'events'} quarantined", "red") if apart else ""
+        print(f"follower  {follower['name']}: {lag}{kept}")
+    for job in seen.get("jobs", ()):
+        if job["state"] in ("waiting", "stopped"):
+            how = "stopped" if job["state"] == "stopped" else "is started again by itself"
+            print(paint(f"job       {job['name']} failed and {how}: {line(job['problem'], 200)}", "red"))
 
 
 def _show_held(for_leave: int, for_answer: int, parked: int) -> None:

@@ -91,6 +91,16 @@ class Groups:
         """All groups by name, open or not."""
         return self._groups
 
+    def extended(self, groups: Mapping[str, Group]) -> "Groups":
+        """The same with more groups. Raises ValueError where two tools or two groups share a name."""
+        if both := self._groups.keys() & groups.keys():
+            raise ValueError(f"two groups of tools are called {', '.join(sorted(both))}")
+        return Groups(self._shown, {**self._groups, **groups}, self._opened)
+
+    def named(self) -> Mapping[str, ToolSpec]:
+        """Every tool by name, those of closed groups too."""
+        return {**{spec.name: spec for spec in self.specs()}, **self.grouped()}
+
     def grouped(self) -> Mapping[str, ToolSpec]:
         """The tools of all groups, open or not, by name: what a guard and a driver have to know beside `specs`."""
         return {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}

@@ -54,6 +54,25 @@ def _backup(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         yield warn(f"the last daily backup failed: {problem}", "it is tried again every hour once that is put right")
 
 
+def _jobs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for job in diagnostics.status().get("jobs", ()):
+        if job["state"] == "stopped":
+            yield critical(f"a job has stopped: {job['problem']}", "`hob doctor` names what is damaged", job["name"])
+        elif job["state"] == "waiting":
+            advice = "it is started again by itself; `hob logs` shows what happened"
+            yield warn(f"a job fails: {job['problem']}", advice, job["name"])
+
+
+def _followers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for follower in diagnostics.status().get("followers", ()):
+        if count := follower.get("quarantined", 0):
+            yield warn(
+                f"it could not take {count} of the events on the timeline and went on without them",
+                "`hob logs` shows why; please report it",
+                follower["name"],
+            )
+
+
 def _log(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if (
         diagnostics.owner is not None
@@ -87,6 +106,8 @@ RUNNING: tuple[DoctorCheck, ...] = (
     DoctorCheck("daemon.settings", "Does it go by the settings as they are?", _settings),
     DoctorCheck("daemon.late", "Do replies arrive?", _late),
     DoctorCheck("daemon.backup", "Are daily backups made?", _backup),
+    DoctorCheck("daemon.jobs", "Do all jobs run?", _jobs),
+    DoctorCheck("daemon.followers", "Was every event taken?", _followers),
     DoctorCheck("daemon.log", "Does it write its log?", _log),
     DoctorCheck("daemon.files", "May it open enough files?", _open_files),
     DoctorCheck("daemon.stopped", "Is Hob running?", _not_running),

@@ -1,0 +1,72 @@
+"""What an open feature has: channels, tools, hooks, jobs, followers, and ports for other features."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from hob.app.running import Running
+from hob.config.loading import Config
+from hob.core.hooks import Hook
+from hob.core.ports.channel import Channel
+from hob.core.ports.tools import Toolset
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store.erasure.erasure import ErasureParticipant
+from hob.store.followers import Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work that goes on as long as Hob runs; started anew after a defect. It may end by itself."""
+
+    name: str
+    run: Callable[[Running], Awaitable[None]]
+
+
+class Start(StrEnum):
+    """Where a follower begins that was not there before."""
+
+    NOW = "now"
+    BEGINNING = "beginning"
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a batch of events comes to: rows, written in one transaction with the cursor, and what is done then."""
+
+    write: Effect | None = None
+    then: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """Work on what happens, in the order in which it happened, over restarts. It sleeps while nothing does.
+
+    `work` is given events with their places; after a crash it is given the same again, unless its effects are written.
+    """
+
+    name: str
+    work: Callable[[Sequence[tuple[int, TimelineEvent]]], Awaitable[Effects]]
+    kinds: tuple[EventKind, ...] = ()
+    """None: all."""
+    start: Start = Start.NOW
+    at_once: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """What an open feature has. Every field is optional."""
+
+    provides: Mapping[type, object] = field(default_factory=dict)
+    """Ports for other features, each by its type."""
+    channels: tuple[Channel, ...] = ()
+    toolsets: tuple[Toolset, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    followers: tuple[Follower, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    status: Callable[[], Mapping[str, Any]] | None = None
+    """Part of what `hob status` tells."""
+    erase: ErasureParticipant | None = None
+    """Forgets, outside of the database, what is erased in it; asked again until it succeeds."""
+    on_settings: Callable[[Config], None] | None = None
+    """Told when settings or secrets may be others than before."""

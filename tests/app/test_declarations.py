@@ -1,0 +1,47 @@
+"""The declarations of Hob's own features are read while nothing is open, and cost next to nothing."""
+
+import subprocess
+import sys
+
+from hob.app.subsystems import SUBSYSTEMS
+
+HEAVY = {"asyncio", "apsw", "starlette", "httpx2", "uvicorn", "hob.app.kernel", "hob.store.store", "hob.app.operations"}
+MEASURE = """
+import sys, time, tracemalloc, hob.config.loading
+import hob.app.maintenance.settings, hob.channels.webhooks.settings, hob.gateway.webhooks.settings
+import hob.guard.audit.security.settings, hob.tools.sandbox.settings
+{before}
+began = time.process_time()
+import hob.app.subsystems
+print(time.process_time() - began, {after}, *sys.modules)
+"""
+
+
+# Sections of the configuration are read by every command that reads settings; what is measured comes on top.
+
+
+def measured(before: str = "", after: str = "0") -> list[str]:
+    code = MEASURE.format(before=before, after=after)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_reading_all_declarations_loads_no_library_and_nothing_that_is_opened() -> None:
+    code = "import sys, hob.app.subsystems; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert HEAVY.isdisjoint(done.stdout.split())
+
+
+def test_reading_all_declarations_takes_ten_milliseconds_at_most() -> None:
+    """Of several, since the machine does other things too."""
+    assert min(float(measured()[0]) for _ in range(10)) <= 0.010
+
+
+def test_reading_all_declarations_takes_a_mebibyte_at_most() -> None:
+    _, size, *_ = measured("tracemalloc.start()", "tracemalloc.get_traced_memory()[0]")
+    assert int(size) <= 1 << 20
+
+
+def test_features_have_names_of_their_own() -> None:
+    names = [each.name for each in SUBSYSTEMS]
+    assert len(set(names)) == len(names)

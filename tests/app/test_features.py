@@ -1,0 +1,135 @@
+"""What a feature brings is part of an open Hob; what clashes is refused by name."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hob.agent.commands.slash_commands import CommandCall
+from hob.agent.commands.table import Moment, SlashCommand
+from hob.app.composition import App, open_app
+from hob.app.contribution import Contribution, Job
+from hob.app.extras import Extras
+from hob.app.kernel import Kernel
+from hob.app.running import Running
+from hob.app.settings_sections import SECTIONS
+from hob.app.subsystem import FeatureCommand, Open, Subsystem, ToolGroup
+from hob.app.subsystems import SUBSYSTEMS
+from hob.config.loading import load_config
+from hob.core.errors import NotConfigured
+from hob.core.hooks import Decision, HookEvent, Proceed
+from hob.core.lazy import Lazy
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.outcome import follow
+from hob.testing.model import Line, ScriptedModel, calls
+from hob.testing.toolset import FunctionTools, tool
+
+Answering = Callable[[Kernel, CommandCall], Awaitable[str]]
+
+
+class Watching:
+    """A hook that lets everything pass and remembers it."""
+
+    name = "watching"
+
+    def __init__(self) -> None:
+        self.seen: list[HookEvent] = []
+
+    async def __call__(self, event: HookEvent) -> Decision:
+        self.seen.append(event)
+        return Proceed()
+
+
+def lazy_open(contribution: Contribution) -> Lazy[Open]:
+    @asynccontextmanager
+    async def opening(_: Kernel) -> AsyncIterator[Contribution]:
+        yield contribution
+
+    def load() -> Open:
+        return opening
+
+    return Lazy(load)
+
+
+def answering(name: str) -> FeatureCommand:
+    async def answer(kernel: Kernel, call: CommandCall) -> str:
+        return f"{call.rest}! in {kernel.config.home.name}"
+
+    def load() -> Answering:
+        return answer
+
+    row = SlashCommand(name, Moment.ARRIVAL, f"/{name}", "shout it", "ruf es")
+    return FeatureCommand(row, Lazy(load))
+
+
+async def rain(arguments: Mapping[str, Any]) -> str:
+    return "it rains"
+
+
+def weather(hook: Watching, started: asyncio.Event) -> Subsystem:
+    async def run(running: Running) -> None:
+        assert running.operations.accepting()
+        started.set()
+
+    contribution = Contribution(
+        toolsets=(FunctionTools(tool("weather_now", rain)),),
+        hooks=(hook,),
+        jobs=(Job("barometer", run),),
+        status=lambda: {"weather": "wet"},
+    )
+    return Subsystem(
+        name="weather",
+        tools=(ToolGroup("weather", "what the sky does", ("weather_now",)),),
+        slash_commands=(answering("shout"),),
+        open=lazy_open(contribution),
+    )
+
+
+@asynccontextmanager
+async def hob_with(home: Path, features: Sequence[Subsystem], *script: Line) -> AsyncIterator[App]:
+    environ = {
+        "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
+        "HOB_MODEL_NAME": "m",
+        "HOB_WORKSPACE_PATH": str(home / "w"),
+    }
+    config = load_config(SECTIONS, home=home / "state", environ=environ)
+    extras = Extras(wrap_model=lambda _: ScriptedModel(*script))
+    async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, *features), extras=extras) as app:
+        yield app
+
+
+async def said(app: App, text: str) -> str:
+    events = [event async for event in follow(app.api, owners_inbound({"message": text}, None, app.api.clock), 30)]
+    return str(events[-1].data["reply"])
+
+
+async def test_a_feature_brings_tools_hooks_commands_jobs_and_status(tmp_path: Path) -> None:
+    hook, started = Watching(), asyncio.Event()
+    script = (calls(("load_tools", '{"group": "weather"}')), calls(("weather_now", "{}")), "It rains.")
+    async with hob_with(tmp_path, [weather(hook, started)], *script) as app:
+        assert await said(app, "what does the sky do?") == "It rains."
+        assert await said(app, "/shout hello") == "hello! in state"
+        assert "/shout" in await said(app, "/help")
+        async with asyncio.timeout(10):
+            await started.wait()
+        status = await app.operations.status()
+        assert status["weather"] == "wet"
+        assert "barometer" in [job["name"] for job in status["jobs"]]
+    assert hook.seen
+
+
+async def test_a_group_of_tools_that_is_there_already_is_refused_by_name(tmp_path: Path) -> None:
+    clashing = replace(weather(Watching(), asyncio.Event()), tools=(ToolGroup("files", "more", ("weather_now",)),))
+    with pytest.raises(NotConfigured, match="files"):
+        async with hob_with(tmp_path, [clashing]):
+            pass
+
+
+async def test_a_command_that_is_there_already_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(NotConfigured, match="weather brings /help"):
+        async with hob_with(tmp_path, [Subsystem(name="weather", slash_commands=(answering("help"),))]):
+            pass
