@@ -9,7 +9,7 @@ SEED ?= $(shell date +%s)
 WORKERS ?= auto
 BIN ?= $(HOME)/.local/bin
 
-.PHONY: run link test test-full check format bench docs catalog names clean
+.PHONY: run link quick test test-full check format bench docs catalog names clean
 
 run: .venv/ready
 	@command -v hob >/dev/null || \
@@ -25,6 +25,9 @@ link: .venv/ready
 	@ln -sf "$(CURDIR)/.venv/bin/hob" $(BIN)/hob
 	@case ":$$PATH:" in *":$(BIN):"*) echo "hob is now $(BIN)/hob";; \
 		*) echo "hob is now $(BIN)/hob, which is not on your path yet: export PATH=\"$(BIN):\$$PATH\"";; esac
+
+quick: .venv/dev
+	HOB_TEST_QUICK=1 .venv/bin/pytest -n $(WORKERS) -m "not slow" --ignore tests/journeys
 
 test: check
 	@echo "seed $(SEED)"

@@ -1,12 +1,14 @@
 """Test profiles: quick ones for every change, the figures of the issues with HOB_TEST_FULL=1."""
 
 import os
+import shutil
 import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 FULL = os.environ.get("HOB_TEST_FULL") == "1"
+QUICK = os.environ.get("HOB_TEST_QUICK") == "1"
 
 # nothing of whoever starts the tests: neither their terminal nor that a shell starts programs in the background with
 # Ctrl-C ignored, which all that tests start would inherit
@@ -19,17 +21,19 @@ _slow_ok = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("quick", max_examples=40, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
 # a change is not to blame for an example that nobody has seen yet: those are looked for by hand and in full runs
 settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
+settings.register_profile("brief", settings.get_profile("quick"), max_examples=8)
 settings.register_profile("full", max_examples=1000, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
-settings.load_profile("full" if FULL else "ci" if os.environ.get("CI") else "quick")
+settings.load_profile("full" if FULL else "brief" if QUICK else "ci" if os.environ.get("CI") else "quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if FULL:
-        return
-    skip = pytest.mark.skip(reason="runs in make test-full")
+    wanting = {} if FULL else {"full": "runs in make test-full"}
+    if shutil.which("bwrap") is None:
+        wanting["bubblewrap"] = "bubblewrap is not installed"
     for item in items:
-        if item.get_closest_marker("full"):
-            item.add_marker(skip)
+        for name, reason in wanting.items():
+            if item.get_closest_marker(name):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

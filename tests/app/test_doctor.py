@@ -426,6 +426,7 @@ def test_another_hob_in_the_path_is_told(home: Path) -> None:
     assert one(home, "versions.second").where == str(other)
 
 
+@pytest.mark.bubblewrap
 def test_a_sandbox_that_cannot_be_had_is_told_with_what_would_help(home: Path) -> None:
     told = one(home, "sandbox.backend", HOB_SANDBOX_BACKEND="docker", PATH="/nowhere")
     assert "docker is not installed" in told.advice
@@ -470,7 +471,7 @@ def confined(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+@pytest.mark.bubblewrap
 def test_a_home_that_is_read_only_is_looked_at_all_the_same(home: Path) -> None:
     old(home / "backups" / "x.part")
     done = confined(home, "--ro-bind", str(home), str(home))
@@ -480,7 +481,7 @@ def test_a_home_that_is_read_only_is_looked_at_all_the_same(home: Path) -> None:
     assert "database" not in done.stdout
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+@pytest.mark.bubblewrap
 def test_a_disk_with_little_room_is_critical(home: Path) -> None:
     done = confined(home, "--size", "30000000", "--tmpfs", str(home))
     assert done.returncode == 1

@@ -78,6 +78,7 @@ async def test_a_group_is_opened_without_making_the_tools(tool_runtime: LazyTool
     assert "made" not in vars(tool_runtime)
 
 
+@pytest.mark.bubblewrap
 async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspace(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
@@ -94,6 +95,7 @@ async def test_where_nothing_protects_what_hob_obeys_a_command_counts_as_one_tha
         assert (await BackendHere(tool_runtime.made, config).sandbox()).exposed is exposed
 
 
+@pytest.mark.bubblewrap
 async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_versioned(tmp_path: Path) -> None:
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
         here = BackendHere(tool_runtime.made, config)
@@ -112,6 +114,7 @@ async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_v
         assert (await BackendHere(tool_runtime.made, config).sandbox()).versioned
 
 
+@pytest.mark.bubblewrap
 async def test_which_hosts_a_command_was_refused_stands_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:
     code = """
 import socket

@@ -15,6 +15,8 @@ import pytest
 
 from hob.testing.model_server import Fault, ModelServer, Reply
 
+pytestmark = pytest.mark.slow
+
 
 def answer(asked: Mapping[str, Any]) -> Reply:
     """`mute` calls no tool, `broken` fails when it is shown one."""

@@ -11,6 +11,8 @@ from hob.testing.model import calls
 from hob.tools.undo.snapshots.entries import What
 from tests.app.visiting import ANNA, ME, Visited, until, visited
 
+pytestmark = pytest.mark.bubblewrap
+
 PLANTS = "import os; os.makedirs('sub/.vscode'); open('sub/.vscode/tasks.json', 'w').write('echo owned')"
 HOOKS = "import os; os.makedirs('sub/.git/hooks'); open('sub/.git/hooks/post-commit', 'w').write('echo owned')"
 

@@ -11,6 +11,7 @@ import pytest
 from hob.cli.trust.policy import Guarding, Supposed, explain_call
 from hob.core.labels import SenderClass
 from hob.guard.policy.modes import Mode
+from tests.confined import BACKEND
 from tests.guard.calling import POLICY, READER, SPECS
 
 GUARDING = Guarding(POLICY, READER, tuple(SPECS.values()))
@@ -72,6 +73,7 @@ def test_nothing_in_the_arguments_reaches_the_terminal(capsys: pytest.CaptureFix
 
 def test_the_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HOB_HOME": str(tmp_path / ".hob")}
+    environ["HOB_SANDBOX_BACKEND"] = BACKEND
     hob = (sys.executable, "-m", "hob", "policy", "explain")
     asked = subprocess.run((*hob, "exec", "git reset --hard"), env=environ, capture_output=True, text=True, check=True)
     assert asked.stdout.startswith("ask: ")

@@ -29,6 +29,7 @@ async def test_a_file_read_with_an_earlier_message_is_named(
         assert asked.partition("\n")[0].endswith(ends)
 
 
+@pytest.mark.bubblewrap
 async def test_an_identity_file_that_is_not_accepted_is_named(tmp_path: Path) -> None:
     async with office(tmp_path) as hob:
         hob.lay_out()

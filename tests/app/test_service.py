@@ -237,7 +237,7 @@ def test_pauses_grow_where_systemd_knows_how(tmp_path: Path) -> None:
     assert "NoNewPrivileges" not in unit_text(ServicePlan(plan.program, tmp_path, "/bin", 50, confined=False), 254)
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+@pytest.mark.bubblewrap
 def test_what_the_unit_takes_away_bubblewrap_does_not_need() -> None:
     trial = [
         "bwrap",

@@ -51,6 +51,7 @@ def trees(workspace: Path) -> dict[str, str]:
     return {str(path.relative_to(workspace)): path.read_text() if path.is_file() else "" for path in paths}
 
 
+@pytest.mark.bubblewrap
 async def test_no_command_changes_what_hob_obeys_in_its_own_work_folder(tmp_path: Path) -> None:
     workspace = tmp_path / "hob"
     for name in ("skills", "memory"):

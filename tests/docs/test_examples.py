@@ -22,6 +22,8 @@ from hob.testing.model_server import ModelServer
 
 from .pages import page
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "a-token-for-the-examples"
 
 

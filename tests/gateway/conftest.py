@@ -15,6 +15,7 @@ from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.gateway.http.asgi import build_api
 from hob.testing.model import Line, ScriptedModel
+from tests.confined import BACKEND
 
 TOKEN = "a-token-of-more-than-sixteen"
 
@@ -35,6 +36,7 @@ async def machine(home: Path, *script: Line, **environ: str) -> AsyncIterator[Ma
         "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
         "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
         "HOB_MODEL_NAME": "scripted",
+        "HOB_SANDBOX_BACKEND": BACKEND,
         "HOB_WORKSPACE_PATH": str(home / "workspace"),
         "HOB_WORKSPACE_SEED": "false",
     }

@@ -157,6 +157,7 @@ async def test_an_allowed_call_is_one_line_with_its_output(world: World) -> None
         assert [line for line in shown if line.strip().isdigit()] == [f"  {n}" for n in range(23, 31)]
 
 
+@pytest.mark.bubblewrap
 async def test_a_call_that_is_stopped_leaves_its_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL exec {"command": "echo begun; sleep 60"}', ENTER)

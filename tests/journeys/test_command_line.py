@@ -47,6 +47,7 @@ async def test_json_is_the_whole_result_and_nothing_else(world: World) -> None:
     assert world.model.chats[0].json()["model"] == "other-1"
 
 
+@pytest.mark.bubblewrap
 async def test_what_runs_in_the_background_and_ends_with_the_command_is_told(world: World) -> None:
     start = 'CALL exec {"command": "sleep 60", "background": true}'
     said = await world.hob("ask", start)

@@ -23,6 +23,7 @@ def logged(world: World) -> list[dict[str, str]]:
     return [json.loads(line) for line in (world.home / "logs" / "hob.log").read_text().splitlines()]
 
 
+@pytest.mark.bubblewrap
 async def test_no_word_of_a_message_is_in_any_line_from_info_up(world: World) -> None:
     async with world.serve(HOB_LOGS_FORMAT="json") as daemon:
         reply = await daemon.post(f"{CANARY} asks", key=f"{CANARY}-key")

@@ -237,6 +237,7 @@ async def test_deny_tells_the_model_and_nothing_runs(home: World) -> None:
     assert marks(home) == []
 
 
+@pytest.mark.bubblewrap
 async def test_leave_for_more_than_once_is_listed_used_and_taken_back(home: World) -> None:
     def id_of(err: str) -> str:
         return next(word.rstrip(",;") for word in err.split() if word.startswith("a_"))
@@ -349,6 +350,7 @@ async def test_a_question_in_words_is_answered_at_the_terminal(world: World) -> 
     assert "The tool said: blue" in typist.seen
 
 
+@pytest.mark.bubblewrap
 async def test_a_terminal_shows_what_a_command_writes_while_it_runs_and_obeys_none_of_it(world: World) -> None:
     flood = "for i in 1 2 3 4 5; do seq 5000; sleep 0.2; done"
     command = rf"printf 'fir\\033]0;title\\007st\\n'; until test -e go; do sleep 0.1; done; {flood}"

@@ -124,6 +124,7 @@ async def test_an_undoing_that_was_killed_is_finished_at_the_next_start(world: W
         assert (await undo(daemon, session="api:main"))["error"]["code"] == "not_found"
 
 
+@pytest.mark.bubblewrap
 @pytest.mark.parametrize("background", [True, False])
 async def test_a_command_dies_with_the_daemon_is_told_as_ended_and_its_changes_are_undone(
     world: World, background: bool

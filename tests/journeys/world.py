@@ -20,6 +20,7 @@ import httpx2
 
 from hob.testing.channel import SpoolChannel
 from hob.testing.model_server import ModelServer
+from tests.confined import BACKEND
 
 TOKEN = "journeys-token-0123456789"
 HARNESS = str(Path(__file__).with_name("daemon.py"))
@@ -142,6 +143,7 @@ class World:
             "HOB_GATEWAY_PORT": "0",
             "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
             "HOB_MODEL_NAME": "fake-1",
+            "HOB_SANDBOX_BACKEND": BACKEND,
             "OPENAI_API_KEY": "sk-test",
             "OPENAI_BASE_URL": self.model.url,
             **more,

@@ -20,6 +20,8 @@ from tests.journeys.world import Daemon, World
 
 from .record import PREFIX, call, said
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 RELEASES = sorted(file.parent.name for file in HERE.glob("*/home.tar.xz"))
 

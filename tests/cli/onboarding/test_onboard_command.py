@@ -18,6 +18,8 @@ from tests.journeys.terminal import CTRL_C, CTRL_D, ENTER, UP, Terminal, open_te
 
 from .playing import Machine
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-secret-0123456789"
 DOWN = "\x1b[B"
 HOB = (sys.executable, "-m", "hob")

@@ -10,6 +10,8 @@ from .house import House, Listening
 from .places import PLACES
 from .spots import Spot, forms_of
 
+pytestmark = pytest.mark.slow
+
 
 def _mailed_by_mallory(spot: Spot, *orders: str) -> None:
     spot.house.outside.mails[spot.name] = Mail(MALLORY, "hello", "\n".join(orders))

@@ -7,6 +7,8 @@ import pytest
 from tests.guard.daily.tasks import TASKS
 from tests.guard.daily.world import Came, office
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -21,6 +23,7 @@ def table(came: list[Came]) -> str:
     )
 
 
+@pytest.mark.bubblewrap
 async def test_a_days_work_asks_hardly_anything(home: Path) -> None:
     async with office(home) as at:
         came = [await at.do(task) for task in TASKS]

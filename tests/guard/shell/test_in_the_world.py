@@ -4,7 +4,6 @@ What the judge refuses is not run. Of the rest, the world afterwards tells wheth
 """
 
 import json
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from tests.guard.daily.world import Office, office
 from tests.guard.shell.catalogue import benign, hostile_texts
 from tests.guard.shell.machine import CANARY, Machine, left_running, machine
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap here")
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow]
 
 
 @pytest.fixture
