@@ -213,7 +213,7 @@ def test_open_permissions_are_told_and_taken_away(home: Path) -> None:
     assert (told.severity, told.where, "(mode 0644)" in told.title) == (
         Severity.CRITICAL, str(home / "hob.db"), True,
     )  # fmt: skip
-    assert mend(home, looked_at(home).findings) == [f"took away permissions of {home / 'hob.db'}"]
+    assert mend(home, looked_at(home).findings) == [f"restricted the permissions of {home / 'hob.db'}"]
     assert stat.S_IMODE((home / "hob.db").stat().st_mode) == 0o600
 
 

@@ -428,7 +428,7 @@ async def test_the_turn_learns_what_became_of_its_question(tmp_path: Path) -> No
         assert await operations.ledger.tell(question.id) == operations.ledger.text(question)
         assert await operations.ledger.find_answer(step) is None
         await operations.ledger.settle(question.id, YES, "telegram:owner")
-        for _ in range(2):  # also after the leave was used and the turn was begun again
+        for _ in range(2):  # also after the approval was used and the turn was begun again
             assert await operations.ledger.find_answer(step) == ApprovalAnswered(
                 question.id, RISKY.id, True, "telegram:owner"
             )
@@ -645,7 +645,7 @@ async def test_arguments_that_are_no_object_are_refused(operations: Desk) -> Non
 async def test_the_question_shows_what_would_be_done(operations: Desk) -> None:
     question = await asked(operations)
     text = operations.ledger.text(question)
-    assert "exec needs your leave: a reason." in text
+    assert "exec needs your approval: a reason." in text
     assert "│ git reset --hard" in text
     assert "For telegram:owner." in text
     assert f"approve:{question.id}" in text

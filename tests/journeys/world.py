@@ -86,7 +86,7 @@ class Daemon:
                     yield name, json.loads(line.removeprefix("data: "))
 
     async def accepted(self, text: str, key: str, **fields: Any) -> str:
-        """Send a message and leave as soon as it is acknowledged; its id."""
+        """Send a message and approval as soon as it is acknowledged; its id."""
         async with aclosing(self.events(text, key, **fields)) as events:
             async for name, data in events:
                 assert name == "accepted", data

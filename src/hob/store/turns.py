@@ -96,7 +96,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class TurnCounts:
-    """How many turns have not ended. Of those that are `parked`, some wait for people: for leave, or for an answer."""
+    """How many turns have not ended. Some of the `parked` ones wait for people: for approval or an answer."""
 
     ready: int
     running: int
@@ -125,7 +125,7 @@ def end_turn(
         " question = NULL, waits_for = NULL, wake_at = NULL WHERE id = ?",
         (state.value, at, reply, kind.value, reason, turn),
     )
-    # a turn that was cancelled while it waited for leave needs none any more
+    # a turn that was cancelled while it waited for approval needs none any more
     ended = "UPDATE approvals SET state = 'expired', note = 'its turn has ended' WHERE turn = ? AND state = 'open'"
     connection.execute(ended, (turn,))
 
