@@ -356,14 +356,14 @@ async def test_a_turn_of_several_people_may_do_what_the_least_known_of_them_may(
     ("call", "trust"),
     [(MAIL, Trust.UNTRUSTED), (call_of("config_set", key="agent.language", value="de"), Trust.TRUSTED)],
 )
-async def test_leave_for_more_is_not_given_where_it_is_not_offered(operations: Desk, call: Any, trust: Trust) -> None:
+async def test_approval_for_more_is_not_given_where_it_is_not_offered(operations: Desk, call: Any, trust: Trust) -> None:
     question = await asked(operations, call, trust)
     assert operations.ledger.scopes(question) == (ApprovalScope.ONCE,)
     taken = await operations.ledger.settle(
         question.id, ApprovalReply(True, scope=ApprovalScope.ALWAYS), "telegram:owner"
     )
-    why = "this turn has read" if trust is Trust.UNTRUSTED else "leave: it would change Hob's settings"
-    assert taken.line.startswith("This is leave for one time only: ")
+    why = "this turn has read" if trust is Trust.UNTRUSTED else "approval: it would change Hob's settings"
+    assert taken.line.startswith("This approval is for one time only: ")
     assert why in taken.line
     assert await operations.store.approvals.grants() == ()
     assert isinstance(await operations.verdict(call, TURN, trust), Allow)

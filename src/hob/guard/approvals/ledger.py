@@ -223,7 +223,7 @@ class ApprovalLedger:
             asked = await self._approvals.find(id)
             return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(id, asked))
         self._ends[id] = self._end(seconds, self._clock.now().timestamp() + seconds)
-        once = translatable("This is leave for one time only: {rule}", rule=_why_once(asked.rule))
+        once = translatable("This approval is for one time only: {rule}", rule=_why_once(asked.rule))
         line = "" if scope is answer.scope else translated(once, self._language)
         return Answered(ApprovalOutcome.TAKEN, taken, line)
 
