@@ -356,7 +356,9 @@ async def test_a_turn_of_several_people_may_do_what_the_least_known_of_them_may(
     ("call", "trust"),
     [(MAIL, Trust.UNTRUSTED), (call_of("config_set", key="agent.language", value="de"), Trust.TRUSTED)],
 )
-async def test_approval_for_more_is_not_given_where_it_is_not_offered(operations: Desk, call: Any, trust: Trust) -> None:
+async def test_approval_for_more_is_not_given_where_it_is_not_offered(
+    operations: Desk, call: Any, trust: Trust
+) -> None:
     question = await asked(operations, call, trust)
     assert operations.ledger.scopes(question) == (ApprovalScope.ONCE,)
     taken = await operations.ledger.settle(
