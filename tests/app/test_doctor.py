@@ -600,6 +600,8 @@ def test_workspace_that_is_gone_is_told(home: Path) -> None:
     workspace = home.parent / "hob"
     assert found(home, "workspace.unusable") == []
     (workspace / "work").rmdir()
+    assert found(home, "workspace.unusable") == []  # no tool was called yet
+    (home / "tools" / "snapshots").mkdir(parents=True)
     assert one(home, "workspace.unusable").where == str(workspace / "work")
     workspace.rmdir()
     gone = one(home, "workspace.unusable")

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hob.core.ids import SessionKey, TraceId
+from hob.store.erasure.erasure import Erasure
 from hob.testing.model import calls
 from tests.gateway.conftest import Machine, machine
 
@@ -39,6 +40,11 @@ def leaks(home: Path) -> list[Path]:
     return [path.relative_to(home) for path in found if CANARY.encode() in path.read_bytes()]
 
 
+def erasure(hob: Machine) -> Erasure:
+    """As Hob erases: what the tools keep goes too."""
+    return hob.app.store.erasure.with_keepers([hob.app.tool_runtime])
+
+
 async def told(hob: Machine, text: str) -> str:
     view = (await hob.tcp.post("/chat", json={"message": text, "wait": 20})).json()
     assert view["reply"] is not None, view
@@ -48,21 +54,21 @@ async def told(hob: Machine, text: str) -> str:
 async def test_erasing_a_message_erases_its_memories_note_and_old_files(tmp_path: Path) -> None:
     async with busy(tmp_path) as (hob, trace):
         await told(hob, "hi")
-        await hob.app.store.erasure.erase_trace(TraceId(trace), "asked")
+        await erasure(hob).erase_trace(TraceId(trace), "asked")
         assert leaks(tmp_path / "home") == []
-        assert await hob.app.store.erasure.erase_trace(TraceId(trace), "asked") == 0
+        assert await erasure(hob).erase_trace(TraceId(trace), "asked") == 0
 
 
 async def test_erasing_a_session_erases_what_it_remembered_and_noted(tmp_path: Path) -> None:
     async with busy(tmp_path) as (hob, _):
-        await hob.app.store.erasure.erase_session(SessionKey("api:main"), "asked")
+        await erasure(hob).erase_session(SessionKey("api:main"), "asked")
         assert leaks(tmp_path / "home") == []
 
 
 async def test_what_another_turn_did_stays(tmp_path: Path) -> None:
     async with busy(tmp_path) as (hob, _):
         trace = await told(hob, "hi")
-        await hob.app.store.erasure.erase_trace(TraceId(trace), "asked")
+        await erasure(hob).erase_trace(TraceId(trace), "asked")
         done = (await hob.tcp.post("/undo", json={"session": "api:main"})).json()
         assert done["restored"] == [str(tmp_path / "workspace/old.md")]
         assert CANARY in (tmp_path / "workspace/old.md").read_text()

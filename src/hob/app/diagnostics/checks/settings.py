@@ -70,7 +70,7 @@ def _tokens(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    """The first start makes its folders: where there is a database they were there once."""
+    """The first start makes it, the first call of a tool the folder in it: where either was, it is missed."""
     settings = diagnostics.config[WorkspaceSettings]
     path, work = settings.path.expanduser(), settings.work.expanduser()
     advice = "make it a folder that you may write, or set workspace.path to another one"
@@ -81,7 +81,7 @@ def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     elif not path.exists() and (diagnostics.home / NAME).is_file():
         lost = "its identity files, notes and skills are missing, and the next start makes new ones from templates"
         yield critical(f"the workspace is gone: {lost}", "put it back, or set workspace.path to where it is", str(path))
-    elif not work.exists() and (diagnostics.home / NAME).is_file():
+    elif not work.exists() and (diagnostics.home / "tools" / "snapshots").is_dir():
         yield warn("the folder where tools work is gone", "put it back, or set workspace.work_repo", str(work))
 
 
