@@ -8,7 +8,8 @@ EXPORTS = {
     "hob.testing": """
         AllowAll Cut End Fault FaultyDisk FunctionTools ManualClock MemoryChannel ModelServer
         ObedientModel Outside Reply ScriptedModel Silence SpoolChannel calls check_channel check_describer
-        check_embedder check_model check_speaker check_toolset check_transcriber memory_store message tool
+        check_embedder check_model check_speaker check_subsystem check_toolset check_transcriber
+        memory_store message tool
     """,
 }
 

@@ -22,6 +22,7 @@ WALLS = {
     "app/imports/conversations.py": "the reader: somebody else's code, maybe, reads what anybody wrote",
     "app/logs/log_file.py": "the log: what cannot be written down breaks nothing",
     "providers/routing/failover_model.py": "the route: what an odd answer or a plug-in breaks is that route's failure",
+    "app/plugins/loading.py": "the plug-in: somebody else's code",
     "providers/plugins.py": "the plug-in: somebody else's code",
     "store/database/jobs.py": "the job of a database thread, whose error goes to its caller",
 }
@@ -94,7 +95,7 @@ def test_http_stays_at_the_edges() -> None:
     found = [
         f"{source.name}: {name}"
         for source in sources()
-        if source.row not in {"gateway", "providers", "channels", "testing"}
+        if source.row not in {"gateway", "providers", "channels", "testing"} and source.name != "plugin/http.py"
         for node in ast.walk(source.tree)
         for name in _imported(node)
         if name.split(".")[0] in HTTP

@@ -44,6 +44,7 @@ def load(name: str) -> ModuleType:
         "docs/how-to/use-the-fake-model-server.md",
         "docs/how-to/write-a-channel.md",
         "docs/how-to/write-a-toolset.md",
+        "docs/how-to/write-a-plugin.md",
     ],
 )
 async def test_what_the_page_checks_holds(name: str) -> None:

@@ -4,17 +4,18 @@
 after it was made. Nothing else sees two peers at once.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from hob.app.contribution import Contribution
 from hob.app.extras import Extras as Extras
-from hob.app.fold import open_subsystems
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.lifecycle import run
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.operations import DaemonOperations
+from hob.app.plugins.loading import load_plugins, open_with
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
@@ -40,6 +41,7 @@ class App:
     tool_runtime: LazyToolRuntime
     reload: SettingsReload
     kernel: Kernel
+    contributions: Mapping[str, Contribution]
     subsystems: tuple[Subsystem, ...]
 
 
@@ -60,14 +62,17 @@ async def open_app(
     owner. `address` is where the API can be reached. Raises NotConfigured and StoreErrors.
     """
     extras = extras or Extras()
-    chosen = tuple(each for each in subsystems if each.one_shot or not own_only)
+    plugins, config = load_plugins(config)
+    own = (*subsystems, plugins.feature()) if plugins.manifests else tuple(subsystems)
+    chosen = tuple(each for each in own if each.one_shot or not own_only)
     async with AsyncExitStack() as stack:
         kernel = await stack.enter_async_context(open_kernel(home, config, extras.clock, one_shot=own_only))
-        features = await stack.enter_async_context(open_subsystems(kernel, chosen))
+        features = await open_with(stack, kernel, chosen, plugins)
         services = await make_turn_services(stack, kernel, features, extras, address=address, on_hand_over=on_hand_over)
         bus, running = await stack.enter_async_context(run(kernel, features, services, extras))
         config, api = kernel.config, make_api(kernel, services, running.accept)
         yield App(
             config.home, config, kernel.store, bus, services.operations, api, kernel.choice, services.tool_runtime,
-            services.reloading, kernel, chosen,
+            services.reloading, kernel, {name: contribution for name, (_, contribution) in features.opened.items()},
+            tuple(each for each, _ in features.opened.values()),
         )  # fmt: skip

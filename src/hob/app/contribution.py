@@ -9,6 +9,7 @@ from hob.app.running import Running
 from hob.config.loading import Config
 from hob.core.hooks import Hook
 from hob.core.ports.channel import Channel
+from hob.core.ports.memory import Recall
 from hob.core.ports.tools import Toolset
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.erasure.erasure import ErasureParticipant
@@ -62,6 +63,8 @@ class Contribution:
     channels: tuple[Channel, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    recall: tuple[Recall, ...] = ()
+    """Further memories, which the tool `recall` asks too."""
     followers: tuple[Follower, ...] = ()
     jobs: tuple[Job, ...] = ()
     status: Callable[[], Mapping[str, Any]] | None = None

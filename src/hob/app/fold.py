@@ -13,6 +13,14 @@ from hob.core.errors import NotConfigured
 T = TypeVar("T")
 
 
+class SubsystemRefused(NotConfigured):
+    """These cannot be opened."""
+
+    def __init__(self, names: Sequence[str], reason: str) -> None:
+        super().__init__(reason)
+        self.names = tuple(names)
+
+
 @dataclass(frozen=True, slots=True)
 class Features:
     """All that is open beside the kernel, in the order in which it was opened."""
@@ -32,8 +40,8 @@ class Features:
 async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> AsyncIterator[Features]:
     """Make what they consist of; nothing is accepted, sent, scheduled or asked of a model yet.
 
-    Raises NotConfigured where two provide one port or have one name, where what is needed is provided by nothing, and
-    where some wait for each other.
+    Raises SubsystemRefused where two provide one port or have one name, where what is needed is provided by nothing,
+    where some wait for each other, and where a plug-in fails.
     """
     waiting = _by_name(subsystems)
     opened: dict[str, tuple[Subsystem, Contribution]] = {}
@@ -47,10 +55,17 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
             contribution = Contribution()
             if subsystem.open is not None:
                 block = subsystem.open()(replace(kernel, ports=needed))
-                contribution = await stack.enter_async_context(block)
+                try:
+                    contribution = await stack.enter_async_context(block)
+                except Exception as error:
+                    if not subsystem.plugin:
+                        raise
+                    told = f"{subsystem.name} cannot be opened: {type(error).__name__}: {error}"
+                    raise SubsystemRefused([subsystem.name], told) from error
             for port in contribution.provides:
                 if (other := providers.setdefault(port, subsystem.name)) != subsystem.name:
-                    raise NotConfigured(f"{other} and {subsystem.name} both provide {port.__name__}; switch one off")
+                    told = f"{other} and {subsystem.name} both provide {port.__name__}; switch one off"
+                    raise SubsystemRefused([other, subsystem.name], told)
             ports |= contribution.provides
             opened[subsystem.name] = (subsystem, contribution)
         yield Features(opened, ports)
@@ -60,7 +75,7 @@ def _by_name(subsystems: Iterable[Subsystem]) -> dict[str, Subsystem]:
     found: dict[str, Subsystem] = {}
     for subsystem in subsystems:
         if found.setdefault(subsystem.name, subsystem) is not subsystem:
-            raise NotConfigured(f"two features are called {subsystem.name}; switch one off")
+            raise SubsystemRefused([subsystem.name], f"two features are called {subsystem.name}; switch one off")
     return found
 
 
@@ -70,7 +85,7 @@ def _next(waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Sub
         if not _missing(subsystem, waiting, ports):
             return subsystem
     told = "; ".join(f"{each.name} needs {', '.join(_missing(each, waiting, ports))}" for each in waiting.values())
-    raise NotConfigured(f"these features cannot be opened, for what they need is not there: {told}")
+    raise SubsystemRefused([*waiting], f"these features cannot be opened, for what they need is not there: {told}")
 
 
 def _missing(subsystem: Subsystem, waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Sequence[str]:

@@ -1,8 +1,10 @@
 """Running what was made: earlier work is taken up, replies are delivered, channels and jobs begin."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from hob.app.contribution import Job
 from hob.app.extras import Extras
@@ -11,6 +13,7 @@ from hob.app.kernel import Kernel
 from hob.app.running import Running
 from hob.app.turn_services import TurnServices
 from hob.bus.bus import Bus, run_bus
+from hob.core.ports.channel import Channel
 from hob.core.tracing import OWN
 
 log = logging.getLogger(__name__)
@@ -42,8 +45,12 @@ async def run(
         )
         accept = extras.wrap_accept(services.door.entrance(bus.accept))
         running = Running(accept, services.operations, kernel.session_queues)
+        theirs = [each for part, had in features.opened.values() if part.plugin for each in had.channels]
         for channel in channels:
-            await stack.enter_async_context(channel.run(accept))
+            if channel not in theirs:
+                await stack.enter_async_context(channel.run(accept))
+        kept = [Job(f"channel {each.name}", partial(_receive, each)) for each in theirs]
+        await stack.enter_async_context(services.supervisor.keeping(kept, running))
         stack.push_async_callback(bus.drain, 0.0)
         for each in features:
             if each.on_settings is not None:
@@ -60,3 +67,9 @@ async def run(
             ]
             await stack.enter_async_context(services.supervisor.keeping(jobs, running))
         yield bus, running
+
+
+async def _receive(channel: Channel, running: Running) -> None:
+    """Receive until it is ended, as a job: the channel of a plug-in that breaks is started again."""
+    async with channel.run(running.accept):
+        await asyncio.Event().wait()

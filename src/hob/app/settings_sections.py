@@ -1,13 +1,19 @@
 """Which settings there are: every package's section, by the name it has in the file and the environment."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
 
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
+from hob.app.plugins.manifest import KeptSettings, read_manifests
 from hob.app.subsystems import SUBSYSTEMS
 from hob.bus.settings import BusSettings
 from hob.config.environment import find_home, process_environment
+from hob.config.layers import UNKNOWN_SECTION
 from hob.config.loading import Config, load_config
+from hob.config.problems import ConfigInvalid
+from hob.core.lazy import Lazy
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
@@ -40,7 +46,47 @@ SECTIONS: Mapping[str, type] = {
 def read_config(flags: Mapping[str, str] | None = None, stored: Mapping[str, str] | None = None) -> Config:
     """The settings of this process's home. Raises ConfigInvalid."""
     environ = process_environment()
-    return load_config(SECTIONS, home=find_home(environ), environ=environ, flags=flags or {}, stored=stored or {})
+    return load_settings(find_home(environ), environ, flags=flags, stored=stored)
+
+
+def load_settings(
+    home: Path,
+    environ: Mapping[str, str],
+    *,
+    flags: Mapping[str, str] | None = None,
+    stored: Mapping[str, str] | None = None,
+) -> Config:
+    """The settings of a home. Sections of plug-ins that are off are passed over. Raises ConfigInvalid."""
+    read = partial(load_config, home=home, environ=environ, flags=flags or {}, stored=stored or {})
+    sections = _known(home)
+    try:
+        return read(sections)
+    except ConfigInvalid as invalid:
+        unknown = [problem.key for problem in invalid.problems if problem.reason == UNKNOWN_SECTION]
+        off = _installed()().keys() & unknown if unknown else ()
+        if not off:
+            raise
+        return read({**sections, **dict.fromkeys(off, KeptSettings)})
+
+
+def sections_of(home: Path, environ: Mapping[str, str]) -> Mapping[str, type]:
+    """Hob's own sections and those of plug-ins."""
+    try:
+        return load_settings(home, environ).sections
+    except ConfigInvalid:
+        return _known(home)
+
+
+def _known(home: Path) -> Mapping[str, type]:
+    manifests = read_manifests(home).values()
+    return {**{name: section for each in manifests for name, section in each.settings().items()}, **SECTIONS}
+
+
+@Lazy
+def _installed() -> Callable[[], Mapping[str, object]]:
+    from hob.app.plugins.installed import installed
+
+    return installed
 
 
 def choose_models(config: Config) -> Choice:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # declarations load nothing: the one place where they name wh
     from hob.app.contribution import Contribution
     from hob.app.diagnostics.check import DoctorCheck
     from hob.app.kernel import Kernel
+    from hob.core.tools import ToolSpec
     from hob.gateway.http.endpoint import Endpoint
 
 Open: TypeAlias = "Callable[[Kernel], AbstractAsyncContextManager[Contribution]]"
@@ -52,6 +53,15 @@ class FeatureCommand:
     run: Lazy[Callable[[Kernel, CommandCall], Awaitable[str]]]
 
 
+@dataclass(frozen=True, slots=True)
+class CliCommand:
+    """`hob NAME`: a function whose parameters are read from the command line, as in Hob's own commands."""
+
+    name: str
+    help: str
+    run: Lazy[Callable[..., object]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsystem:
     """One feature, as a value."""
@@ -71,5 +81,11 @@ class Subsystem:
     endpoints: Lazy[Endpoints] | None = None
     checks: Lazy[Checks] | None = None
     files: tuple[KeptFiles, ...] = ()
+    cli: tuple[CliCommand, ...] = ()
+    """Commands of `hob`; those of Hob's own features stand in its table."""
+    plugin: bool = False
+    """Whether it is a third party's: what goes wrong in it costs only itself."""
+    specs: tuple[ToolSpec, ...] = ()
+    """Its tools, where they are known without opening it."""
     open: Lazy[Open] | None = None
     """None: the declaration is all there is."""

@@ -65,6 +65,7 @@ from hob.providers.routing.routing import ModelRouter
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
+from hob.tools.memory.remember import FurtherMemories
 from hob.tools.registry.default_set import Picked
 from hob.tools.registry.groups import Group, Groups
 
@@ -193,8 +194,11 @@ def _make_registry(features: Features, tool_runtime: LazyToolRuntime) -> Groups:
         for subsystem, contribution in features.opened.values()
         for group in subsystem.tools
     }
+    sources = [each for contribution in features for each in contribution.recall]
+    if not groups and not sources:
+        return tool_runtime.groups
     try:
-        return tool_runtime.groups.extended(groups) if groups else tool_runtime.groups
+        return tool_runtime.groups.extended(groups, partial(FurtherMemories, sources=sources) if sources else None)
     except ValueError as error:
         raise NotConfigured(f"the tools of features clash: {error}") from error
 

@@ -4,22 +4,24 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from hob.app.loading import load
+from hob.app.plugins.manifest import Manifest, read_manifests
+from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
 
 ABOUT = "A personal assistant that loses nothing. Without a command: chat."
 HEADINGS = {
     "chat": "Talk",
     "status": "See what it does",
-    "retry": "Troubleshooting",
+    "retry": "Put right",
     "models": "Set up",
     "approvals": "Trust",
     "doctor": "Keep it running",
-    "backup": "Data",
+    "backup": "Keep what it knows",
 }
 """Above which command each heading stands."""
 COMMANDS: tuple[tuple[str, str, str], ...] = (
@@ -28,7 +30,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("onboard", "setup.onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "daemon.serve:serve", "Run the daemon."),
     ("stop", "daemon.stop:stop", "Stop the daemon; what waits is kept."),
-    ("status", "daemon.status:status", "Show daemon, queue and storage status."),
+    ("status", "daemon.status:status", "How Hob is: running, waiting, owed, kept."),
     ("sessions", "conversation.sessions:app", "Conversations: list, show, name, pause and delete them."),
     ("usage", "daemon.usage:usage", "What was spent, on what, and what is left."),
     ("tasks", "daemon.tasks:tasks", "What is being done and what was."),
@@ -37,14 +39,15 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("prompt", "conversation.prompt:prompt", "What the next request to the model holds, by section."),
     ("retry", "conversation.retry:retry", "Bring back what failed or was set aside."),
     ("undo", "conversation.undo:undo", "Put back what a turn changed in files."),
-    ("models", "setup.models:app", "List, choose and test models."),
+    ("models", "setup.models:app", "What there is to ask, and which model is asked."),
     ("config", "setup.config:app", "Show, check and change settings."),
     ("secrets", "setup.secrets:app", "Keys and passwords: kept by reference, never shown."),
     ("token", "setup.token:app", "Who may call the API, and what for."),
     ("webhooks", "setup.webhooks:app", "What machines may send to Hob."),
+    ("plugins", "setup.plugins:app", "Packages that add to Hob: list them, switch them on and off."),
     ("import", "setup.imports:import_", "Take over what another assistant has: files, talks, settings."),
     ("completion", "setup.completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
-    ("approvals", "trust.approvals:app", "What waits for your approval, and your answers."),
+    ("approvals", "trust.approvals:app", "What waits for your leave, and your answers."),
     ("accept", "trust.accept:accept", "Let changed identity files be obeyed again."),
     ("people", "trust.people:app", "Who may talk to Hob, and where they write from."),
     ("pairing", "trust.pairing:app", "Who asks to be let in."),
@@ -73,8 +76,16 @@ def overview() -> str:
         if name in HEADINGS:
             lines += ["", f"{HEADINGS[name]}:"]
         lines.append(f"  {name:10} {text}")
-    options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Show the version."
+    if theirs := [row for each in plugins_that_are_on().values() for row in each.commands.items()]:
+        lines += ["", "From plug-ins:", *(f"  {name:10} {text}" for name, text in theirs)]
+    options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Which Hob this is."
     return "\n".join((f"Usage: hob [COMMAND]\n\n{ABOUT}", *lines, "\nOptions:", options))
+
+
+def plugins_that_are_on() -> Mapping[str, Manifest]:
+    """What the owner has enabled, by name."""
+    found = read_manifests(find_home(process_environment()))
+    return {name: each for name, each in found.items() if each.on}
 
 
 def build() -> Any:
@@ -128,8 +139,12 @@ def _parsed(arguments: Sequence[str]) -> object:
 
     from hob.cli.help_page import wrong_use
 
+    app = build()
+    for name, manifest in plugins_that_are_on().items():
+        if arguments[0] in manifest.commands:
+            load("hob.cli.setup.plugins").add_command(app, name, arguments[0])
     try:
-        return build()(arguments, print_error=False, exit_on_error=False)
+        return app(arguments, print_error=False, exit_on_error=False)
     except CycloptsError as error:
         print(wrong_use(error), file=sys.stderr)
         return 2

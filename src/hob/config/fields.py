@@ -55,6 +55,11 @@ def table_setting(name: str, section: type) -> Setting:
     return Setting(name, dict[str, get_args(whole)[1]], SettingRules(doc), {})  # type: ignore[misc]  # known at run time only
 
 
+def takes_anything(section: type) -> bool:
+    """Whether a section is a table in which anything may stand."""
+    return is_table(section) and get_args(table_setting("", section).kind)[1] is Any
+
+
 def without_none(kind: Any) -> tuple[Any, bool]:
     """The type without `| None`, and whether None was allowed. Other unions are a mistake of the declaration."""
     if get_origin(kind) not in (Union, types.UnionType):

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 from hob.config.coercion import UNKNOWN, Coercion
 from hob.config.environment import HOME_VARIABLE, PREFIX
-from hob.config.fields import NO_RULES, Setting, find_setting, is_table, table_setting, variables, walk
+from hob.config.fields import NO_RULES, Setting, find_setting, is_table, table_setting, takes_anything, variables, walk
 from hob.config.file import ConfigFile
 from hob.config.positions import KeyPath, dotted, parse_key
 from hob.config.problems import ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
 from hob.config.secrets import SecretSources
 from hob.config.substitution import Text, substitute
 
+UNKNOWN_SECTION = "unknown section"
 NOT_SETTINGS = frozenset({HOME_VARIABLE, "HOB_TOKEN", "HOB_URL"})
 """Not for the settings: the home, and what the how-tos have clients of the API find their daemon by."""
 """Variables with the prefix that name no setting."""
@@ -58,7 +59,7 @@ class LayerReader:
         values: Values = {}
         for name, raw in substitute(file.table, self._environ, report).items():
             if name not in self.sections:
-                reason = "unknown section" if isinstance(raw, dict) else UNKNOWN
+                reason = UNKNOWN_SECTION if isinstance(raw, dict) else UNKNOWN
                 report((name,), reason, find_nearest(name, self.sections))
             elif is_table(section := self.sections[name]):
                 entries = coercion.value((name,), table_setting(name, section).kind, NO_RULES, raw)
@@ -129,7 +130,8 @@ class LayerReader:
 
     def _refuse_variable(self, name: str, known: Mapping[str, object]) -> None:
         problem = ConfigProblem("this variable sets nothing", place=FilePlace(name), hint=find_nearest(name, known))
-        belongs = any(name.startswith(f"{PREFIX}{section.upper()}_") for section in self.sections)
+        strict = [section for section, kind in self.sections.items() if not takes_anything(kind)]
+        belongs = any(name.startswith(f"{PREFIX}{section.upper()}_") for section in strict)
         (self.problems if belongs else self.warnings).append(problem)
 
     def _judge_secrets(self, file: ConfigFile, plain: list[KeyPath]) -> None:

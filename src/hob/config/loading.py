@@ -112,6 +112,10 @@ class Config:
         merged = replace(new._layers, stored=layers.stored, flags=layers.flags)  # noqa: SLF001 - of this very class
         return replace(new, _instances=reader.build(merged.merged()), _layers=merged)
 
+    def with_sections(self, more: Mapping[str, type]) -> "Config":
+        """The same with these sections too, read anew. Raises ConfigInvalid."""
+        return replace(self, sections={**self.sections, **more}).read_again()
+
     def _value(self, path: tuple[str, ...]) -> Any:
         value = self._instances[path[0]]
         for part in path[1:]:

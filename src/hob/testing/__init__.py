@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hob.testing.model_server import ModelServer as ModelServer
     from hob.testing.model_server import Reply as Reply
     from hob.testing.simulated import Outside as Outside
+    from hob.testing.subsystem_check import check_subsystem as check_subsystem
     from hob.testing.toolset import AllowAll as AllowAll
     from hob.testing.toolset import FunctionTools as FunctionTools
     from hob.testing.toolset import tool as tool
@@ -47,6 +48,7 @@ _HOMES = {
     "model_check": ("check_model",),
     "model_server": ("End", "Fault", "ModelServer", "Reply"),
     "simulated": ("Outside",),
+    "subsystem_check": ("check_subsystem",),
     "toolset": ("AllowAll", "FunctionTools", "tool"),
     "toolset_check": ("check_toolset",),
 }

@@ -12,8 +12,8 @@ from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
 from hob.app.home import holder_of, socket_of
 from hob.app.service.detection import find_keeper
 from hob.app.service.service_manager import ServiceManager
-from hob.app.settings_sections import SECTIONS
-from hob.config.loading import Config, load_config
+from hob.app.settings_sections import load_settings
+from hob.config.loading import Config
 from hob.config.problems import ConfigInvalid, ConfigProblem
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import HobError, NotFound, StoreError
@@ -75,7 +75,7 @@ class DiagnosticContext:
     @cached_property
     def _read(self) -> tuple[Config | None, tuple[ConfigProblem, ...]]:
         try:
-            return load_config(SECTIONS, home=self.home, environ=self.environ), ()
+            return load_settings(self.home, self.environ), ()
         except ConfigInvalid as invalid:
             return None, invalid.problems
 

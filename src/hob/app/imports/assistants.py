@@ -7,6 +7,8 @@ from pathlib import Path
 
 from hob.app.imports import nanobot, openclaw
 from hob.app.imports.contents import Assistant
+from hob.app.plugins.manifest import read_manifests
+from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
 
 log = logging.getLogger(__name__)
@@ -16,12 +18,15 @@ OWN: tuple[Assistant, ...] = (openclaw.ASSISTANT, nanobot.ASSISTANT)
 
 
 def assistants() -> Mapping[str, Assistant]:
-    """All by id: Hob's own, and those of installed packages, whose entry point is an `Assistant`."""
+    """All by id: Hob's own, and those of plug-ins that are on, whose entry point is an `Assistant`."""
     return {each.id: each for each in (*_plugins(), *OWN)}
 
 
 def _plugins() -> Iterator[Assistant]:
-    for entry in entry_points(group=GROUP):
+    on = {name for name, each in read_manifests(find_home(process_environment())).items() if each.on}
+    for entry in entry_points(group=GROUP) if on else ():
+        if entry.name not in on:
+            continue
         try:
             yield entry.load()
         except (ImportError, AttributeError) as error:

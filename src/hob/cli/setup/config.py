@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 from hob.app.daemon.preflight import command_problem, start_objection
 from hob.app.home import holder_of
 from hob.app.maintenance.settings import AT_RUN_TIME
-from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.settings_sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
@@ -232,23 +232,20 @@ def get(key: str, /, *, reveal: bool = False) -> int:
 @app.command(name="set")
 def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], /) -> int:
     """Set KEY to VALUE in the file. A VALUE of - is read from standard input, so that no shell remembers a secret."""
-    environ = process_environment()
     text = _read_line() if value == "-" else value
-    return set_setting(key, text, sections=SECTIONS, home=find_home(environ), environ=environ)
+    return set_setting(key, text, **_here())
 
 
 @app.command
 def unset(key: str, /) -> int:
     """Take KEY out of the file; its default holds again."""
-    environ = process_environment()
-    return unset_setting(key, sections=SECTIONS, home=find_home(environ), environ=environ)
+    return unset_setting(key, **_here())
 
 
 @app.command
 def check() -> int:
     """Check the file, the environment and that every secret can be read."""
-    environ = process_environment()
-    return check_settings(sections=SECTIONS, home=find_home(environ), environ=environ)
+    return check_settings(**_here())
 
 
 @app.command
@@ -265,3 +262,9 @@ def _read_line() -> str:
             return getpass("Value: ")
         return ""
     return sys.stdin.readline().rstrip("\r\n")
+
+
+def _here() -> dict[str, Any]:
+    environ = process_environment()
+    home = find_home(environ)
+    return {"sections": sections_of(home, environ), "home": home, "environ": environ}

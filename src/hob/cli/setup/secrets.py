@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
 from hob.app.home import make_home, socket_of
 from hob.app.maintenance.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
-from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.settings_sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
 from hob.cli.output import confirm, line, paint, print_json, when
 from hob.config.editing import set_value, unset_value
@@ -112,7 +112,7 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
     if not yes and not confirm(f"Remove {key}{f' and {file}' if ours else ''}?"):
         return 1
     environ = process_environment()
-    if not unset_value(home / "config.toml", key, sections=SECTIONS, environ=environ):
+    if not unset_value(home / "config.toml", key, sections=sections_of(home, environ), environ=environ):
         raise InvalidRequest(
             f"{key} does not come from {home / 'config.toml'}; `hob config show --origin` says where from"
         )
@@ -134,7 +134,7 @@ def _known(key: str) -> None:
     from hob.config.fields import holds_secret  # with all sections, for these commands alone
     from hob.config.layers import find_key
 
-    _, setting = find_key(SECTIONS, key)
+    _, setting = find_key(read_config().sections, key)
     if not holds_secret(setting.kind):
         raise InvalidRequest(f"{key} is no secret; `hob config set {key} VALUE` sets it")
 
@@ -147,7 +147,8 @@ def _reference(config: Config, key: str) -> str:
 
 
 def _point(home: Path, key: str, reference: str) -> None:
-    set_value(home / "config.toml", key, reference, sections=SECTIONS, environ=process_environment())
+    environ = process_environment()
+    set_value(home / "config.toml", key, reference, sections=sections_of(home, environ), environ=environ)
 
 
 def _read(key: str) -> str:

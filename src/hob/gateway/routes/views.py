@@ -46,8 +46,7 @@ def chat_view(result: Result) -> dict[str, Any]:
         "usage": usage_view(result.usage, result.cost),
     }
     if final and result.kind is OutboundKind.ERROR:
-        code = result.state if result.state == TurnState.SET_ASIDE else result.reason or "failed"
-        view["error"] = {"code": code, "message": result.reply}
+        view["error"] = {"code": result.reason or "failed", "message": result.reply}
     if cancelled and result.reply:
         view["notice"] = result.reply
     if result.question:

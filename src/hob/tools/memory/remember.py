@@ -1,15 +1,17 @@
 """The tools that remember: `remember`, `recall`, `update_working_memory`."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join
 from hob.core.ports.memory import Memory, Recall, Remember
-from hob.core.ports.tools import CallContext
-from hob.core.tools import Effect, Restart, Tier
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
 from hob.tools.memory.working_memory import WorkingMemory, WorkingNote
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
@@ -22,6 +24,8 @@ _READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _LONGEST = 4_000
 _LONGEST_NOTE = 2_000  # it stands in every prompt of its session
 _MOST = 50
+_USUAL = 8
+_NOTHING = "(nothing)"
 
 
 class MemoryTools:
@@ -51,17 +55,14 @@ class MemoryTools:
         self,
         query: str,
         context: CallContext,
-        limit: int = 8,
+        limit: int = _USUAL,
         untrusted: bool = False,
     ) -> ToolOutput:
         """Find what was remembered."""
         limit = min(max(limit, 1), _MOST)
         found = await self._recall.recall(query, memory_of(context.turn), limit)
-        shown = [memory for memory in found if untrusted or memory.label.trusted]
-        lines = [_line(memory) for memory in shown] or ["(nothing)"]
-        if left := _left_out([memory for memory in found if memory not in shown]):
-            lines.append(f"[{left}; to read them too, set untrusted=true]")
-        labels = [memory.label for memory in shown]
+        lines, labels = _told(found, untrusted)
+        lines = lines or [_NOTHING]
         note = await self._working.load(context.turn.session) if untrusted else None
         if note is not None and not note.label.trusted:  # a trusted one is in the prompt
             lines.append(f"- {note.text} [this conversation's working note, untrusted]")
@@ -85,6 +86,31 @@ class MemoryTools:
         return ToolOutput(f"Kept, in place of:\n{before.text}", before.label)
 
 
+class FurtherMemories:
+    """Implements `Toolset`: the tools of others, of which `recall` asks further sources too."""
+
+    def __init__(self, toolset: Toolset, sources: Sequence[Recall]) -> None:
+        self._toolset = toolset
+        self._sources = sources
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self._toolset.specs()
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        """Make the call. Raises ToolFailed, ToolRefused."""
+        result = await self._toolset.call(call, context)
+        if call.name != "recall" or result.is_error:
+            return result
+        asked = json.loads(call.arguments)
+        limit = min(max(asked.get("limit", _USUAL), 1), _MOST)
+        session = memory_of(context.turn)
+        found = [memory for each in self._sources for memory in await each.recall(asked["query"], session, limit)]
+        lines, labels = _told(found, asked.get("untrusted", False))
+        own = [] if result.text == _NOTHING and lines else [result.text]
+        trust = join([result.label, *labels])
+        return replace(result, text="\n".join([*own, *lines]), label=Label(Origin.TOOL, trust))
+
+
 def memory_of(turn: Turn) -> SessionKey:
     """Whose memories a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
     inbounds = (*turn.inbounds, *turn.joined)
@@ -96,6 +122,15 @@ def _checked(text: str, longest: int = _LONGEST) -> str:
     if len(text) > longest:
         raise ToolFailed(f"the text has {len(text):,} characters; at most {longest:,} are kept: shorten it.")
     return text
+
+
+def _told(found: Sequence[Memory], untrusted: bool) -> tuple[list[str], list[Label]]:
+    """A line for each memory that may be shown, and how many others there are; and the labels of those shown."""
+    shown = [memory for memory in found if untrusted or memory.label.trusted]
+    lines = [_line(memory) for memory in shown]
+    if left := _left_out([memory for memory in found if memory not in shown]):
+        lines.append(f"[{left}; to read them too, set untrusted=true]")
+    return lines, [memory.label for memory in shown]
 
 
 def _line(memory: Memory) -> str:

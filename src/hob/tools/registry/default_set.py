@@ -17,7 +17,7 @@ SHOWN = (
 )
 """Besides `load_tools`. A small model is told of the first few only."""
 
-_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, where paths lead", ("list_dir", "resolve_path")),
     "notes": ("track long work, report on it", ("update_working_memory", "report_progress")),
 }
@@ -50,6 +50,6 @@ def default_tools(
 
     What is in none of these toolsets is not missed: where there is no sandbox, there is no `exec`.
     """
-    groups = {name: Group(line, Picked(toolsets, tools)) for name, (line, tools) in _GROUPS.items()}
+    groups = {name: Group(line, Picked(toolsets, tools)) for name, (line, tools) in GROUPS.items()}
     there = {name: group for name, group in groups.items() if group.toolset.specs()}
     return Groups(Picked(toolsets, SHOWN), {**there, **(more or {})}, opened)

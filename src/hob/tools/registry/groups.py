@@ -5,7 +5,7 @@ never changes, opened groups come after all that stood there, in the order in wh
 again: opening costs one uncached request, and nothing after that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -91,11 +91,15 @@ class Groups:
         """All groups by name, open or not."""
         return self._groups
 
-    def extended(self, groups: Mapping[str, Group]) -> "Groups":
-        """The same with more groups. Raises ValueError where two tools or two groups share a name."""
+    def extended(self, groups: Mapping[str, Group], wrap: Callable[[Toolset], Toolset] | None = None) -> "Groups":
+        """The same with more groups, and `wrap` around what is shown.
+
+        Raises ValueError where two tools or two groups share a name.
+        """
         if both := self._groups.keys() & groups.keys():
             raise ValueError(f"two groups of tools are called {', '.join(sorted(both))}")
-        return Groups(self._shown, {**self._groups, **groups}, self._opened)
+        shown = self._shown if wrap is None else wrap(self._shown)
+        return Groups(shown, {**self._groups, **groups}, self._opened)
 
     def named(self) -> Mapping[str, ToolSpec]:
         """Every tool by name, those of closed groups too."""

@@ -73,6 +73,12 @@ def _followers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             )
 
 
+def _plugins(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    for plugin in diagnostics.status().get("plugins", ()):
+        if problem := plugin["problem"]:
+            yield warn(f"a plug-in that is on is not open: {problem}", "`hob plugins list` shows them", plugin["name"])
+
+
 def _log(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if (
         diagnostics.owner is not None
@@ -108,6 +114,7 @@ RUNNING: tuple[DoctorCheck, ...] = (
     DoctorCheck("daemon.backup", "Are daily backups made?", _backup),
     DoctorCheck("daemon.jobs", "Do all jobs run?", _jobs),
     DoctorCheck("daemon.followers", "Was every event taken?", _followers),
+    DoctorCheck("daemon.plugins", "Are all plug-ins open that are on?", _plugins),
     DoctorCheck("daemon.log", "Does it write its log?", _log),
     DoctorCheck("daemon.files", "May it open enough files?", _open_files),
     DoctorCheck("daemon.stopped", "Is Hob running?", _not_running),

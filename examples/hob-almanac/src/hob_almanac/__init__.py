@@ -1,0 +1,33 @@
+"""A memory source in one file: the lines of a text file that hold a word of what is asked for."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.core.ids import SessionKey
+from hob.core.labels import Label, Origin, Trust
+from hob.core.ports.memory import Memory
+from hob.core.settings import setting
+
+
+@dataclass(frozen=True)
+class AlmanacSettings:
+    """`[almanac]` in config.toml."""
+
+    file: Path = setting(Path("~/almanac.txt"), "The file, one fact on a line.")
+
+
+class Almanac:
+    """Implements `hob.core.ports.memory.Recall`. What the file says is untrusted, as all files are."""
+
+    settings = AlmanacSettings
+
+    def __init__(self, settings: AlmanacSettings) -> None:
+        self._file = settings.file
+
+    async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
+        """The facts that share a word with the query."""
+        lines = (await asyncio.to_thread(self._file.read_text, "utf-8")).splitlines()
+        words = set(query.casefold().split())
+        found = [line for line in lines if words & set(line.casefold().strip(".").split())]
+        return tuple(Memory(line, "almanac", Label(Origin.FILE, Trust.UNTRUSTED)) for line in found[:limit])

@@ -1,0 +1,21 @@
+"""What a plug-in that breaks costs: itself. It is loaded, and cannot be opened."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from hob.plugin import Lazy, Open, Subsystem, ToolGroup
+
+
+@asynccontextmanager
+async def _break(kernel: Any) -> AsyncIterator[Any]:
+    raise RuntimeError("broken on purpose")
+    yield
+
+
+@Lazy
+def _open() -> Open:
+    return _break
+
+
+BROKEN = Subsystem(name="broken", tools=(ToolGroup("broken", "nothing", ("nothing",)),), open=_open)

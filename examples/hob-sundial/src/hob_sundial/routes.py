@@ -1,0 +1,11 @@
+"""What answers."""
+
+from hob.plugin.http import Endpoint, EndpointCall, Nothing, Response, TokenScope, json_response
+
+
+async def show(call: EndpointCall[Nothing]) -> Response:
+    """The hour, as the clock of this machine has it."""
+    return json_response({"hour": call.api.clock.now().hour})
+
+
+ENDPOINTS = (Endpoint("GET", "/sundial", show, TokenScope.READ, Nothing),)

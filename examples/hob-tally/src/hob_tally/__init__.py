@@ -1,0 +1,13 @@
+"""A follower in one file: it counts turns as they happen, and `hob status --json` tells the count."""
+
+from hob.plugin import Lazy, Open, Subsystem
+
+
+@Lazy
+def _open() -> Open:
+    from hob_tally.counting import open_tally
+
+    return open_tally
+
+
+TALLY = Subsystem(name="tally", open=_open)

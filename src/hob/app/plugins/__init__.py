@@ -1,0 +1,1 @@
+"""Packages of others: found by their entry points, off until the owner enables them."""

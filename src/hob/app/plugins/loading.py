@@ -1,0 +1,288 @@
+"""Loading plug-ins: an entry point becomes a feature, and what goes wrong in it costs only itself."""
+
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, is_dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from hob.agent.commands.table import ANSWERS, BY_NAME
+from hob.agent.prompt.read_back import GROUP
+from hob.app.contribution import Contribution
+from hob.app.fold import Features, SubsystemRefused, open_subsystems
+from hob.app.kernel import Kernel
+from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
+from hob.app.plugins.manifest import Manifest, fields_in, read_manifests
+from hob.app.settings_sections import SECTIONS
+from hob.app.subsystem import Open, Subsystem, ToolGroup
+from hob.app.subsystems import SUBSYSTEMS
+from hob.config.loading import Config
+from hob.core.errors import NotConfigured
+from hob.core.ids import SessionKey
+from hob.core.lazy import Lazy
+from hob.core.ports.memory import Memory, Recall
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.tools.registry.default_set import GROUPS as TOOL_GROUPS
+
+_LONGEST_LINE = 80
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+def load_plugin(plugin: Installed) -> Subsystem:
+    """The plug-in as a feature. Raises NotConfigured where it cannot be loaded, or takes what is Hob's."""
+    if len(plugin.packages) > 1:
+        raise NotConfigured(f"{' and '.join(plugin.packages)} both bring a plug-in {plugin.name}; uninstall one")
+    try:
+        feature = _declared(plugin, {group: point.load() for group, point in plugin.points.items() if group in OPENED})
+    except NotConfigured:
+        raise
+    except (Exception, SystemExit) as error:
+        raise NotConfigured(f"the plug-in {plugin.name} cannot be loaded: {_told(error)}") from error
+    if taken := _taken(feature):
+        raise NotConfigured(f"the plug-in {plugin.name} brings {', '.join(taken)}, which Hob itself has")
+    return feature
+
+
+def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
+    """What is to be confirmed. Raises NotConfigured where something of it cannot be loaded."""
+    try:
+        declares = tuple(_declares(plugin, feature))
+        sections = {name: fields_in(section) for name, section in feature.settings.items()}
+    except (Exception, SystemExit) as error:
+        raise NotConfigured(f"the plug-in {plugin.name} cannot be loaded: {_told(error)}") from error
+    return Manifest(
+        name=plugin.name,
+        package=plugin.packages[0],
+        version=plugin.version,
+        declares=declares,
+        sections=sections,
+        commands={each.name: each.help for each in feature.cli},
+    )
+
+
+def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
+    yield from (KINDS[group] for group in plugin.points if group not in (SUBSYSTEM, TOOLS))
+    yield from (f"settings [{name}]" for name in feature.settings)
+    specs = {spec.name: spec for spec in feature.specs}
+    for name in (name for group in feature.tools for name in group.tools):
+        spec = specs.get(name)
+        effects = ", ".join(sorted(spec.effects)) or "no effects" if spec else ""
+        yield f"tool {name}" + (f" (tier {spec.tier.value}: {effects})" if spec else "")
+    yield from (f"command hob {each.name}" for each in feature.cli)
+    yield from (f"slash command /{each.row.name}" for each in feature.slash_commands)
+    for endpoint in feature.endpoints() if feature.endpoints is not None else ():
+        scope = endpoint.scope.value if endpoint.scope is not None else "for everybody"
+        yield f"endpoint {endpoint.method} {endpoint.path} ({scope})"
+    yield from (f"file {each.name}" for each in feature.files)
+    yield from (f"needs {port.__name__}" for port in feature.needs)
+
+
+def _taken(feature: Subsystem) -> Sequence[str]:
+    names = {*TOOL_GROUPS, GROUP, *(each.name for each in SUBSYSTEMS)}
+    commands = [each.row.name for each in feature.slash_commands]
+    return [
+        *([f"the name {feature.name}"] if feature.name in names else ()),
+        *(f"settings [{name}]" for name in feature.settings if name in SECTIONS),
+        *(f"/{name}" for name in commands if name in BY_NAME or name in ANSWERS),
+    ]
+
+
+@dataclass(slots=True)
+class Plugins:
+    """Those that are on: what can be opened, and what is wrong with the others."""
+
+    manifests: Mapping[str, Manifest] = field(default_factory=dict)
+    features: dict[str, Subsystem] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def refuse(self, name: str, problem: str) -> None:
+        """It is not opened."""
+        self.features.pop(name, None)
+        self.problems[name] = problem
+        log.error("the plug-in %s is not opened: %s", name, problem)
+
+    def feature(self) -> Subsystem:
+        """How they are, for `hob status`."""
+
+        @asynccontextmanager
+        async def opening(_: Kernel) -> AsyncIterator[Contribution]:
+            yield Contribution(status=lambda: {"plugins": self.view()})
+
+        def load() -> Open:
+            return opening
+
+        return Subsystem(name="plugins", one_shot=True, open=Lazy(load))
+
+    def view(self) -> Sequence[Mapping[str, str | None]]:
+        """Name, version and problem of each."""
+        return [
+            {"name": name, "version": each.version, "problem": self.problems.get(name)}
+            for name, each in self.manifests.items()
+        ]
+
+
+def load_plugins(config: Config) -> tuple[Plugins, Config]:
+    """The plug-ins that are on in this home, and the settings with their sections."""
+    on = {name: each for name, each in read_manifests(config.home).items() if each.on}
+    plugins = Plugins(on)
+    found = installed() if on else {}
+    for name, manifest in on.items():
+        try:
+            feature = _confirmed(found, manifest)
+            if feature.settings:
+                config = config.with_sections(feature.settings)
+            plugins.features[name] = feature
+        except NotConfigured as error:
+            plugins.refuse(name, str(error))
+    return plugins, config
+
+
+def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
+    name = manifest.name
+    if name not in found:
+        raise NotConfigured(f"it is not installed any more; `hob plugins disable {name}` says that this is meant so")
+    feature = load_plugin(found[name])
+    if found[name].version != manifest.version:
+        more = set(manifest_of(found[name], feature).declares).difference(manifest.declares)
+        if more:
+            told = f"version {found[name].version} brings more than you confirmed: {', '.join(sorted(more))}"
+            raise NotConfigured(f"{told}; `hob plugins enable {name}` confirms it")
+    return feature
+
+
+async def open_with(stack: AsyncExitStack, kernel: Kernel, own: Sequence[Subsystem], plugins: Plugins) -> Features:
+    """Hob's own features and the plug-ins, without those that cannot be opened. Raises NotConfigured for an own one."""
+    while True:
+        chosen = [each for each in plugins.features.values() if each.one_shot or not kernel.one_shot]
+        async with AsyncExitStack() as trying:
+            try:
+                features = await trying.enter_async_context(open_subsystems(kernel, (*own, *chosen)))
+            except SubsystemRefused as refused:
+                guilty = [name for name in refused.names if name in plugins.features]
+                if not guilty:
+                    raise
+                for name in guilty:
+                    plugins.refuse(name, str(refused))
+            else:
+                stack.push_async_exit(trying.pop_all())
+                return features
+
+
+def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
+    name = plugin.name
+    if not name.isidentifier() or not name.islower() or "__" in name:
+        raise NotConfigured(f"{name!r} is no name for a plug-in: small letters, digits and single underscores")
+    base = parts.get(SUBSYSTEM, Subsystem(name=name, one_shot=CHANNELS not in parts))
+    if not isinstance(base, Subsystem) or base.name != name:
+        raise NotConfigured(f"the entry point {name} of {plugin.packages[0]} is no Subsystem of that name")
+    single = {group: part for group, part in parts.items() if group != SUBSYSTEM}
+    sections = [section for part in single.values() if (section := _section_of(part)) is not None]
+    groups = [
+        ToolGroup(name if each.name == name else f"{name}_{each.name}", each.line, _prefixed(name, each.tools))
+        for each in base.tools
+    ]
+    specs: tuple[ToolSpec, ...] = ()
+    if (part := single.get(TOOLS)) is not None:
+        specs = _PluginTools(name, _make(part, lambda section: section())).specs()
+        line = (inspect.getdoc(part) or name).partition("\n")[0][:_LONGEST_LINE]
+        groups.append(ToolGroup(name, line, tuple(spec.name for spec in specs)))
+
+    def load() -> Open:
+        return partial(_open, base, single)
+
+    settings = {**base.settings, **dict(zip([name], sections[:1], strict=False))}
+    return replace(base, settings=settings, tools=tuple(groups), specs=specs, plugin=True, open=Lazy(load))
+
+
+@asynccontextmanager
+async def _open(base: Subsystem, single: Mapping[str, Any], kernel: Kernel) -> AsyncIterator[Contribution]:
+    name = base.name
+    stack = AsyncExitStack()
+    try:
+        opened = Contribution() if base.open is None else await stack.enter_async_context(base.open()(kernel))
+        made = {group: (_make(part, kernel.config.__getitem__),) for group, part in single.items()}
+        channels, toolsets, hooks, memories = (made.get(group, ()) for group in (CHANNELS, TOOLS, HOOKS, MEMORY))
+        for channel in channels:
+            if channel.name != name:
+                raise NotConfigured(f"its channel is called {channel.name}; it must be called {name}")
+        status, heard = opened.status, opened.on_settings
+        yield replace(
+            opened,
+            channels=(*opened.channels, *channels),
+            toolsets=tuple(_PluginTools(name, each) for each in (*opened.toolsets, *toolsets)),
+            hooks=(*opened.hooks, *hooks),
+            recall=tuple(_Source(name, each) for each in (*opened.recall, *memories)),
+            followers=tuple(replace(each, name=f"{name}__{each.name}") for each in opened.followers),
+            jobs=tuple(replace(each, name=f"{name}__{each.name}") for each in opened.jobs),
+            status=status and (lambda: {f"plugin_{name}": _guarded(name, status)}),
+            on_settings=heard and (lambda config: _guarded(name, partial(heard, config))),
+        )
+    finally:
+        try:
+            await stack.aclose()
+        except Exception:
+            log.exception("the plug-in %s did not close as it should", name)
+
+
+def _section_of(part: Any) -> type | None:
+    section = getattr(part, "settings", None)
+    return section if inspect.isclass(section) and is_dataclass(section) else None
+
+
+def _make(part: Any, settings: Callable[[Any], Any]) -> Any:
+    """The thing itself: what the entry point names, or what that makes, of its settings if it declares any."""
+    if not (inspect.isclass(part) or inspect.isfunction(part)):
+        return part
+    make: Callable[..., Any] = part
+    section = _section_of(part)
+    return make() if section is None else make(settings(section))
+
+
+def _prefixed(name: str, tools: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{name}__{tool}" for tool in tools)
+
+
+class _PluginTools:
+    """Implements `Toolset`: a plug-in's tools under the plug-in's name."""
+
+    def __init__(self, name: str, toolset: Toolset) -> None:
+        self._toolset = toolset
+        self._specs = tuple(replace(spec, name=f"{name}__{spec.name}") for spec in toolset.specs())
+        self._skip = len(name) + 2
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self._specs
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        return await self._toolset.call(replace(call, name=call.name[self._skip :]), context)
+
+
+class _Source:
+    """Implements `Recall`: a plug-in's memory, whose failure is that nothing is found."""
+
+    def __init__(self, name: str, recall: Recall) -> None:
+        self._name = name
+        self._recall = recall
+
+    async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
+        try:
+            return tuple(await self._recall.recall(query, session, limit))[:limit]
+        except Exception:
+            log.exception("the memory source %s failed", self._name)
+            return ()
+
+
+def _guarded(name: str, function: Callable[[], T]) -> T | None:
+    try:
+        return function()
+    except Exception:
+        log.exception("the plug-in %s failed", name)
+        return None
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:200]

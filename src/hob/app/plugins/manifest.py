@@ -1,0 +1,106 @@
+"""What the owner has confirmed of each plug-in: all that Hob reads of one that is not open."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, make_dataclass
+from pathlib import Path
+from typing import Any
+
+from hob.config.fields import fields_of, holds_secret, is_table, without_none
+from hob.core.settings import Secret, setting
+
+FILE = "plugins.json"
+"""In the home."""
+_KINDS: Mapping[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "secret": Secret, "any": Any}
+log = logging.getLogger(__name__)
+
+Fields = Sequence[Mapping[str, Any]]
+
+
+class KeptSettings(dict[str, Any]):
+    """The settings of a plug-in that is off. They stay in the file; none is read."""
+
+    def __init__(self, _: object = None) -> None:
+        super().__init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One plug-in, as it was when it was enabled: what it declares, its sections and its commands with their help."""
+
+    name: str
+    package: str
+    version: str
+    on: bool = True
+    declares: tuple[str, ...] = ()
+    sections: Mapping[str, Fields | None] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
+
+    def settings(self) -> Mapping[str, type]:
+        """Its sections, as far as they are known without loading it."""
+        return {
+            name: KeptSettings if fields is None or not self.on else _section(fields)
+            for name, fields in self.sections.items()
+        }
+
+
+def read_manifests(home: Path) -> Mapping[str, Manifest]:
+    """Those in this home, by name. A file that cannot be read is logged and counts as none."""
+    try:
+        text = (home / FILE).read_text("utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        return _none(home, error)
+    try:
+        return {name: Manifest(**{**each, "declares": tuple(each["declares"])}) for name, each in _rows(text)}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return _none(home, error)
+
+
+def _rows(text: str) -> Sequence[tuple[str, dict[str, Any]]]:
+    return [(str(name), {**each, "name": name}) for name, each in json.loads(text).items()]
+
+
+def _none(home: Path, error: Exception) -> Mapping[str, Manifest]:
+    log.warning(
+        "%s cannot be read, so every plug-in is off; `hob plugins enable` writes it anew: %s", home / FILE, error
+    )
+    return {}
+
+
+def write_manifest(home: Path, manifest: Manifest) -> None:
+    """Put it beside the others. Raises OSError."""
+    rows = {**{name: asdict(each) for name, each in read_manifests(home).items()}, manifest.name: asdict(manifest)}
+    part = home / f"{FILE}.part"
+    part.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
+    part.chmod(0o600)
+    part.replace(home / FILE)
+
+
+def fields_in(section: type) -> Fields | None:
+    """A section as data; None where its values are told to nobody who does not load it."""
+    if is_table(section) or any(
+        holds_secret(each.kind) and _kind(each.kind) == "any" for each in fields_of(section).values()
+    ):
+        return None
+    return [
+        {
+            "name": each.name,
+            "kind": _kind(each.kind),
+            "default": each.default if isinstance(each.default, (str, int, float, bool)) else None,
+            "doc": each.rules.doc,
+        }
+        for each in fields_of(section).values()
+    ]
+
+
+def _kind(kind: Any) -> str:
+    plain, _ = without_none(kind)
+    return next((name for name, each in _KINDS.items() if each is plain), "any")
+
+
+def _section(fields: Fields) -> type:
+    rows = [(each["name"], _KINDS[each["kind"]] | None, setting(each["default"], each["doc"])) for each in fields]
+    return make_dataclass("PluginSettings", rows, frozen=True)

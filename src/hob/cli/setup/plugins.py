@@ -1,0 +1,130 @@
+"""`hob plugins`: packages that add to Hob."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.home import make_home
+from hob.app.plugins.installed import OPENED, Installed, installed
+from hob.app.plugins.loading import load_plugin, manifest_of
+from hob.app.plugins.manifest import Manifest, read_manifests, write_manifest
+from hob.cli.output import line, paint, print_json
+from hob.cli.table import COMMANDS
+from hob.config.environment import find_home, process_environment
+from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+
+app = App(
+    name="plugins", help="Packages that add to Hob: list them, switch them on and off.", result_action="return_value"
+)
+
+_PROVIDER, _ASSISTANT = "provider", "assistant"
+
+Name = Annotated[str, Parameter(help="The plug-in.")]
+Json = Annotated[bool, Parameter(help="As JSON.")]
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Json = False) -> int:
+    """Every plug-in: what it brings, and whether it is on. Nothing of them is loaded."""
+    manifests, found = read_manifests(find_home(process_environment())), installed()
+    views = [_view(name, manifests.get(name), found.get(name)) for name in sorted({*manifests, *found})]
+    if json:
+        print_json({"plugins": views})
+        return 0
+    for view in views:
+        print(
+            f"{paint(line(view['name'], 40), 'bold')} {view['version']}  {view['state']}  {', '.join(view['brings'])}"
+        )
+        if view["problem"]:
+            print(paint(f"  {line(view['problem'], 300)}", "red"))
+    if not views:
+        print("No plug-in is installed; `pip install PACKAGE` in Hob's environment installs one.")
+    return 0
+
+
+@app.command
+def enable(name: Name) -> int:
+    """Switch a plug-in on from the next start on. It is loaded once, to see what it brings; this confirms it."""
+    home, found = find_home(process_environment()), installed()
+    if name not in found:
+        raise NotFound(f"no installed package brings a plug-in {line(name)}; `hob plugins list` shows what there is")
+    plugin = found[name]
+    if not any(group in OPENED for group in plugin.points) and _ASSISTANT not in plugin.kinds:
+        raise InvalidRequest(f"{name} is a provider of models and always on: `hob models set {name}` asks it")
+    print(
+        f"{name} {plugin.version}, of the package {', '.join(plugin.packages)}, runs with your rights: it can read, "
+        "change and send whatever you can, and Hob's policy does not hold it back."
+    )
+    manifest = manifest_of(plugin, load_plugin(plugin))
+    before = read_manifests(home)
+    if clashes := list(_clashes(manifest, before)):
+        raise NotConfigured(f"{name} cannot be enabled: {'; '.join(clashes)}")
+    known = before[name].declares if name in before else ()
+    for each in manifest.declares:
+        print(f"  {each}{' (new)' if known and each not in known else ''}")
+    make_home(home)
+    write_manifest(home, manifest)
+    print(f"{name} is on from the next start of Hob on; `hob plugins disable {name}` switches it off.")
+    return 0
+
+
+@app.command
+def disable(name: Name) -> int:
+    """Switch a plug-in off from the next start on. Its settings stay where they are."""
+    home = find_home(process_environment())
+    manifest = read_manifests(home).get(name)
+    if manifest is None:
+        raise NotFound(f"no plug-in {line(name)} was enabled; `hob plugins list` shows what there is")
+    write_manifest(home, replace(manifest, on=False))
+    print(f"{name} is off from the next start of Hob on; its settings are kept.")
+    return 0
+
+
+def add_command(app: App, plugin: str, name: str) -> None:
+    """Put a command of a plug-in among Hob's own. Raises NotConfigured where the plug-in cannot be loaded."""
+    found = installed()
+    if plugin not in found:
+        raise NotConfigured(f"`hob {name}` is of the plug-in {plugin}, which is not installed any more")
+    for command in load_plugin(found[plugin]).cli:
+        if command.name == name:
+            app.command(command.run(), name=name, help=command.help)
+
+
+def _clashes(manifest: Manifest, others: Mapping[str, Manifest]) -> Iterator[str]:
+    own = {name for name, _, _ in COMMANDS}
+    yield from (f"`hob {name}` is Hob's own" for name in manifest.commands if name in own)
+    for other in others.values():
+        if other.on and other.name != manifest.name:
+            both = [each for each in manifest.declares if each in other.declares and " " in each and _one_only(each)]
+            yield from (f"{each} is also brought by {other.name}" for each in both)
+
+
+def _one_only(declared: str) -> bool:
+    return declared.startswith(("settings ", "command ", "slash command ", "endpoint "))
+
+
+def _view(name: str, manifest: Manifest | None, plugin: Installed | None) -> Mapping[str, Any]:
+    problem = ""
+    if plugin is None:
+        state = "gone"
+    elif manifest is not None and manifest.on:
+        state = "on"
+        if plugin.version != manifest.version:
+            problem = f"version {plugin.version} is installed, {manifest.version} was enabled"
+    elif plugin.kinds == (_PROVIDER,):
+        state = "on"
+    else:
+        state = "off"
+    if plugin is not None and len(plugin.packages) > 1:
+        state, problem = "refused", f"{' and '.join(plugin.packages)} both bring it; uninstall one"
+    return {
+        "name": name,
+        "package": plugin.packages[0] if plugin else manifest.package if manifest else "",
+        "version": plugin.version if plugin else manifest.version if manifest else "",
+        "state": state,
+        "brings": manifest.declares if manifest else plugin.kinds if plugin else (),
+        "problem": problem,
+    }

@@ -1,0 +1,8 @@
+"""What an open feature works with and consists of."""
+
+from hob.agent.commands.slash_commands import CommandCall
+from hob.app.contribution import Contribution, Effects, Follower, Job, Start
+from hob.app.kernel import Kernel
+from hob.app.running import Running
+
+__all__ = ["CommandCall", "Contribution", "Effects", "Follower", "Job", "Kernel", "Running", "Start"]

@@ -1,0 +1,66 @@
+"""The promises of a feature, as a function that a plug-in's `Subsystem` is run through."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+from pathlib import Path
+
+from hob.app.composition import App, Extras, open_app
+from hob.app.settings_sections import SECTIONS
+from hob.app.subsystem import Subsystem
+from hob.app.subsystems import SUBSYSTEMS
+from hob.config.loading import load_config
+from hob.testing.model import ScriptedModel
+
+
+async def check_subsystem(subsystem: Subsystem, settings: Mapping[str, str] | None = None) -> None:
+    """Run through the promises, over a whole Hob in a folder that is removed. `settings` are texts by dotted key.
+
+    Raises AssertionError, naming the promise that was broken; what the feature itself raises comes as it is.
+    """
+    name = subsystem.name
+    _require(
+        name.isidentifier() and name.islower() and "__" not in name, f"{name!r} is a name: small letters, digits, _"
+    )
+    for section, kind in subsystem.settings.items():
+        _require(section not in SECTIONS, f"[{section}] is not Hob's own")
+        _require(issubclass(kind, dict) or is_dataclass(kind), f"[{section}] is a frozen dataclass")
+    for endpoint in subsystem.endpoints() if subsystem.endpoints is not None else ():
+        _require(bool((endpoint.handler.__doc__ or "").strip()), f"{endpoint.method} {endpoint.path} says what it does")
+    for command in subsystem.cli:
+        _require(
+            callable(command.run()) and bool(command.help), f"`hob {command.name}` can be called and says what it does"
+        )
+    feature = replace(subsystem, one_shot=True)
+    with tempfile.TemporaryDirectory(prefix="hob") as folder:
+        for _ in range(2):  # what the first time leaves behind does not hinder the second
+            await _check_open(feature, Path(folder), settings or {})
+
+
+async def _check_open(subsystem: Subsystem, folder: Path, settings: Mapping[str, str]) -> None:
+    environ = {
+        "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
+        "HOB_MODEL_NAME": "m",
+        "HOB_WORKSPACE_PATH": f"{folder}/w",
+    }
+    sections = {**SECTIONS, **subsystem.settings}
+    config = load_config(sections, home=folder / "home", environ=environ, flags=settings)
+    extras = Extras(wrap_model=lambda _: ScriptedModel())
+    async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, subsystem), extras=extras) as app:
+        await _check_contribution(subsystem, app)
+
+
+async def _check_contribution(subsystem: Subsystem, app: App) -> None:
+    contribution = app.contributions[subsystem.name]
+    declared = {name for group in subsystem.tools for name in group.tools}
+    brought = {spec.name for toolset in contribution.toolsets for spec in toolset.specs()}
+    _require(declared == brought, f"its tools are those that it declares: {sorted(declared ^ brought)}")
+    for what in ("followers", "jobs", "channels", "hooks"):
+        names = [each.name for each in getattr(contribution, what)]
+        _require(len(set(names)) == len(names), f"no two {what} share a name")
+    _require(bool(await app.operations.status()), "status can be told")
+
+
+def _require(holds: bool, promise: str) -> None:
+    if not holds:
+        raise AssertionError(f"broken promise: {promise}")
