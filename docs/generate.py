@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from answers import answers_of
+from glossary import page as glossary_page
 from live_page import live
 from markdown import cell, doc, fenced, field_table, signature
 from openapi import openapi
@@ -73,6 +74,7 @@ def pages() -> dict[str, str]:
         "errors.md": error_tree,
         "api.md": api,
         "hooks.md": hook_values,
+        "glossary.md": glossary_page,
         "testing.md": testing,
         "providers.md": providers,
         "tools.md": tools,
