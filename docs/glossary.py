@@ -18,7 +18,10 @@ TERMS: dict[str, tuple[str, str]] = {
     ),
     "channel": ("core.ports.channel:Channel", "One account on one platform where people talk to Hob."),
     "compaction": ("agent.compaction.compaction:Compactor", "A summary takes the place of a session's older messages."),
-    "contribution": ("app.contribution:Contribution", "What an open subsystem adds: ports, channels, tools, hooks, jobs."),
+    "contribution": (
+        "app.contribution:Contribution",
+        "What an open subsystem adds: ports, channels, tools, hooks, jobs.",
+    ),
     "delivery": (
         "bus.delivery:OutboxDelivery",
         "Brings rows of the outbox to their channels, again until they are taken.",

@@ -23,7 +23,8 @@ def test_no_http_library_is_loaded_before_the_first_request() -> None:
     code = """
 import asyncio, sys
 from hob.core.clock import SystemClock
-from hob.providers import ModelSettings, open_model
+from hob.providers.opening import open_model
+from hob.providers.settings import ModelSettings
 
 async def main():
     async with open_model(ModelSettings(base_url="http://127.0.0.1:1"), SystemClock()):
