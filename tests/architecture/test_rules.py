@@ -157,3 +157,18 @@ def test_functions_can_be_read_at_once() -> None:
         if (length := (function.end_lineno or 0) - function.lineno + 1) > 60
     ]
     assert long == []
+
+
+def test_no_module_of_hob_is_named_in_a_string_to_load_it() -> None:
+    """Neither type checkers nor the contracts between layers see such an import; a `Lazy` holds one they see."""
+    found = [
+        f"{source.name}:{node.lineno}"
+        for source in sources()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"import_module", "importlib.import_module"}
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and str(node.args[0].value).startswith("hob")
+    ]
+    assert found == []

@@ -5,7 +5,6 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from hob.app.loading import load
@@ -154,7 +153,9 @@ def _lead_in() -> object:
     """Let a person who is there set Hob up first, where there is nothing to ask; a status that ends it, or 0."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
         return 0  # what is piped in is kept, and told how it comes to its answer
-    return import_module("hob.cli.onboarding.first_run").lead_in()
+    from hob.cli.onboarding.first_run import lead_in
+
+    return lead_in()
 
 
 def run(arguments: Sequence[str]) -> int:

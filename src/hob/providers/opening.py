@@ -5,7 +5,6 @@ import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 
 from hob.core.clock import Clock
@@ -73,7 +72,7 @@ def load_libraries(choice: Choice) -> None:
     """Load now what the first request would load, a tenth of a second of CPU: a daemon has time before anybody asks."""
     usual = choice.default()
     if usual is not None and (connected := choice.connect(usual.provider)).base_url:
-        import_module("hob.providers.http.transport")
+        import hob.providers.http.transport  # noqa: F401
         from hob.providers.routing.model_routes import open_wire
 
         open_wire(connected)

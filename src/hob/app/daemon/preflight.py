@@ -1,6 +1,5 @@
 """Whether a daemon would start with these settings, as far as that can be told without starting one."""
 
-from importlib import import_module
 from pathlib import Path
 
 from hob.config.loading import Config
@@ -27,13 +26,14 @@ def start_objection(config: Config) -> NotConfigured | None:
 def command_problem(config: Config) -> ConfigProblem | None:
     """Why no command would run with these folders, and where that is set; None where commands would run."""
     sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
-    check = import_module("hob.tools.sandbox.sandbox_environment").checked_root  # which loads the sandbox
+    from hob.tools.sandbox.sandbox_environment import checked_root  # loads the sandbox
+
     given = [("workspace.work_repo" if workspace.work_repo else "workspace.path", str(workspace.work), True)]
     given += [("sandbox.read", name, False) for name in sandbox.read]
     given += [("sandbox.write", name, True) for name in sandbox.write]
     for key, name, writable in given:
         try:
-            check(name, Path.home(), writable=writable, forbidden=(config.home,))
+            checked_root(name, Path.home(), writable=writable, forbidden=(config.home,))
         except NotConfigured as error:
             return ConfigProblem(f"no command can run: {error}", key, config.origin(key).place)
     return None
@@ -47,7 +47,9 @@ def _try(config: Config) -> None:
         if gateway.auth_token is not None:
             checked_token(gateway.auth_token)
         if gateway.tls_cert is not None or gateway.tls_key is not None:
-            import_module("hob.gateway.http.certificates").secured_by(gateway)  # loads TLS, which few settings need
+            from hob.gateway.http.certificates import secured_by  # loads TLS, which few settings need
+
+            secured_by(gateway)
     if AdmissionSettings in loaded:
         admission = config[AdmissionSettings]
         if admission.passphrase is not None:

@@ -5,7 +5,6 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from hob.bus.waiting import one_failure_as_itself
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import BlobId, SessionKey, TurnId
+from hob.core.lazy import Lazy
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.remarks import Remark
@@ -35,7 +35,13 @@ if TYPE_CHECKING:  # the very thing that is to be loaded later
 
 FOLDER = "tools"
 """The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
-_PARTS = "hob.app.tools.runtime"
+
+
+@Lazy
+def _maker() -> "Callable[..., ToolRuntime]":
+    from hob.app.tools.runtime import make_hands
+
+    return make_hands
 
 
 class LazyToolRuntime:
@@ -111,7 +117,7 @@ class LazyToolRuntime:
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done; nothing where no tool was ever used."""
         if self._used:
-            await asyncio.to_thread(import_module, _PARTS)  # nobody waits meanwhile
+            await asyncio.to_thread(_maker)  # nobody waits meanwhile
             await self.made.tidy()
 
     @property
@@ -147,9 +153,8 @@ async def open_tool_runtime(
         async with asyncio.TaskGroup() as watching:
 
             def make() -> "ToolRuntime":
-                make_hands: Callable[..., ToolRuntime] = import_module(_PARTS).make_hands
                 told = {} if warn is None else {"warn": warn}
-                return make_hands(
+                return _maker()(
                     config,
                     store,
                     notices,

@@ -1,7 +1,6 @@
 """The door, opened over this home: the gate, and what becomes of what it notices."""
 
 from functools import cached_property
-from importlib import import_module
 from typing import Protocol, runtime_checkable
 
 from hob.app.notifications.owner_notifier import OwnerNotifier
@@ -152,8 +151,9 @@ class _ScannerWhenNeeded:
 
     @cached_property
     def _scanner(self) -> Scans:
-        scanner: Scans = import_module("hob.guard.screening.scanner.scanner").ContentScanner(self._settings)
-        return scanner
+        from hob.guard.screening.scanner.scanner import ContentScanner
+
+        return ContentScanner(self._settings)
 
     def look(self, text: str, cls: SenderClass) -> tuple[ScannerAction, tuple[str, ...]]:
         if self._settings.action_of(cls) is ScannerAction.NONE:

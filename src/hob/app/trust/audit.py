@@ -1,7 +1,6 @@
 """What the owner does at the command line to files that no database holds, for the audit log."""
 
 import sys
-from importlib import import_module
 from pathlib import Path
 
 from hob.core.clock import SystemClock
@@ -11,8 +10,9 @@ from hob.core.labels import SenderClass
 
 def tell_action(home: Path, name: str, target: str) -> None:
     """Put into the home's audit log that this was done, whoever has it open; where there is none yet, nowhere."""
-    of_action = import_module("hob.guard.audit.entries").of_action  # both load SQLite
-    append_audit = import_module("hob.store.audit.audit").append_audit
+    from hob.guard.audit.entries import of_action  # both load SQLite
+    from hob.store.audit.audit import append_audit
+
     try:
         append_audit(home, SystemClock(), of_action(name, "done", SenderClass.OWNER, target=target))
     except StoreError as error:

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Trust
+from hob.core.lazy import Lazy
 from hob.core.messages import Inbound
 from hob.core.people import Person
 from hob.core.ports.accept import Accepted
@@ -72,10 +72,12 @@ class LazyGuard:
         await self.guarded.approving.run()
 
 
+@Lazy
 def load_guard() -> "Callable[..., Guard]":
     """The function that makes the guard; importing it takes a tenth of a second, which is why it stands here."""
-    made: Callable[..., Guard] = import_module("hob.app.trust.guard").guard
-    return made
+    from hob.app.trust.guard import guard
+
+    return guard
 
 
 def contacts_of(people: Iterable[Person]) -> Mapping[str, tuple[str, ...]]:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 from hob.cli.chat.fragments import Line, plain
@@ -29,11 +28,15 @@ class StreamedAnswer:
 
     @cached_property
     def _blocks(self) -> Any:
-        return import_module("hob.cli.chat.blocks").Blocks()  # rich and its parser load with the first answer
+        from hob.cli.chat.blocks import Blocks  # rich and its parser load with the first answer
+
+        return Blocks()
 
     @cached_property
     def _renderer(self) -> Any:
-        return import_module("hob.cli.chat.renderer").Renderer()
+        from hob.cli.chat.renderer import Renderer
+
+        return Renderer()
 
     def feed(self, piece: str) -> None:
         """It goes on. What a terminal would obey in it becomes visible."""
@@ -78,5 +81,5 @@ class StreamedAnswer:
 
 def load() -> None:
     """Load what renders, before anybody waits for it."""
-    import_module("hob.cli.chat.blocks")
-    import_module("hob.cli.chat.renderer")
+    import hob.cli.chat.blocks
+    import hob.cli.chat.renderer  # noqa: F401

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from hob.cli.conversation.questions import DECISIONS
 from hob.cli.output import tame
 from hob.config.loading import Config
 from hob.core.errors import HobError
+from hob.core.lazy import Lazy
 
 HISTORY = "chat_history"
 
@@ -67,6 +67,13 @@ async def _talk(connection: ChatConnection, body: Mapping[str, Any], home: Path)
                 ticking.cancel()
                 terminal.screen.close()
     return terminal
+
+
+@Lazy
+def _list_models() -> Callable[[Config], Sequence[str]]:
+    from hob.cli.chat.model_names import list_models  # asks providers, and takes as long to load as they do
+
+    return list_models
 
 
 class TerminalChat:
@@ -284,8 +291,7 @@ class TerminalChat:
                 self.buffer.cancel_completion()
                 self.buffer.start_completion()
 
-        # what asks providers is what turns are made with, and takes as long to load
-        self._follower.do(lambda: import_module("hob.cli.chat.model_names").list_models(config), listed)
+        self._follower.do(lambda: _list_models()(config), listed)
 
     def _stands(self, seen: Mapping[str, Any]) -> None:
         self._standing.take(seen)

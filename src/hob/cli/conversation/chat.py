@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import ExitStack
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +39,12 @@ def chat(*, session: str | None = None, model: str | None = None, plain: bool = 
         connection = ChatConnection(home, stack)
         connection.open()
         if plain or not shows_colours(sys.stdout):
-            return int(import_module("hob.cli.chat.plain").talk(connection, body))
-        # what draws the prompt takes a third of a second to load, which simple terminals need not spend
-        return int(import_module("hob.cli.chat.terminal").talk(connection, body, home))
+            from hob.cli.chat import plain as lines
+
+            return lines.talk(connection, body)
+        from hob.cli.chat import terminal  # takes a third of a second to load, which simple terminals need not spend
+
+        return terminal.talk(connection, body, home)
 
 
 def _send_piped(home: Path, body: dict[str, Any]) -> int:
