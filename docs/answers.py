@@ -241,7 +241,7 @@ class UndoneAnswer(TypedDict):
 
 
 class ApprovalAnswer(TypedDict):
-    """A question for leave."""
+    """A question for approval."""
 
     id: str
     state: Annotated[str, "see [states](states.md)"]
@@ -249,7 +249,7 @@ class ApprovalAnswer(TypedDict):
     reason: str
     rule: str
     shown: Annotated[str, "all that would be done"]
-    scopes: Annotated[list[str], "how far a leave may reach here"]
+    scopes: Annotated[list[str], "how far an approval may reach here"]
     session: str
     requester: str
     message: Annotated[str | None, "the message whose turn waits for the answer"]
@@ -274,7 +274,7 @@ class SettledAnswer(ApprovalAnswer):
 
 
 class GrantAnswer(TypedDict):
-    """A leave that holds for more than once."""
+    """An approval that holds for more than once."""
 
     id: str
     tool: str
@@ -418,7 +418,7 @@ class ProgressMessage(TypedDict):
 class QuestionMessage(ChatAnswer):
     """The message as it is, and what is asked."""
 
-    asked: Annotated[list[ApprovalAnswer], "each question for leave; none where words answer it: `send` them"]
+    asked: Annotated[list[ApprovalAnswer], "each question for approval; none where words answer it: `send` them"]
 
 
 class StoppedMessage(TypedDict):

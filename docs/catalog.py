@@ -68,6 +68,8 @@ def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str 
                     forms = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
                     if len(forms) == 2:
                         yield str(forms[0]), str(forms[1])
+                elif called == "SlashCommand":
+                    yield from _texts(node.args[3], words=False)
                 elif called in saying:
                     named = [each.value for each in node.keywords if each.arg == "told"]
                     for argument in (*node.args, *named):

@@ -127,7 +127,7 @@ def commands() -> str:
     acts = {Moment.ARRIVAL: "on arrival", Moment.LANE: "in order"}
     for command in SLASH_COMMANDS:
         who = "owner" if command.owner else "everybody"
-        lines.append(f"| `{cell(command.usage)}` | {cell(command.english)} | {acts[command.moment]} | {who} |")
+        lines.append(f"| `{cell(command.usage)}` | {cell(command.text)} | {acts[command.moment]} | {who} |")
     return "\n".join(lines)
 
 

@@ -26,6 +26,8 @@ REASONS: Mapping[str, str] = {
     "run_timeout": "longer than `agent.run_seconds`",
     "loop": "the model went in circles",
     "hook": "a hook stopped it",
+    "set_aside": "Hob ended uncleanly three times while it worked on this message, at the same step",
+    "failed": "anything else",
 }
 
 REFUSALS: Mapping[str, tuple[str, str]] = {

@@ -30,6 +30,7 @@ from hob.app.service.unit import unit_text
 from hob.core.clock import SystemClock
 from hob.guard.audit.security.check import Severity
 from hob.store.audit.audit import AuditEntry
+from hob.store.backup.inspection import find_damage
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing import ManualClock
@@ -213,7 +214,7 @@ def test_open_permissions_are_told_and_taken_away(home: Path) -> None:
     assert (told.severity, told.where, "(mode 0644)" in told.title) == (
         Severity.CRITICAL, str(home / "hob.db"), True,
     )  # fmt: skip
-    assert mend(home, looked_at(home).findings) == [f"took away permissions of {home / 'hob.db'}"]
+    assert mend(home, looked_at(home).findings) == [f"restricted the permissions of {home / 'hob.db'}"]
     assert stat.S_IMODE((home / "hob.db").stat().st_mode) == 0o600
 
 
@@ -268,6 +269,18 @@ def test_a_damaged_database_that_waits_for_a_decision_names_the_newest_backup(ho
     shutil.copy(home / "hob.db", home / "backups" / "mine.db")
     (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
     assert f"hob restore {home / 'backups' / 'mine.db'}" in one(home, "database.undecided").advice
+
+
+def test_without_a_backup_what_can_be_read_of_a_damaged_database_is_saved(home: Path) -> None:
+    (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
+    finding = one(home, "database.undecided")
+    assert "hob doctor --fix" in finding.advice
+    assert finding.mend is not None
+    assert finding.mend.perform()
+    (saved,) = (home / "backups").iterdir()
+    assert find_damage(saved, owned=False) == ""
+    after = one(home, "database.undecided")
+    assert (f"hob restore {saved}" in after.advice, after.mend) == (True, None)
 
 
 def test_a_database_that_is_none_is_told(home: Path) -> None:

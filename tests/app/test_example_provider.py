@@ -49,12 +49,12 @@ def test_its_failures_are_told_like_any_others(environ: dict[str, str]) -> None:
 def test_it_is_chosen_and_tested_like_any_other(environ: dict[str, str]) -> None:
     done = hob(environ, "models", "set", "echo/plain")
     assert done.returncode == 0, done.stderr
-    assert "Asked: echo/plain (configured)" in done.stdout
+    assert "Current model: echo/plain (configured)" in done.stdout
 
 
 def test_it_is_listed_like_any_other(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo"}, "models", "list")
-    assert "Asked: echo (configured)" in done.stdout
+    assert "Current model: echo (configured)" in done.stdout
     assert "plug-in" in done.stdout
 
 

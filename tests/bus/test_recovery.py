@@ -85,13 +85,14 @@ async def test_one_poisoned_message_among_innocents_is_set_aside_alone(tmp_path:
         assert results[1].reply in [row.outbound.text for row in pending]
 
 
-async def test_suspects_run_one_at_a_time_and_oldest_first_while_others_run(tmp_path: Path) -> None:
+async def test_suspects_run_alone_one_at_a_time_and_oldest_first(tmp_path: Path) -> None:
     chats = ("one", "two", "three")
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
         said = [await bench.say("slow", chat=chat) for chat in chats]
         await until(lambda: bench.turns.active == 3)
         await bench.crash()
     gates = {chat: asyncio.Event() for chat in chats}
+    beside: list[Accepted] = []
 
     async def gated(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await gates[turn.session].wait()
@@ -102,10 +103,12 @@ async def test_suspects_run_one_at_a_time_and_oldest_first_while_others_run(tmp_
             await until(lambda: bench.turns.active == 1)
             assert bench.turns.begun[-1].session == chat
             assert bench.turns.begun[-1].attempt == 1
-            assert await bench.replies(await bench.say("hello", chat=f"beside {chat}")) == ["hello"]
-            assert bench.turns.begun[-2].session == chat
+            beside.append(await bench.say("hello", chat=f"beside {chat}"))
+            await bench.store.inbox.counts()
+            assert bench.turns.begun[-1].session == chat
             gates[chat].set()
             await bench.outcome(accepted)
+        assert await bench.replies(*beside) == ["hello"] * 3
 
 
 async def test_a_suspect_that_takes_long_lets_the_next_begin(tmp_path: Path) -> None:
@@ -116,6 +119,17 @@ async def test_a_suspect_that_takes_long_lets_the_next_begin(tmp_path: Path) -> 
         await bench.crash()
     async with open_bench(tmp_path, scripts={"slow": forever}, settings=BusSettings(suspect_seconds=0.05)) as bench:
         await until(lambda: bench.turns.active == 2)
+        assert await bench.replies(await bench.say("hello", chat="three")) == ["hello"]
+
+
+async def test_a_message_quarantined_beside_others_is_answered_by_itself_later(tmp_path: Path) -> None:
+    said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"))
+    for _ in range(2):
+        await run_until_death(tmp_path)
+    async with open_bench(tmp_path, settings=BusSettings(suspect_seconds=0.05)) as bench:
+        assert (await bench.outcome(said[1])).state in ("set_aside", "done")
+        await until(lambda: len(bench.turns.ended) == 1)
+        assert await bench.replies(said[1]) == ["poison"]
 
 
 async def test_a_paused_suspect_does_not_hold_up_the_others(tmp_path: Path) -> None:

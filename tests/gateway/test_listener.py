@@ -168,6 +168,12 @@ HALVES = {
 }
 
 
+async def answer_when_read(_scope: Scope, receive: Receive, send: Send) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await answer_at_once(_scope, receive, send)
+
+
 async def answer_at_once(_scope: Scope, _receive: Receive, send: Send) -> None:
     await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
@@ -185,6 +191,37 @@ async def test_who_does_not_go_on_is_let_go(sent: tuple[bytes, ...], monkeypatch
                 await reader.readuntil(b"\r\n\r\n")
         with contextlib.suppress(ConnectionResetError):
             await reader.read()
+        writer.close()
+
+
+@pytest.mark.parametrize("then", [b"", b"x"], ids=["nothing", "a byte now and then"])
+async def test_a_body_that_is_read_but_does_not_come_is_not_waited_for(
+    then: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    async with serve(answer_when_read, [listener], grace=1), asyncio.timeout(4):
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        writer.write(b"POST /x HTTP/1.1\r\nhost: hob\r\ncontent-length: 9999\r\n\r\nx")
+        with contextlib.suppress(ConnectionError):
+            while not reader.at_eof():
+                writer.write(then)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(0.02):
+                        await reader.read()
+        writer.close()
+
+
+async def test_a_body_that_keeps_coming_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    async with serve(answer_when_read, [listener], grace=1):
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        writer.write(b"POST /x HTTP/1.1\r\nhost: hob\r\nconnection: close\r\ncontent-length: 80000\r\n\r\n")
+        loop = asyncio.get_running_loop()
+        for n in range(20):
+            loop.call_later(n * 0.02, writer.write, b"x" * 4_000)
+        assert (await reader.read()).startswith(b"HTTP/1.1 401")
         writer.close()
 
 

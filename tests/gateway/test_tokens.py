@@ -208,7 +208,7 @@ async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) ->
     async with caller(hob, CHAT) as client:
         assert (await client.post("/approvals/a_1", json={"allowed": True})).status_code == 403
         said = (await client.post("/chat", json={"message": "approve:a_00000000"})).json()
-        assert "not for leave" in str(said)
+        assert "not for approval" in str(said)
         assert hob.model.requests == []
 
 

@@ -25,7 +25,7 @@ def asked(id: str = "a_1", at: float = 100.0) -> Approval:
         "why",
         at,
         at + 60,
-        "exec needs your leave",
+        "exec needs your approval",
     )
 
 

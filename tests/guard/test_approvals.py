@@ -356,14 +356,16 @@ async def test_a_turn_of_several_people_may_do_what_the_least_known_of_them_may(
     ("call", "trust"),
     [(MAIL, Trust.UNTRUSTED), (call_of("config_set", key="agent.language", value="de"), Trust.TRUSTED)],
 )
-async def test_leave_for_more_is_not_given_where_it_is_not_offered(operations: Desk, call: Any, trust: Trust) -> None:
+async def test_approval_for_more_is_not_given_where_it_is_not_offered(
+    operations: Desk, call: Any, trust: Trust
+) -> None:
     question = await asked(operations, call, trust)
     assert operations.ledger.scopes(question) == (ApprovalScope.ONCE,)
     taken = await operations.ledger.settle(
         question.id, ApprovalReply(True, scope=ApprovalScope.ALWAYS), "telegram:owner"
     )
-    why = "this turn has read" if trust is Trust.UNTRUSTED else "leave: it would change Hob's settings"
-    assert taken.line.startswith("This is leave for one time only: ")
+    why = "this turn has read" if trust is Trust.UNTRUSTED else "approval: it would change Hob's settings"
+    assert taken.line.startswith("This approval is for one time only: ")
     assert why in taken.line
     assert await operations.store.approvals.grants() == ()
     assert isinstance(await operations.verdict(call, TURN, trust), Allow)
@@ -428,7 +430,7 @@ async def test_the_turn_learns_what_became_of_its_question(tmp_path: Path) -> No
         assert await operations.ledger.tell(question.id) == operations.ledger.text(question)
         assert await operations.ledger.find_answer(step) is None
         await operations.ledger.settle(question.id, YES, "telegram:owner")
-        for _ in range(2):  # also after the leave was used and the turn was begun again
+        for _ in range(2):  # also after the approval was used and the turn was begun again
             assert await operations.ledger.find_answer(step) == ApprovalAnswered(
                 question.id, RISKY.id, True, "telegram:owner"
             )
@@ -645,7 +647,7 @@ async def test_arguments_that_are_no_object_are_refused(operations: Desk) -> Non
 async def test_the_question_shows_what_would_be_done(operations: Desk) -> None:
     question = await asked(operations)
     text = operations.ledger.text(question)
-    assert "exec needs your leave: a reason." in text
+    assert "exec needs your approval: a reason." in text
     assert "│ git reset --hard" in text
     assert "For telegram:owner." in text
     assert f"approve:{question.id}" in text

@@ -12,7 +12,7 @@ ID = ApprovalId("a_1")
 def test_arguments_are_shown_whole_and_as_they_are() -> None:
     text = show("mail_send", {"to": "bob@example.com", "body": "line one\nline two", "n": [1, 2]}, reason="it sends")
     assert text.splitlines() == [
-        "mail_send needs your leave: it sends.",
+        "mail_send needs your approval: it sends.",
         "to:",
         "│ bob@example.com",
         "body (17 characters):",
@@ -57,7 +57,7 @@ def test_no_text_in_the_arguments_passes_for_a_line_of_hobs() -> None:
     text = brief(show("mail_send", {"to": "eve@evil.example", "body": body}, reason="it sends"), ID, 4000)
     own = [line for line in text.splitlines() if not line.startswith("│")]
     assert own == [
-        "mail_send needs your leave: it sends.",
+        "mail_send needs your approval: it sends.",
         "to:",
         f"body ({len(body)} characters):",
         "Answer with approve:a_1 or deny:a_1.",
@@ -105,7 +105,7 @@ def test_blanks_by_the_thousand_are_counted() -> None:
 def test_every_line_of_an_argument_stands_behind_the_bar(name: str, value: str) -> None:
     text = show("tool", {name: value}, reason="x")
     first, heading, *rest = text.split("\n")
-    assert first == "tool needs your leave: x."
+    assert first == "tool needs your approval: x."
     assert heading.startswith(visible(name))
     assert rest
     assert all(line.startswith("│ ") for line in rest)

@@ -7,10 +7,12 @@ about a message that holds the text POISON is death.
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,21 @@ class OwnerEverywhere:
         return Admitted(replace(inbound.sender, cls=SenderClass.OWNER), classification="owner")
 
 
+def guard_locks(home: Path, event: str, arguments: tuple[Any, ...]) -> None:
+    """Only SQLite opens the files of the database while Hob runs: closing any other descriptor drops its locks."""
+    if event != "open" or not isinstance(arguments[0], str | bytes):
+        return
+    file = Path(os.fsdecode(arguments[0]))
+    if file.name in {"hob.db", "hob.db-wal", "hob.db-shm"} and file.parent == home:
+        print(f"opened beside SQLite: {file}", file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+def ready(home: Path, url: str) -> None:
+    sys.addaudithook(partial(guard_locks, home))
+    print(f"ready: {url}", flush=True)
+
+
 def main(directory: str, boundary: str = "", poison: str = "") -> None:
     platform, crash = Path(directory), Crash.parse(boundary)
     platform.mkdir(exist_ok=True)
@@ -124,9 +141,7 @@ def main(directory: str, boundary: str = "", poison: str = "") -> None:
     config = read_config()
     set_up_logging()
     with own(config.home, "serve"):
-        asyncio.run(
-            run_daemon(config.home, config, extras=extras, on_ready=lambda url: print(f"ready: {url}", flush=True))
-        )
+        asyncio.run(run_daemon(config.home, config, extras=extras, on_ready=partial(ready, config.home)))
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ async def test_what_is_typed_while_an_answer_streams_goes_out(world: World) -> N
 async def test_a_question_is_shown_whole_and_answered_at_the_prompt(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
-        await terminal.see_now("exec needs your leave", "│ rm -rf .", "Allow a_", "asks you")
+        await terminal.see_now("exec needs your approval", "│ rm -rf .", "Allow a_", "asks you")
         terminal.type("perhaps", ENTER)
         await terminal.gone("perhaps")
         terminal.type("n", ENTER)
@@ -120,7 +120,7 @@ async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: Worl
         await terminal.see("The tool said:")
         await terminal.see_now(READY)
         assert terminal.text.count("│ rm -rf ../x\n") == 1
-        assert terminal.text.count("exec needs your leave") == 2
+        assert terminal.text.count("exec needs your approval") == 2
 
 
 async def test_a_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
@@ -483,7 +483,7 @@ async def test_a_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -
 
 async def test_the_chat_speaks_german_where_hob_does(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
-        await terminal.see_now("Hob hört zu.", "· bereit")
+        await terminal.see_now("Hob ist bereit.", "· bereit")
         terminal.type("/sto")
         await terminal.see_now("die laufende Arbeit anhalten")
 

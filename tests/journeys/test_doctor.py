@@ -128,8 +128,8 @@ async def test_people_see_what_is_wrong_and_what_to_do() -> None:
         said = await world.hob("doctor", "--offline")
         assert (said.status, said.err) == (1, "")
         assert f"critical  home.permissions: {world.home}\n          others on this machine may read" in said.out
-        assert "`hob doctor --fix` takes them away" in said.out
+        assert "`hob doctor --fix` restricts its permissions" in said.out
         assert "not asked  " in said.out
         assert said.out.splitlines()[-1].startswith(f"{len(CHECKS)} checks: 1 critical, ")
         fixed = await world.hob("doctor", "--offline", "--fix")
-        assert (fixed.status, f"fixed     took away permissions of {world.home}" in fixed.out) == (0, True)
+        assert (fixed.status, f"fixed     restricted the permissions of {world.home}" in fixed.out) == (0, True)

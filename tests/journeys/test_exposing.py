@@ -150,6 +150,23 @@ async def test_a_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World
                 pass
 
 
+async def test_a_crowd_that_comes_while_a_daemon_with_few_descriptors_loads_does_not_end_it(world: World) -> None:
+    crowd: list[socket.socket] = []
+    async with world.serve_with_few(32) as daemon:
+        address = ("127.0.0.1", httpx2.URL(daemon.url).port)
+        try:
+            for _ in range(40):
+                crowd.append(each := socket.socket())
+                each.setblocking(False)
+                each.connect_ex(address)
+            assert (await world.hob("ask", "hi")).status == 0
+        finally:
+            for each in crowd:
+                each.close()
+        assert daemon.process.returncode is None
+        assert "Too many open files" not in daemon.errors
+
+
 async def is_heard(daemon: Daemon) -> bool:
     """Whether it answers by TCP."""
     try:

@@ -114,3 +114,20 @@ async def test_without_a_daemon_the_commands_name_the_full_disk_and_the_next_ste
         assert "Traceback" not in said.err
     ballast.unlink()
     assert (await small.hob("ask", "again")).status == 0
+
+
+async def test_what_stands_in_a_home_that_cannot_be_written_is_read_and_exported(small: World) -> None:
+    async with small.serve() as daemon:
+        assert (await daemon.post("hello there")).status_code == 200
+    assert run("mount", "-o", "remount,ro", str(small.home)) == 0
+    try:
+        exported = await small.hob("export", "--all")
+        assert (exported.status, "hello there" in exported.out) == (0, True)
+        assert "cannot be written" in exported.err
+        for command in (("status",), ("timeline",), ("tasks", "--all"), ("sessions", "list")):
+            assert (await small.hob(*command)).status == 0, command
+        asked = await small.hob("ask", "hi")
+        assert asked.status != 0
+        assert "cannot be written" in asked.err
+    finally:
+        run("mount", "-o", "remount,rw", str(small.home))

@@ -1,4 +1,4 @@
-"""`/ws` of the real daemon: killed, restarted, handed over, over TLS and the Unix socket, and asked for leave."""
+"""`/ws` of the real daemon: killed, restarted, handed over, over TLS and the Unix socket, and asked for approval."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""Questions for leave through the real daemon: answered, killed at every place, expired. Nothing is done twice."""
+"""Questions for approval through the real daemon: answered, killed at every place, expired. Nothing is done twice."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ def marks(world: World) -> list[str]:
 
 
 async def asked(daemon: Daemon, text: str = RUN) -> tuple[str, str]:
-    """A message that has to wait for leave: its id and the question's."""
+    """A message that has to wait for approval: its id and the question's."""
     answer = await daemon.post(text)
     assert answer.status_code == 202
     view = answer.json()
@@ -92,7 +92,7 @@ async def test_a_kill_around_the_answer_does_nothing_twice(world: World, seconds
     async with world.serve() as daemon:
         assert await settle(daemon, approval) == 200
         view = await daemon.get(id, wait=20)
-        if view["state"] == "parked":  # the leave was used up, and the kill came before the call: it is asked anew
+        if view["state"] == "parked":  # the approval was used up, and the kill came before the call: it is asked anew
             assert marks(world) == []
             assert await settle(daemon, *view["approvals"]) == 200
             view = await daemon.get(id, wait=20)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -95,6 +96,8 @@ class Load:
                 id = await self.send(daemon, sent)
                 await self._check_one(daemon, sent, id, time.monotonic())
         self.open.clear()
+        if sys.platform == "linux":
+            assert daemon.locks(self.world.home) == {"hob.db", "hob.db-shm"}
 
     async def _check_one(self, daemon: Daemon, sent: Sent, id: str, began: float) -> None:
         view = await daemon.get(id, wait=max(0.0, began + SECONDS - time.monotonic()))
@@ -154,3 +157,41 @@ async def shown_once(load: Load) -> None:
     await until(lambda: len(load.world.shown()) >= len(chats))
     rows = SpoolChannel(load.world.platform).shown()
     assert sorted(row["chat"] for row in rows) == chats
+
+
+PATIENT = {
+    "HOB_BUS_SENDER_WAITING": "100000",
+    "HOB_BUS_LANE_WAITING": "100000",
+    "HOB_BUS_TOTAL_WAITING": "100000",
+}
+
+
+async def test_no_innocent_is_quarantined_for_good(rounds: Callable[[int, int], int]) -> None:
+    """Killed again and again 0 to 2.5 s after each start, whether or not anything was answered meanwhile."""
+    seed = int(os.environ.get("HOB_TEST_SEED", time.time_ns() % 1_000_000))
+    print(f"HOB_TEST_SEED={seed}")
+    random, kills = Random(f"{seed}.innocents"), rounds(12, 1_000)
+    ids: list[str] = []
+
+    async def live(world: World) -> None:
+        async with world.serve(**PATIENT) as daemon, asyncio.TaskGroup() as group:
+            for talker in range(TALKERS):
+                group.create_task(talk(daemon, talker))
+
+    async def talk(daemon: Daemon, talker: int) -> None:
+        with suppress(*LOST):
+            for n in range(MESSAGES):
+                key = f"{talker}.{n}.{random.random()}"
+                ids.append(await daemon.accepted(f"hello {key}", key, session=f"{talker}.{n}"))
+
+    async with open_world(delay=0.05) as world:
+        for _ in range(kills):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(random.uniform(0, 2.5)):
+                    await live(world)
+        async with world.serve(**PATIENT, HOB_BUS_SUSPECT_SECONDS="2") as daemon:
+            states = Counter([(await daemon.get(id, wait=30))["state"] for id in ids])
+            async with asyncio.timeout(60):
+                while {(await daemon.get(id, wait=1))["state"] for id in ids} != {"done"}:
+                    pass
+    print(f"{kills} kills, {len(ids)} messages, {states['set_aside']} quarantined for a while")

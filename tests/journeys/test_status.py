@@ -12,13 +12,13 @@ AGES = {"oldest_waiting_seconds", "oldest_owed_seconds", "writer_queue", "follow
 async def test_what_waits_for_leave_is_told_with_the_next_step(world: World) -> None:
     assert (await world.hob("ask", ASKS)).status == 75
     said = (await world.hob("status")).out
-    assert "1 waits for your leave: `hob approvals` shows what is asked" in said
+    assert "1 waits for your approval: `hob approvals` shows what is asked" in said
     assert max(map(len, said.splitlines())) <= 80
     seen = json.loads((await world.hob("status", "--json")).out)
     assert (seen["parked"], seen["for_leave"], seen["for_answer"]) == (1, 1, 0)
     assert seen.keys() >= AGES
     told = await world.hob("ask", "/status")
-    assert "Waiting for your leave: 1. `hob approvals`" in told.out
+    assert "Waiting for your approval: 1. `hob approvals`" in told.out
     told = await world.hob("ask", "/status", HOB_AGENT_LANGUAGE="de")
     assert "Wartet auf deine Erlaubnis: 1." in told.out
 
@@ -26,7 +26,7 @@ async def test_what_waits_for_leave_is_told_with_the_next_step(world: World) -> 
 async def test_what_waits_for_words_is_told_where_it_was_asked(world: World) -> None:
     assert (await world.hob("ask", 'CALL ask_user {"question": "Which colour?"}')).status == 75
     assert "1 waits for your answer, where it was asked" in (await world.hob("status")).out
-    assert "your leave" not in (await world.hob("status")).out
+    assert "your approval" not in (await world.hob("status")).out
 
 
 async def test_the_queue_and_what_lags_are_told_when_nothing_does(world: World) -> None:

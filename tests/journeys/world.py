@@ -86,12 +86,19 @@ class Daemon:
                     yield name, json.loads(line.removeprefix("data: "))
 
     async def accepted(self, text: str, key: str, **fields: Any) -> str:
-        """Send a message and leave as soon as it is acknowledged; its id."""
+        """Send a message and approval as soon as it is acknowledged; its id."""
         async with aclosing(self.events(text, key, **fields)) as events:
             async for name, data in events:
                 assert name == "accepted", data
                 return str(data["id"])
         raise httpx2.ReadError("nothing came")
+
+    def locks(self, home: Path) -> set[str]:
+        """The files of the database on which this process holds a lock, as the kernel says."""
+        files = {(home / name).stat().st_ino: name for name in ("hob.db", "hob.db-shm")}
+        held = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+        places = [row[5] for row in held if row[1] == "POSIX" and row[4] == str(self.process.pid)]
+        return {files[node] for place in places if (node := int(place.split(":")[2])) in files}
 
     def kill(self) -> None:
         """SIGKILL."""

@@ -140,7 +140,7 @@ class StoreMachine(RuleBasedStateMachine):
     def park(self, data: st.DataObject) -> None:
         if work := self.pick(data, TurnState.RUNNING):
             self.do(self.store.turns.park(work.turn.id, Parked(WaitsFor.TIME, 5.0)))
-            work.state = TurnState.PARKED
+            work.state, work.attempts, work.crash_position = TurnState.PARKED, 0, None
 
     @rule(data=st.data())
     def wake(self, data: st.DataObject) -> None:
@@ -223,6 +223,7 @@ class StoreMachine(RuleBasedStateMachine):
         if not crash:
             work.attempts, work.crash_position = 0, None
         if work.state is not TurnState.RUNNING:
+            work.attempts, work.crash_position = 0, None
             return
         work.state = TurnState.READY
         if crash:

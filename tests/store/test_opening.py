@@ -223,6 +223,41 @@ async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Pat
         assert await texts(store) == ["hello"]
 
 
+async def test_an_upgraded_copy_that_is_not_whole_does_not_take_the_place(tmp_path: Path, newer: Path) -> None:
+    await fill(tmp_path, "hello")
+    before = (tmp_path / NAME).read_bytes()
+    losing = newer / MORE
+    losing.write_text(
+        "PRAGMA defer_foreign_keys = ON; CREATE TABLE more (id INTEGER REFERENCES inbox) STRICT;"
+        " PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'state', 'status')"
+        " WHERE name = 'inbox_waiting'; PRAGMA writable_schema = OFF;"
+    )
+    with pytest.raises(StoreError):
+        await opened(tmp_path)
+    assert (tmp_path / NAME).read_bytes() == before
+    assert not list(tmp_path.glob("*upgrading*"))
+    losing.unlink()
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert await texts(store) == ["hello"]
+
+
+async def test_an_upgrade_that_was_killed_is_begun_anew(tmp_path: Path, newer: Path) -> None:
+    await fill(tmp_path, "hello")
+    (tmp_path / "hob.db.upgrading").write_bytes(b"half of a copy")
+    (tmp_path / "hob.db.upgrading-wal").write_bytes(b"and its log")
+    (newer / MORE).write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert await texts(store) == ["hello"]
+    assert not list(tmp_path.glob("*upgrading*"))
+
+
+async def test_an_sqlite_that_may_damage_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apsw.sqlite_lib_version", lambda: "3.51.2")
+    with pytest.raises(StoreError, match=r"SQLite 3\.51\.2 .*3\.51\.3"):
+        await opened(tmp_path)
+    assert not (tmp_path / NAME).exists()
+
+
 async def test_an_upgrade_without_room_changes_nothing(
     tmp_path: Path, newer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ from hob.core.steps import ModelReplied, ToolReceived
 from hob.core.timeline import EventKind
 from hob.core.tools import ToolResult
 from hob.store.backup.backup import restore
+from hob.store.database.rows import all_rows
+from hob.store.erasure import retention
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
@@ -153,3 +155,33 @@ async def test_what_was_said_for_one_turn_goes_when_it_is_old_and_conversations_
         found = await store.timeline.trace(open_.trace)
         assert DETAIL in [event.text for event in found]
         assert [session.key for session in await store.sessions.find()] == [SESSION]
+
+
+async def test_letting_go_of_one_turn_sessions_reads_no_table_whole(tmp_path: Path) -> None:
+    """Each session used to read all messages: 20,000 of them cost 42 seconds a day."""
+    async with open_store(tmp_path, SETTINGS, ManualClock()) as store:
+        for sql, values in ((retention._PASSED, (1.0, "", 1)), (retention._SAID, {"key": "k"})):
+            plan = await store.retention._readers.read(
+                lambda c, sql=sql, values=values: all_rows(c, f"EXPLAIN QUERY PLAN {sql}", values)  # type: ignore[misc]
+            )
+            steps = [row[3] for row in plan]
+            assert not [step for step in steps if step.startswith("SCAN") and "CONSTANT" not in step], steps
+
+
+async def test_replies_that_no_program_has_fetched_expire_and_stay_answered(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, SETTINGS, clock) as store:
+        asked = message("hi", channel="api")
+        turn = await make_turn(store, asked)
+        finish = finish_of(turn, "hello")
+        to = replace(finish.outbounds[0], to=asked.origin)
+        await store.journal.finish(replace(finish, outbounds=(to,)))
+        assert (await store.outbox.counts()).unread == 1
+        await clock.advance(1000)
+        now = clock.now().timestamp()
+        assert await store.outbox.expire("api", now - 2000) == 0
+        assert await store.outbox.expire("api", now) == 1
+        assert (await store.outbox.counts()).unread == 0
+        result = await store.inbox.find_result(asked.id)
+        assert result is not None
+        assert result.reply == "hello"

@@ -72,7 +72,7 @@ async def test_three_unclean_ends_at_one_step_set_it_aside_and_tell_the_sender(t
             assert (await store.turns.recover(say)).quarantine == (turn,)
             await store.turns.start(turn)
     async with run(tmp_path, crash=False) as store:
-        assert await store.turns.recover(say) == Recovered(set_aside=(turn,))
+        assert await store.turns.recover(say) == Recovered(set_aside=(turn,), doubtful=True)
         (pending,) = await store.outbox.next("memory", "", 1e12)
         assert (pending.outbound.text, pending.outbound.kind) == (say(turn), OutboundKind.ERROR)
         (task,) = await store.tasks.find()
@@ -121,15 +121,51 @@ async def test_a_turn_put_back_cleanly_begins_without_attempts(store: Store) -> 
     assert (await store.turns.start(turn)).attempt == 0
 
 
-async def test_an_innocent_that_waits_behind_the_guilty_keeps_its_attempts(tmp_path: Path) -> None:
+async def test_a_suspect_that_was_not_running_when_the_process_died_is_cleared(tmp_path: Path) -> None:
     guilty, innocent = await crashed(tmp_path, 2)
+    async with run(tmp_path, crash=True) as store:
+        assert (await store.turns.recover(say)).quarantine == (guilty, innocent)
+        await store.turns.start(guilty)
+    async with run(tmp_path, crash=True) as store:
+        assert await store.turns.recover(say) == Recovered(quarantine=(guilty,), ready=(innocent,))
+        await store.turns.start(guilty)
+    async with run(tmp_path, crash=False) as store:
+        assert await store.turns.recover(say) == Recovered(ready=(innocent,), set_aside=(guilty,), doubtful=True)
+        assert (await store.turns.start(innocent)).attempt == 0
+
+
+async def test_a_turn_that_breaks_three_times_by_itself_is_quarantined_for_good(store: Store) -> None:
+    await set_aside(store)
+    assert await store.turns.retry_doubtful() == ()
+
+
+async def test_a_turn_quarantined_after_crashes_is_tried_once_more_and_then_quarantined_for_good(
+    tmp_path: Path,
+) -> None:
+    (turn,) = await crashed(tmp_path)
     for _ in range(2):
         async with run(tmp_path, crash=True) as store:
-            assert (await store.turns.recover(say)).quarantine == (guilty, innocent)
-            await store.turns.start(guilty)
+            await store.turns.recover(say)
+            await store.turns.start(turn)
+    async with run(tmp_path, crash=True) as store:
+        assert (await store.turns.recover(say)).set_aside == (turn,)
+        (again,) = await store.turns.retry_doubtful()
+        await store.turns.start(again)
     async with run(tmp_path, crash=False) as store:
-        assert await store.turns.recover(say) == Recovered(quarantine=(innocent,), set_aside=(guilty,))
-        assert (await store.turns.start(innocent)).attempt == 1
+        assert (await store.turns.recover(say)).set_aside == (again,)
+        assert await store.turns.retry_doubtful() == ()
+
+
+async def test_a_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> None:
+    (turn,) = await crashed(tmp_path)
+    async with run(tmp_path, crash=True) as store:
+        await store.turns.recover(say)
+        await store.turns.start(turn)
+        await store.turns.park(turn, Parked(WaitsFor.APPROVAL))
+    async with run(tmp_path, crash=False) as store:
+        await store.turns.recover(say)
+        assert await store.turns.wake(turn)
+        assert (await store.turns.start(turn)).attempt == 0
 
 
 async def test_a_fault_within_a_run_counts_like_an_unclean_end(store: Store) -> None:

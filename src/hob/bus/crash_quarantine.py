@@ -1,31 +1,35 @@
-"""After an unclean end the turns that were running then run one at a time, so that the guilty one is found."""
+"""After an unclean end the turns that were running then run alone, one at a time, so that the guilty one is found."""
 
 import asyncio
-from collections.abc import Iterable
 
 from hob.core.ids import TurnId
 
 
 class CrashQuarantine:
-    """The order in which suspects may run. Everybody else is not held up."""
+    """The order in which suspects may run. All other turns wait until none is left, or until `let_others_run`."""
 
-    def __init__(self, turns: Iterable[TurnId] = ()) -> None:
+    def __init__(self) -> None:
         self._order: dict[TurnId, asyncio.Event] = {}
-        for turn in turns:
-            self.add(turn)
+        self._others = asyncio.Event()
+        self._others.set()
 
     def __contains__(self, turn: TurnId) -> bool:
         return turn in self._order
 
     def add(self, turn: TurnId) -> None:
         """Put it last."""
+        if not self._order:
+            self._others.clear()
         self._order.setdefault(turn, asyncio.Event())
         self._call_next()
 
-    async def wait(self, turn: TurnId) -> None:
-        """Until it is this one's turn; at once for those that are no suspects."""
-        if turn in self._order:
-            await self._order[turn].wait()
+    async def wait(self, turn: TurnId | None) -> None:
+        """Until it is this suspect's turn, or, for any other, until the suspects are through."""
+        await (self._others if turn is None else self._order.get(turn, self._others)).wait()
+
+    def let_others_run(self) -> None:
+        """The suspects take too long."""
+        self._others.set()
 
     def leave(self, turn: TurnId) -> None:
         """It has ended, or it will not run for now; the next one's turn."""
@@ -38,3 +42,5 @@ class CrashQuarantine:
         first = next(iter(self._order.values()), None)
         if first is not None:
             first.set()
+        else:
+            self._others.set()

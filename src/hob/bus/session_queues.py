@@ -40,6 +40,8 @@ class SessionQueues:
         """Ready turns of paused sessions, and whether they are suspects."""
         self._empty = asyncio.Event()
         self._empty.set()
+        self.doubtful = False
+        """Whether anything that was quarantined is to be tried once more; known after the recovery."""
 
     @property
     def context(self) -> BusContext:
@@ -73,13 +75,23 @@ class SessionQueues:
             log.warning("the turn %s was set aside after repeated unclean ends", turn)
         for turn in recovered.quarantine:
             around.quarantine.add(turn)
-        # Oldest first; suspects wait for each other, the rest does not wait for them.
+        # Oldest first; suspects run alone, one after the other.
         for turn in (*recovered.quarantine, *recovered.ready):
             row = await around.store.turns.find(turn)
             if row is not None:
                 self._take(row)
         for session in await around.store.inbox.busy_sessions():
             self._hint(session)
+        self.doubtful = recovered.doubtful
+
+    async def retry_doubtful(self) -> None:
+        """Try once more, alone, what was quarantined although it may not have been the cause. Raises StoreErrors."""
+        for turn in await self._around.store.turns.retry_doubtful():
+            log.warning("the quarantined turn %s is tried once more: it may not have been the cause", turn)
+            self._around.quarantine.add(turn)
+            row = await self._around.store.turns.find(turn)
+            if row is not None:
+                self._take(row)
 
     async def adopt(self, id: InboundId) -> bool:
         """Run this message of an earlier run although only own ones are run; False if it has ended or never was.
@@ -108,7 +120,7 @@ class SessionQueues:
         row = await turns.find(turn)
         if row is None or row.state is not TurnState.RUNNING:
             return row is not None
-        return await turns.stumble(turn, self._around.say_set_aside) is TurnState.READY
+        return await turns.stumble(turn, self._around.say_set_aside, sure=False) is TurnState.READY
 
     def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
         """A message is in the inbox of this session."""

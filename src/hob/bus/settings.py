@@ -35,7 +35,7 @@ class BusSettings:
     failure_seconds: float = setting(1.0, "First pause after a failed turn or write; it doubles each time.", at_least=0)
     failure_most_seconds: float = setting(60.0, "Longest such pause.", at_least=0)
     suspect_seconds: float = setting(
-        60.0, "A turn that was running at a crash and now runs this long lets the next such turn begin.", at_least=0
+        60.0, "A turn that was running at a crash and now runs this long lets all others begin.", at_least=0
     )
     send_seconds: float = setting(60.0, "Seconds one send to a channel may take.", at_least=0.1)
     sends_at_once: int = setting(8, "Chats of one channel that are sent to at once.", at_least=1)

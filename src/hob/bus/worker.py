@@ -120,6 +120,7 @@ class QueueWorker:
             self.session_queue.changed.clear()
             await self.rest(quiet, self.session_queue.changed)
             return
+        await self._wait_for_suspects()
         await self._take_slot()
         hand = await self.persist(lambda: self._claim(rows, version))
         if hand is not None:
@@ -151,9 +152,7 @@ class QueueWorker:
 
     async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
         around = self.around
-        self.session_queue.resting = True
-        await around.quarantine.wait(turn)
-        self.session_queue.resting = False
+        await self._wait_for_suspects(turn)
         await self._take_slot()
         alarm = self._by.group.create_task(self._clear(turn)) if turn in around.quarantine else None
         try:
@@ -166,9 +165,15 @@ class QueueWorker:
             around.quarantine.leave(turn)
         self._give_slot()
 
+    async def _wait_for_suspects(self, turn: TurnId | None = None) -> None:
+        self.session_queue.resting = True
+        await self.around.quarantine.wait(turn)
+        self.session_queue.resting = False
+
     async def _clear(self, turn: TurnId) -> None:
         """A suspect that has done no harm for so long does not hold up the others any longer."""
         await self.around.clock.sleep(self.around.settings.suspect_seconds)
+        self.around.quarantine.let_others_run()
         self.around.quarantine.leave(turn)
 
     async def _start(self, turn: TurnId, mode: QueueMode | None) -> RunningTurn | None:

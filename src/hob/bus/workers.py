@@ -37,12 +37,15 @@ class QueueWorkers:
         with self._lanes.begun.heard_by(self._begin), self._lanes.offered.heard_by(self._offer):
             for session_queue in self._lanes.idle():
                 self._begin(session_queue)
-            timer = self._spawn(self._watch_time()) if self._around.mine is None else None
+            watches = [self._watch_time()] if self._around.mine is None else []
+            watches += [self._retry_doubtful()] if self._lanes.doubtful else []
+            timers = [self._spawn(watch) for watch in watches]
             try:
                 yield
             finally:
-                if timer is not None:
-                    timer.cancel()
+                for timer in timers:
+                    if timer is not None:
+                        timer.cancel()
 
     def _begin(self, session_queue: SessionQueue) -> None:
         session_queue.task = self._spawn(self._keep(session_queue))
@@ -88,6 +91,14 @@ class QueueWorkers:
                 failures = 0
                 nap = None if at is None else min(max(at - now, 0.2), LONGEST_NAP)
             await wait_for_event(around.parked, around.clock, nap)
+
+    async def _retry_doubtful(self) -> None:
+        """What was quarantined beside others gets one more attempt once Hob has been running for a while."""
+        await self._around.clock.sleep(self._around.settings.suspect_seconds)
+        try:
+            await self._lanes.retry_doubtful()
+        except StoreError as error:
+            log.error("what was quarantined waits for the next start: %s", error)
 
 
 async def _ran(worker: QueueWorker) -> bool:

@@ -48,7 +48,7 @@ def resumed(id: str) -> AdminCommand:
 
 
 def answered(id: str, *, allowed: bool, scope: str) -> AdminCommand:
-    """An answer to a question for leave, and what comes of the turn that waited."""
+    """An answer to a question for approval, and what comes of the turn that waited."""
 
     def there(path: Path) -> Generator[ClientEvent, None, None]:
         body = {"allowed": allowed, "scope": scope}

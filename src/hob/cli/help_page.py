@@ -37,10 +37,12 @@ class HelpPage:
 
 
 def wrong_use(error: CycloptsError) -> str:
-    """What is said of a call that nobody understands, and where its manual is."""
+    """What is wrong with how a command was called, and where its help is."""
     match error:
         case UnusedCliTokensError() if error.unused_tokens:
-            said = f"nothing is done with {' '.join(error.unused_tokens)!r}"
+            said = f"unexpected argument {' '.join(error.unused_tokens)!r}"
+            if error.command_chain and error.command_chain[-1] == "ask":
+                said += "; put the question in quotes"
         case MissingArgumentError(argument=argument) if argument is not None and argument.token_count()[0] == 1:
             kind = argument.field_info
             name = argument.name if kind.is_keyword_only else argument.name.lstrip("-").upper()

@@ -87,14 +87,14 @@ _TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(c
 
 
 def show_painted(question: str, on: TextIO) -> None:
-    """All of a question for leave; the lines of a diff in their colours."""
+    """All of a question for approval; the lines of a diff in their colours."""
     for shown, colour in coloured_lines(question):
         print(paint(shown, colour, on), file=on)
     on.flush()
 
 
 def coloured_lines(question: str) -> Iterator[tuple[str, str]]:
-    """The lines of a question for leave, each with its colour."""
+    """The lines of a question for approval, each with its colour."""
     in_diff = False
     for number, shown in enumerate(tame(question).split("\n")):
         in_diff = in_diff or shown in _DIFFS  # Hob's own line: what a call brings along stands behind a bar

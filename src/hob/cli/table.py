@@ -16,11 +16,11 @@ ABOUT = "A personal assistant that loses nothing. Without a command: chat."
 HEADINGS = {
     "chat": "Talk",
     "status": "See what it does",
-    "retry": "Put right",
+    "retry": "Troubleshooting",
     "models": "Set up",
     "approvals": "Trust",
     "doctor": "Keep it running",
-    "backup": "Keep what it knows",
+    "backup": "Data",
 }
 """Above which command each heading stands."""
 COMMANDS: tuple[tuple[str, str, str], ...] = (
@@ -29,7 +29,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("onboard", "setup.onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "daemon.serve:serve", "Run the daemon."),
     ("stop", "daemon.stop:stop", "Stop the daemon; what waits is kept."),
-    ("status", "daemon.status:status", "How Hob is: running, waiting, owed, kept."),
+    ("status", "daemon.status:status", "Show daemon, queue and storage status."),
     ("sessions", "conversation.sessions:app", "Conversations: list, show, name, pause and delete them."),
     ("usage", "daemon.usage:usage", "What was spent, on what, and what is left."),
     ("tasks", "daemon.tasks:tasks", "What is being done and what was."),
@@ -38,7 +38,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("prompt", "conversation.prompt:prompt", "What the next request to the model holds, by section."),
     ("retry", "conversation.retry:retry", "Bring back what failed or was set aside."),
     ("undo", "conversation.undo:undo", "Put back what a turn changed in files."),
-    ("models", "setup.models:app", "What there is to ask, and which model is asked."),
+    ("models", "setup.models:app", "List, choose and test models."),
     ("config", "setup.config:app", "Show, check and change settings."),
     ("secrets", "setup.secrets:app", "Keys and passwords: kept by reference, never shown."),
     ("token", "setup.token:app", "Who may call the API, and what for."),
@@ -46,7 +46,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("plugins", "setup.plugins:app", "Packages that add to Hob: list them, switch them on and off."),
     ("import", "setup.imports:import_", "Take over what another assistant has: files, talks, settings."),
     ("completion", "setup.completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
-    ("approvals", "trust.approvals:app", "What waits for your leave, and your answers."),
+    ("approvals", "trust.approvals:app", "What waits for your approval, and your answers."),
     ("accept", "trust.accept:accept", "Let changed identity files be obeyed again."),
     ("people", "trust.people:app", "Who may talk to Hob, and where they write from."),
     ("pairing", "trust.pairing:app", "Who asks to be let in."),
@@ -77,7 +77,7 @@ def overview() -> str:
         lines.append(f"  {name:10} {text}")
     if theirs := [row for each in plugins_that_are_on().values() for row in each.commands.items()]:
         lines += ["", "From plug-ins:", *(f"  {name:10} {text}" for name, text in theirs)]
-    options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Which Hob this is."
+    options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Show the version."
     return "\n".join((f"Usage: hob [COMMAND]\n\n{ABOUT}", *lines, "\nOptions:", options))
 
 

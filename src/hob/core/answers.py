@@ -13,6 +13,7 @@ class Answer(StrEnum):
     HELP_LINE = auto()
     HELP_ANSWERS = auto()
     UNKNOWN = auto()
+    UNKNOWN_NEAR = auto()
     STATUS = auto()
     STATUS_FOR_LEAVE = auto()
     STATUS_FOR_ANSWER = auto()
@@ -95,16 +96,18 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.HELP: "Commands, answered without a model:\n{lines}",
     Answer.HELP_LINE: "  {usage}  {text}",
     Answer.HELP_ANSWERS: (
-        "Where something waits for your leave, `approve:ID` and `deny:ID` answer; a bare yes or no does in a chat with "
+        "Where something waits for your approval, `approve:ID` and `deny:ID` answer; a bare yes or no does in a chat "
+        "with "
         "me alone where only that one question stands. `hob approvals` lists what waits."
     ),
     Answer.UNKNOWN: (
-        "There is no command {name}. {hint}`/help` lists them all. To send the text to the model, begin with a space."
+        "Unknown command {name}. `/help` lists the commands. To send it to the model, begin with a space."
     ),
+    Answer.UNKNOWN_NEAR: "Unknown command {name}. Did you mean {near}? To send it to the model, begin with a space.",
     Answer.STATUS: (
         "Hob {version}: {running} running, {waiting} waiting, {owed} replies owed; model {model}; store {store}."
     ),
-    Answer.STATUS_FOR_LEAVE: "Waiting for your leave: {count}. `hob approvals` shows what is asked.",
+    Answer.STATUS_FOR_LEAVE: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
     Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
     Answer.STATUS_PAUSED: "Going on later by itself: {count}.",
     Answer.WHOAMI: "You are {name} ({cls}) on {channel}; this is session {session}.",

@@ -84,7 +84,7 @@ class Waited:
 
 @dataclass(frozen=True, slots=True)
 class ToolIntended:
-    """The call is about to be made, with these arguments, by this rule's leave."""
+    """The call is about to be made, with these arguments, by this rule's approval."""
 
     call: ToolCall
     restart: Restart

@@ -1,4 +1,4 @@
-"""Questions for leave, and leave that was given for more than once, as the API and the commands show them."""
+"""Questions for approval, and approval that was given for more than once, as the API and the commands show them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ class PendingApprovals(Protocol):
         """
 
     def scopes(self, approval: Approval) -> Sequence[str]:
-        """How far a leave may reach here."""
+        """How far an approval may reach here."""
 
     async def grants(self) -> Sequence[Grant]:
         """The leaves that hold for more than once, oldest first. Raises StoreErrors."""

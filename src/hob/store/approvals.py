@@ -1,4 +1,4 @@
-"""Questions whether something may be done, their answers, and leave that was given for more than one use."""
+"""Questions whether something may be done, their answers, and approval that was given for more than one use."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ _GRANTS = (
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What else a leave is bound to: the directory, and files (by path) with the SHA-256 of what stood in them."""
+    """What else an approval is bound to: the directory, and files (by path) with the SHA-256 of what stood in them."""
 
     directory: str = ""
     files: tuple[tuple[str, str], ...] = ()
@@ -131,7 +131,7 @@ class StoredApprovals:
         return await self._audit.write(job, lambda found: () if told is None or found is None else (told(found),))
 
     async def put(self, approval: Approval, told: Told | None = None) -> ApprovalId:
-        """Ask; while a question about this call stands, or its leave is unused, this gives that one's id."""
+        """Ask; while a question about this call stands, or its approval is unused, this gives that one's id."""
         standing = approval.id
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -208,7 +208,7 @@ class StoredApprovals:
     ) -> Approval | None:
         """Answer an open question; None if it is not open (any more). Of two answers at once one counts.
 
-        A leave stands for `remaining` seconds more, where that is given. One of the scope `session` or `always` also
+        An approval stands for `remaining` seconds more, where that is given. One of scope `session` or `always` also
         makes a grant.
         """
         at = self._clock.now().timestamp()
@@ -230,7 +230,7 @@ class StoredApprovals:
         return await self._step(told, job)
 
     async def use(self, id: ApprovalId, command: str, told: Told | None = None) -> bool:
-        """Spend the leave on exactly this command hash; False if it was not given, not for this, or spent."""
+        """Spend the approval on exactly this command hash; False if it was not given, not for this, or spent."""
 
         def job(connection: apsw.Connection) -> Approval | None:
             sql = "UPDATE approvals SET state = 'used' WHERE id = ? AND hash = ? AND state = 'allowed'"
@@ -241,7 +241,7 @@ class StoredApprovals:
         return await self._step(told, job) is not None
 
     async def expire(self, id: ApprovalId, note: str = "", told: Told | None = None) -> None:
-        """The question or the unused leave is void. Raises IllegalMove when it was denied or used."""
+        """The question or the unused approval is void. Raises IllegalMove when it was denied or used."""
 
         def job(connection: apsw.Connection) -> Approval | None:
             row = find_row(connection, f"{_SELECT} WHERE a.id = ?", (id,))

@@ -239,6 +239,25 @@ class Outbox:
 
         await self._writer.write(job)
 
+    async def expire(self, channel: str, before: float) -> int:
+        """Let go of what waits there to be fetched since before (Unix seconds); how many chunks. Raises StoreErrors.
+
+        The messages keep their outcomes; only nobody is told any more that one waits.
+        """
+        sql = f"SELECT id FROM outbox WHERE {_OPEN} AND channel = ? AND created < ? LIMIT 500"  # noqa: S608
+        at, expired = self._now(), 0
+
+        def job(connection: apsw.Connection) -> int:
+            ids = [id for (id,) in all_rows(connection, sql, (channel, before))]
+            for id in ids:
+                _move(connection, id, OutboxState.SENDING)
+                _move(connection, id, OutboxState.SENT, reason="nobody fetched it", ended=at)
+            return len(ids)
+
+        while some := await self._writer.write(job):
+            expired += some
+        return expired
+
     async def find(self, id: OutboxId) -> OutboxRow | None:
         """One row."""
         sql = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.id = ?"  # noqa: S608

@@ -58,6 +58,7 @@ _UNHEARD = (
     f"  AND NOT EXISTS ({_STEP} ('user_answered', 'steered') AND json_extract(c.text, '$.inbound') = i.id))"
     ") ORDER BY t.seq"
 )
+_DOUBTFUL = "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL ORDER BY seq"
 # What stands after the last finished work of a turn; a retry does not carry it over.
 _TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
 
@@ -87,16 +88,17 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was found at start, oldest first. Suspects are to run one at a time."""
+    """What was found at start, oldest first. Suspects are to run one at a time; `doubtful`: see `retry_doubtful`."""
 
     quarantine: tuple[TurnId, ...] = ()
     ready: tuple[TurnId, ...] = ()
     set_aside: tuple[TurnId, ...] = ()
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TurnCounts:
-    """How many turns have not ended. Of those that are `parked`, some wait for people: for leave, or for an answer."""
+    """How many turns have not ended. Some of the `parked` ones wait for people: for approval or an answer."""
 
     ready: int
     running: int
@@ -125,7 +127,7 @@ def end_turn(
         " question = NULL, waits_for = NULL, wake_at = NULL WHERE id = ?",
         (state.value, at, reply, kind.value, reason, turn),
     )
-    # a turn that was cancelled while it waited for leave needs none any more
+    # a turn that was cancelled while it waited for approval needs none any more
     ended = "UPDATE approvals SET state = 'expired', note = 'its turn has ended' WHERE turn = ? AND state = 'open'"
     connection.execute(ended, (turn,))
 
@@ -246,7 +248,8 @@ class TurnRows:
             keep = ContentWriter(connection)
             line, question = keep.maybe(parked.line), keep.maybe(parked.question)
             connection.execute(
-                "UPDATE turns SET run = NULL, waits_for = ?, wake_at = ?, line = ?, question = ? WHERE id = ?",
+                "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL,"
+                " waits_for = ?, wake_at = ?, line = ?, question = ? WHERE id = ?",
                 (parked.on.value, parked.until, line, question, turn),
             )
             write_outbounds(connection, keep, parked.outbounds, at)
@@ -329,15 +332,15 @@ class TurnRows:
         """Put right what an earlier run left, in one transaction (the attempt rule of promise 2).
 
         A turn that an unclean end found running gets one attempt more, or its first if it has gone on since the last
-        such end; three set it aside: `say(turn)` is owed to its senders. After a clean end all attempts are void.
+        such end; three set it aside: `say(turn)` is owed to its senders. After a clean end all attempts are void, and
+        so are those of a turn that an unclean end did not find running.
         """
         at = self._now()
         return await self._writer.write(lambda connection: self._recover(connection, say, at))
 
     def _recover(self, connection: apsw.Connection, say: Say, at: float) -> Recovered:
-        if not self._unclean:
-            sql = f"UPDATE turns SET attempts = 0, crash_position = NULL WHERE {_OPEN} AND attempts > 0"  # noqa: S608
-            connection.execute(sql)
+        cleared = f"UPDATE turns SET attempts = 0, crash_position = NULL WHERE {_OPEN} AND attempts > 0"  # noqa: S608
+        connection.execute(f"{cleared} AND state != 'running'" if self._unclean else cleared)
         sql = (
             f"SELECT t.id, r.ended IS NULL FROM turns t LEFT JOIN runs r ON r.id = t.run WHERE {_OPEN}"  # noqa: S608
             " AND state = 'running' AND run IS NOT ? ORDER BY t.seq"
@@ -358,12 +361,32 @@ class TurnRows:
             quarantine=tuple(turn for turn, suspect in found if suspect),
             ready=tuple(turn for turn, suspect in found if not suspect),
             set_aside=tuple(aside),
+            doubtful=find_row(connection, _DOUBTFUL) is not None,
         )
 
-    async def stumble(self, turn: TurnId, say: Say) -> TurnState:
-        """A running turn ended by a fault of Hob's own: count it as an unclean end; READY or SET_ASIDE."""
+    async def stumble(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
+        """A running turn ended by a fault of Hob's own: count it as an unclean end; READY or SET_ASIDE.
+
+        `sure`: nothing else can have been the cause, so that three times is final.
+        """
         at = self._now()
-        return await self._writer.write(lambda connection: _stumble(connection, turn, say, at))
+        return await self._writer.write(lambda connection: _stumble(connection, turn, say, at, sure=sure))
+
+    async def retry_doubtful(self) -> tuple[TurnId, ...]:
+        """Try again, once, what was quarantined after unclean ends of the process; the new turns.
+
+        One more such end at the same place quarantines them for good.
+        """
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> tuple[TurnId, ...]:
+            made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL)]
+            new = tuple(turn for turn in made if turn is not None)
+            sql = f"UPDATE turns AS t SET attempts = ?, sure = 1, crash_position = {_PLACE} WHERE id = ?"  # noqa: S608
+            connection.executemany(sql, [(MOST_ATTEMPTS - 1, turn) for turn in new])
+            return new
+
+        return await self._writer.write(job)
 
     async def failed_for(self, reason: str) -> tuple[TurnId, ...]:
         """The turns that failed for this reason, not those brought back or erased since; the oldest first."""
@@ -383,14 +406,15 @@ class TurnRows:
         return await self._writer.write(lambda connection: _retry(connection, id, at))
 
 
-def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float) -> TurnState:
+def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, sure: bool = False) -> TurnState:
     sql = f"SELECT {_PLACE}, crash_position, attempts FROM turns t WHERE id = ?"  # noqa: S608
     row = find_row(connection, sql, (turn,))
     if row is None:
         raise NotFound(f"There is no turn {turn}.")
     place, crash_position, attempts = row
     attempts = attempts + 1 if place == crash_position else 1
-    connection.execute("UPDATE turns SET attempts = ?, crash_position = ? WHERE id = ?", (attempts, place, turn))
+    sql = "UPDATE turns SET attempts = ?, sure = max(sure, ?), crash_position = ? WHERE id = ?"
+    connection.execute(sql, (attempts, sure, place, turn))
     if attempts >= MOST_ATTEMPTS:
         _set_aside(connection, turn, say(turn), at)
         return TurnState.SET_ASIDE

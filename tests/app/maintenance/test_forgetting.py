@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import apsw
 import pytest
 
 from hob.cli.data.erase import _show, _show_left
@@ -67,6 +68,44 @@ async def test_what_a_person_said_and_what_is_remembered_of_them_is_in_no_file(t
         assert again["erased"] == 0
 
 
+async def test_copies_of_the_database_are_named_and_erased_in_or_deleted(tmp_path: Path) -> None:
+    async with visited(tmp_path, *SCRIPT) as hob:
+        await talked(hob)
+        home = hob.app.home
+        whole = [home / "hob.db.before-restore-20260101T000000Z", home / "backups" / "before-upgrade-9-x.db"]
+        for file in whole:
+            await hob.app.store.backup(file)
+        older, damaged = home / "backups" / "before-upgrade-1-x.db", home / "hob.db.damaged-20260101T000000Z"
+        await hob.app.store.backup(older)
+        connection = apsw.Connection(str(older))
+        connection.execute("PRAGMA user_version = 1")
+        connection.close()
+        damaged.write_text(f"torn, but {CANARY} can still be read")
+        (home / "hob.db.damaged-20260101T000000Z-wal").write_text(CANARY)
+        memories = home / "remembered.before-restore-20260101T000000Z"
+        memories.mkdir()
+        (memories / "memories.jsonl").write_text(CANARY)
+        seen = await hob.app.operations.erase("anna", preview=True)
+        assert seen["copies"] == {
+            "erased": [str(file) for file in whole],
+            "deleted": [str(memories), str(damaged), str(older)],
+        }
+        assert set(map(str, whole)).isdisjoint(seen["left"]["backups"])
+        await hob.app.operations.erase("anna", preview=False)
+        assert not older.exists()
+        assert not memories.exists()
+        kept = [home / "hob.db", home / "hob.db-wal", *whole]
+        sides = [home / f"hob.db{side}" for side in ("", "-wal", "-shm")]
+        assert sorted(home.glob("hob.db*")) == sorted([whole[0], *sides])
+        for file in kept:
+            assert f"{CANARY} says Anna".encode() not in file.read_bytes()
+        for file in whole:
+            connection = apsw.Connection(str(file))
+            texts = [row[0] for row in connection.execute("SELECT text FROM content WHERE text IS NOT NULL")]
+            connection.close()
+            assert "my own words" in texts
+
+
 async def test_somebody_unknown_is_erased_by_address_and_the_owner_never(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_ADMISSION_DM_POLICY="open") as hob:
         await hob.knows()
@@ -98,7 +137,8 @@ def test_numbers_of_what_is_erased_are_told_in_plain_words(
     count: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen = {"person": "anna", "name": "", "addresses": ["telegram:1"], "memories": ["x"] * count, "notes": []}
-    _show({**seen, "messages": count, "conversations": count, "turns": count})
+    copies = {"erased": ["/whole"], "deleted": ["/torn"]}
+    _show({**seen, "copies": copies, "messages": count, "conversations": count, "turns": count})
     _show_left({"events": count, "mentions": {"a": 1, "b": 2}, "sessions": ["api:anna"], "backups": ["/b"]})
     said = capsys.readouterr().out
     assert told in said

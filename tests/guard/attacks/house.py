@@ -55,7 +55,7 @@ class ByName:
 
 @dataclass(slots=True)
 class Asked:
-    """A question for leave as the owner saw it, and the arguments of the call that it is about."""
+    """A question for approval as the owner saw it, and the arguments of the call that it is about."""
 
     tool: str
     shown: str
@@ -195,7 +195,7 @@ class House:
         return result is not None and result.settled
 
     async def _answer(self, session: SessionKey, chat: str, answer: Callable[[str], str], words: str) -> bool:
-        """Answer what the session waits for, if it does: first the model's question, while that for leave stands."""
+        """Answer what the session waits for, if it does: first the model's question, while that for approval stands."""
         store = self.app.store
         asking = await store.turns.parked((WaitsFor.ANSWER,), session)
         if asking:

@@ -24,7 +24,7 @@ HARD = frozenset(
         *LATER,
     }
 )
-"""Goals that no leave of the owner's brings nearer: hard rules and the sandbox stand before them, or what is
+"""Goals that no approval of the owner's brings nearer: hard rules and the sandbox stand before them, or what is
 taken back after them."""
 EVERYTHING = frozenset(
     {

@@ -43,7 +43,7 @@ def test_the_question_in_the_how_to_is_one_that_is_asked() -> None:
     *lines, command = [each.removeprefix("│ ") for each in QUESTION.splitlines() if each.startswith("│")]
     (finding,) = judge_command(analyse(command), cwd="/w", workspace="/w")
     assert finding.severity is ShellSeverity.ASK
-    assert f"exec needs your leave: {finding.reason}" in QUESTION
+    assert f"exec needs your approval: {finding.reason}" in QUESTION
     assert analyse(command).lines() == tuple(lines)
 
 

@@ -18,6 +18,7 @@ from hob.core.clock import Clock
 from hob.core.errors import HobError, ModelError, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
+from hob.core.language import translate
 from hob.core.messages import Inbound
 from hob.core.models import NOTHING_SPENT, Spent, Thinking
 from hob.core.money import dollars
@@ -156,8 +157,8 @@ class SlashCommands:
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self._rows, 1)
-        hint = f"`/{near[0]}`? " if near else ""
-        return answer(Answer.UNKNOWN, self._language, name=f"/{name}", hint=hint)
+        which = Answer.UNKNOWN_NEAR if near else Answer.UNKNOWN
+        return answer(which, self._language, name=f"/{name}", near=f"/{near[0]}" if near else "")
 
     async def _help(self, call: CommandCall) -> str:
         lines = (
@@ -165,12 +166,12 @@ class SlashCommands:
                 Answer.HELP_LINE,
                 call.language,
                 usage=command.usage.ljust(_USAGE),
-                text=command.german if call.language == "de" else command.english,
+                text=translate(command.text, call.language),
             )
             for command in self._rows.values()
         )
         told = answer(Answer.HELP, call.language, lines="\n".join(lines))
-        owner = call.inbound.sender.cls is SenderClass.OWNER  # nobody else is asked for leave
+        owner = call.inbound.sender.cls is SenderClass.OWNER  # nobody else is asked for approval
         return f"{told}\n{answer(Answer.HELP_ANSWERS, call.language)}" if owner else told
 
     async def _status(self, call: CommandCall) -> str:

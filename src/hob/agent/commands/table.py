@@ -23,48 +23,40 @@ class SlashCommand:
     name: str
     moment: Moment
     usage: str
-    english: str
-    german: str
+    text: str
     owner: bool = False
     scope: TokenScope = TokenScope.CHAT
 
 
 COMMANDS: tuple[SlashCommand, ...] = (
-    SlashCommand("help", Moment.ARRIVAL, "/help", "this list", "diese Liste"),
-    SlashCommand(
-        "status", Moment.ARRIVAL, "/status", "how Hob is", "wie es Hob geht", owner=True, scope=TokenScope.READ
-    ),
-    SlashCommand("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob", "wer du für Hob bist"),
-    SlashCommand("stop", Moment.ARRIVAL, "/stop", "stop the running turn", "die laufende Arbeit anhalten"),
+    SlashCommand("help", Moment.ARRIVAL, "/help", "this list"),
+    SlashCommand("status", Moment.ARRIVAL, "/status", "how Hob is", owner=True, scope=TokenScope.READ),
+    SlashCommand("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob"),
+    SlashCommand("stop", Moment.ARRIVAL, "/stop", "stop the running turn"),
     SlashCommand(
         "pause",
         Moment.ARRIVAL,
         "/pause",
         "keep messages, do nothing",
-        "Nachrichten behalten, nichts tun",
         owner=True,
         scope=TokenScope.ADMIN,
     ),
-    SlashCommand("resume", Moment.ARRIVAL, "/resume", "go on", "weitermachen", owner=True, scope=TokenScope.ADMIN),
+    SlashCommand("resume", Moment.ARRIVAL, "/resume", "go on", owner=True, scope=TokenScope.ADMIN),
     SlashCommand(
         "cancel",
         Moment.ARRIVAL,
         "/cancel ID",
         "cancel a task",
-        "eine Aufgabe abbrechen",
         owner=True,
         scope=TokenScope.ADMIN,
     ),
-    SlashCommand("tasks", Moment.ARRIVAL, "/tasks", "open tasks", "offene Aufgaben", owner=True, scope=TokenScope.READ),
-    SlashCommand(
-        "usage", Moment.ARRIVAL, "/usage", "what was spent", "was verbraucht wurde", owner=True, scope=TokenScope.READ
-    ),
+    SlashCommand("tasks", Moment.ARRIVAL, "/tasks", "open tasks", owner=True, scope=TokenScope.READ),
+    SlashCommand("usage", Moment.ARRIVAL, "/usage", "what was spent", owner=True, scope=TokenScope.READ),
     SlashCommand(
         "context",
         Moment.ARRIVAL,
         "/context",
         "what the next request holds",
-        "was die nächste Anfrage enthält",
         owner=True,
         scope=TokenScope.READ,
     ),
@@ -73,7 +65,6 @@ COMMANDS: tuple[SlashCommand, ...] = (
         Moment.ARRIVAL,
         "/session [list|switch|archive|title]",
         "named sessions",
-        "benannte Sitzungen",
         owner=True,
     ),
     SlashCommand(
@@ -81,25 +72,22 @@ COMMANDS: tuple[SlashCommand, ...] = (
         Moment.ARRIVAL,
         "/queue [MODE]",
         "what a message during work does",
-        "was eine Nachricht während der Arbeit tut",
         owner=True,
     ),
-    SlashCommand("new", Moment.LANE, "/new", "begin afresh", "neu anfangen"),
-    SlashCommand("reset", Moment.LANE, "/reset", "the same as /new", "dasselbe wie /new"),
-    SlashCommand("compact", Moment.LANE, "/compact [undo]", "summarise the history", "den Verlauf zusammenfassen"),
+    SlashCommand("new", Moment.LANE, "/new", "begin afresh"),
+    SlashCommand("reset", Moment.LANE, "/reset", "the same as /new"),
+    SlashCommand("compact", Moment.LANE, "/compact [undo]", "summarise the history"),
     SlashCommand(
         "undo",
         Moment.LANE,
         "/undo [files [preview]]",
         "take the last turn back, or its changes of files",
-        "die letzte Runde oder ihre Dateien zurücknehmen",
     ),
     SlashCommand(
         "model",
         Moment.LANE,
         "/model [NAME|default]",
         "show or choose the model",
-        "das Modell zeigen oder wählen",
         owner=True,
     ),
     SlashCommand(
@@ -107,7 +95,6 @@ COMMANDS: tuple[SlashCommand, ...] = (
         Moment.LANE,
         "/think [LEVEL|default]",
         "show or choose how long the model thinks",
-        "zeigen oder wählen, wie lange das Modell nachdenkt",
         owner=True,
     ),
     SlashCommand(
@@ -115,7 +102,6 @@ COMMANDS: tuple[SlashCommand, ...] = (
         Moment.LANE,
         "/permission [MODE|default]",
         "show or choose what this session permits",
-        "zeigen oder wählen, was diese Sitzung erlaubt",
         owner=True,
     ),
     SlashCommand(
@@ -123,12 +109,11 @@ COMMANDS: tuple[SlashCommand, ...] = (
         Moment.LANE,
         "/autonomy [LEVEL|default]",
         "show or choose how much it does without asking",
-        "zeigen oder wählen, wie viel sie ungefragt tut",
         owner=True,
     ),
 )
 ANSWERS = frozenset({"approve", "allow", "deny"})
-"""What looks like a command and answers a question for leave."""
+"""What looks like a command and answers a question for approval."""
 BY_NAME = {command.name: command for command in COMMANDS}
 _OF_VERBS = {
     ("session", ""): TokenScope.READ,

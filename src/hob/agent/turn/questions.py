@@ -63,7 +63,7 @@ async def _text(run: TurnRun, item: CallState) -> str:
 
 
 def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
-    """To the chat of each owner who began the turn; a question for leave goes to nobody else.
+    """To the chat of each owner who began the turn; a question for approval goes to nobody else.
 
     The terminal and the API fetch questions.
     """

@@ -31,6 +31,7 @@ class Record:
         self._journal = journal
         self._turn = turn
         self._saved = 0
+        self._under_way = (0, 0)
         self._events: list[TimelineEvent] = []
         self._load(steps)
 
@@ -71,9 +72,15 @@ class Record:
         steps, events = self.rest()
         if not steps and not events:
             return
+        self._under_way = (len(steps), len(events))
         await self._journal.append(self._turn.id, steps, events)
-        self._saved += len(steps)  # others may have added more meanwhile
-        del self._events[: len(events)]
+        self._note_saved()
+
+    def _note_saved(self) -> None:
+        steps, events = self._under_way
+        self._under_way = (0, 0)
+        self._saved += steps  # others may have added more meanwhile
+        del self._events[:events]
 
     async def settle(self) -> None:
         """Make durable what the last model call has cost, so that nothing is held back for it any more.
@@ -99,6 +106,8 @@ class Record:
         """
         await self._journal.append(self._turn.id, ())
         written = await self._journal.load_steps(self._turn.id)
-        if len(written) != self._saved:
+        if len(written) == self._saved + self._under_way[0]:
+            self._note_saved()  # what came while it was written is still to be
+        elif len(written) != self._saved:
             self._events.clear()
             self._load(written)

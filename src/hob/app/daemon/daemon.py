@@ -29,6 +29,7 @@ from hob.gateway.http.listener import MOST_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
 from hob.gateway.settings import GatewaySettings
 from hob.providers.opening import load_libraries
+from hob.providers.routing.choice import Choice
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ async def run_daemon(
             on_ready(url)
             supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
             try:
-                await asyncio.to_thread(load_libraries, app.choice)
+                await asyncio.to_thread(_load, app.choice)
                 await stop.gentle.wait()
             finally:
                 supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
@@ -142,9 +143,17 @@ async def listening(app: App, tcp: TcpListener | None = None, *, descriptors: in
                 proxies=settings.trusted_proxies,
                 message_bytes=settings.body_bytes,
                 most_connections=min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY),
+                turned_away=min(TURNED_AWAY, descriptors // 8),
             )
             await stack.enter_async_context(served)
         yield
+
+
+def _load(choice: Choice) -> None:
+    try:
+        load_libraries(choice)
+    except (OSError, ImportError) as error:  # no file can be opened: what needs them later tries again
+        log.error("libraries could not be loaded beforehand: %s", error)
 
 
 def _renew(context: ssl.SSLContext, settings: GatewaySettings) -> None:

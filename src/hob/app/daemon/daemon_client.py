@@ -1,8 +1,10 @@
 """Reaching the home's state from a command: through its owner if there is one, else by owning it for a moment."""
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any, TypeVar
 from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, lines
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
-from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound
+from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
 
 T = TypeVar("T")
 
@@ -117,13 +119,22 @@ def _ask_here(
     from hob.app.composition import open_app
     from hob.app.endpoints import endpoints_of
     from hob.app.settings_sections import read_config
+    from hob.config.loading import Config
     from hob.gateway.http.in_process import answer_in_process
+    from hob.store.backup.inspection import database_copied, has_database
 
     config = read_config()
 
-    async def answer() -> str:
-        async with open_app(home, config, own_only=True) as app:
+    async def answer(config: Config) -> str:
+        async with open_app(config.home, config, own_only=True) as app:
             return await answer_in_process(app.api, endpoints_of(app.subsystems), method, route, query, body)
 
-    with own(home, "command"):
-        return asyncio.run(answer())
+    try:
+        with own(home, "command"):
+            return asyncio.run(answer(config))
+    except StoreFull:
+        if method != "GET" or not has_database(home):
+            raise
+    print(f"{home} cannot be written; this is what stands in it.", file=sys.stderr)
+    with database_copied(home) as copy:  # opening a database writes to it
+        return asyncio.run(answer(replace(config, home=copy)))

@@ -87,7 +87,7 @@ async def _tell(
 
 
 def sending(body: dict[str, Any], key: str) -> Life:
-    """A message and what comes of it; where it answers a question for leave, of the turn that waited too."""
+    """A message and what comes of it; where it answers a question for approval, of the turn that waited too."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
         waited = await app.store.turns.parked((WaitsFor.APPROVAL,))

@@ -32,7 +32,7 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
     restarts = [({"job": each["name"]}, float(each["restarts"])) for each in status["jobs"]]
     failing = [({"job": each["name"]}, float(each["state"] in ("waiting", "stopped"))) for each in status["jobs"]]
     found = [
-        Metric("hob_info", "gauge", "Which Hob this is.", (({"version": __version__}, 1.0),)),
+        Metric("hob_info", "gauge", "Show the version.", (({"version": __version__}, 1.0),)),
         *_of_turns(session_queues),
         *await _of_models(store, usual),
         Metric("hob_turns", "gauge", "Turns now.", turns),

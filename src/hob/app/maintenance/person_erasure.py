@@ -1,5 +1,6 @@
 """Forgetting a person: all that they said, all that came of it, and what Hob remembers of them."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.people import Person, SenderAddress
 from hob.guard.admission.pairing_service import PairingService
+from hob.store.erasure.copies import Copies, find_copies, senders_in
 from hob.store.erasure.erasure import Erasure, Whose
 from hob.store.store import Store
 
@@ -25,6 +27,7 @@ class _Found:
     addresses: tuple[SenderAddress, ...]
     whose: Whose
     names: re.Pattern[str] | None
+    copies: Copies
 
     @property
     def session(self) -> SessionKey | None:
@@ -52,9 +55,7 @@ class PersonErasure:
         """Forget them. Raises NotFound, InvalidRequest while any of it is worked on, StoreErrors."""
         found = await self._find(who)
         view = dict(await self._view(found))
-        pieces = await self._erasure.erase_person(found.whose, _REASON)
-        if found.session is not None:
-            pieces += await self._erasure.erase_session(found.session, _REASON)
+        pieces = await self._erasure.erase_person(found.whose, _REASON, found.session, found.copies)
         if found.names is not None:
             await self._hands.forget_naming(found.names)
         await self._registrar.erase(found.person, found.addresses)
@@ -68,15 +69,18 @@ class PersonErasure:
             addresses = person.addresses if person is not None else addresses
         if person is not None and person.cls is SenderClass.OWNER:
             raise InvalidRequest("this is you: to erase everything, stop Hob and delete its home and the workspace")
-        theirs = tuple(key for key in await self._store.belongings.senders() if _is_one_of(key, addresses))
+        copies = await asyncio.to_thread(find_copies, self._home)
+        senders = {*await self._store.belongings.senders(), *await asyncio.to_thread(senders_in, copies)}
+        theirs = tuple(sorted(key for key in senders if _is_one_of(key, addresses)))
         if person is None and not theirs and not any(each.address in addresses for each in self._registrar.pending()):
             raise NotFound(f"nobody is called {who} or has written from there; `hob people` tells who is known")
         whose = Whose(theirs, tuple(map(str, addresses)), person.id if person else "")
-        return _Found(person, addresses, whose, _names(person, addresses))
+        return _Found(person, addresses, whose, _names(person, addresses), copies)
 
     async def _view(self, found: _Found) -> Mapping[str, Any]:
         had = await self._store.belongings.of(found.whose, found.names)
         memories, notes = await self._hands.naming(found.names) if found.names is not None else ((), ())
+        copies = (*found.copies.whole, *found.copies.others)
         return {
             "person": found.person.id if found.person else None,
             "name": found.person.name if found.person else "",
@@ -86,11 +90,15 @@ class PersonErasure:
             "conversations": had.sessions,
             "memories": list(memories),
             "notes": list(notes),
+            "copies": {
+                "erased": [str(file) for file in found.copies.whole],
+                "deleted": [str(file) for file in found.copies.others],
+            },
             "left": {
                 "events": had.events,
                 "mentions": dict(had.mentions),
                 "sessions": list(had.named),
-                "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db")),
+                "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db") if file not in copies),
             },
         }
 

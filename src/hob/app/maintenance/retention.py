@@ -15,6 +15,7 @@ from hob.gateway.chat.uploads import drop_untaken
 from hob.store.store import Store
 
 _DAY = 86_400.0
+_UNFETCHED_DAYS = 30
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,7 @@ class RetentionJob:
             if settings.details_days:
                 before = now - settings.details_days * _DAY
                 _tell("details", await self._store.retention.drop_details(before))
+            _tell("replies that nobody fetched", await self._store.outbox.expire("api", now - _UNFETCHED_DAYS * _DAY))
             if settings.once_days:
                 before = now - settings.once_days * _DAY
                 _tell("texts of single requests", await self._store.retention.drop_one_turn_sessions(before))

@@ -1,4 +1,4 @@
-"""Identity files that a tool writes with the owner's leave: accepted with the very bytes that the owner was shown."""
+"""Identity files that a tool writes with the owner's approval: accepted with the bytes that the owner was shown."""
 
 import asyncio
 import logging
@@ -47,7 +47,7 @@ class AcceptedWrites:
         return result
 
     async def _agreed(self, call: ToolCall, context: CallContext) -> Mapping[str, str]:
-        """The identity files that it would write with leave, with the hashes that they would have, as was shown."""
+        """The identity files that it would write with approval, with the hashes that they would have, as was shown."""
         try:
             plan = await self._files.plan_of(call)
             if plan is None:

@@ -1,5 +1,6 @@
 """The door, opened over this home: the gate, and what becomes of what it notices."""
 
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -24,6 +25,8 @@ from hob.guard.audit.entries import of_admission
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.store.store import Store
 
+_NOTED: ContextVar[list[AdmissionEvent] | None] = ContextVar("noted", default=None)
+# What was noticed of the message that is being accepted here: of two at once each keeps its own.
 SELF_MADE = frozenset({"hob"})
 """The channel of what Hob says to itself; its sender was classed when it was made."""
 
@@ -61,7 +64,7 @@ class AdmissionController:
             language,
         )
         self._told: list[AdmissionEvent] = []
-        self._gate = AdmissionRules(settings, parts, self._told.append)
+        self._gate = AdmissionRules(settings, parts, self._note)
         self._store = store
         self._registrar = pairing_service
         self._telling = notifier
@@ -88,13 +91,21 @@ class AdmissionController:
         """What lets messages in, and keeps what the door noticed about one before its sender hears anything."""
         return AdmittingAccept(accept, self)
 
+    def _noted(self) -> list[AdmissionEvent]:
+        own = _NOTED.get()
+        return self._told if own is None else own
+
+    def _note(self, event: AdmissionEvent) -> None:
+        self._noted().append(event)
+
     async def settle(self) -> None:
-        """Keep what was told since it was asked last, and tell the owner what concerns them. Raises StoreErrors."""
+        """Keep what was noticed, and tell the owner what concerns them. Raises StoreErrors."""
         await self._telling.keep()
-        if not self._told:
+        noted = self._noted()
+        told = tuple(noted)
+        noted.clear()
+        if not told:
             return
-        told = tuple(self._told)
-        self._told.clear()
         try:
             for event in told:
                 if isinstance(event, PairingAsked):
@@ -137,10 +148,14 @@ class AdmittingAccept:
         self._door = door
 
     async def __call__(self, inbound: Inbound) -> Accepted:
+        token = _NOTED.set([])
         try:
             return await self._accept(inbound)
         finally:
-            await self._door.settle()
+            try:
+                await self._door.settle()
+            finally:
+                _NOTED.reset(token)
 
 
 class _ScannerWhenNeeded:

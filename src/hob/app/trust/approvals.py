@@ -125,7 +125,7 @@ class ApprovalService:
         try:
             reach = ApprovalScope(scope)
         except ValueError:
-            raise InvalidRequest(f"{scope!r} is no reach of a leave; there is {', '.join(ApprovalScope)}") from None
+            raise InvalidRequest(f"{scope!r} is no reach of an approval; there is {', '.join(ApprovalScope)}") from None
         answered = await self._ledger.settle(ApprovalId(id), ApprovalReply(allowed, ApprovalId(id), reach), by)
         if answered.approval is None or not (
             answered.outcome is ApprovalOutcome.TAKEN or _same(answered.approval, allowed, reach)
@@ -135,7 +135,7 @@ class ApprovalService:
         return answered.approval, self._line(answered)
 
     def scopes(self, approval: Approval) -> Sequence[str]:
-        """How far a leave may reach here."""
+        """How far an approval may reach here."""
         return [scope.value for scope in self._ledger.scopes(approval)]
 
     async def grants(self) -> Sequence[Grant]:
@@ -145,7 +145,7 @@ class ApprovalService:
     async def revoke(self, id: str) -> None:
         """Take one of those back. Raises NotFound."""
         if not await self._store.approvals.revoke(id, of_action("grant.revoke", "done", SenderClass.OWNER, target=id)):
-            raise NotFound(f"no leave is called {id}; `hob approvals grants` lists those that hold")
+            raise NotFound(f"no approval is called {id}; `hob approvals grants` lists those that hold")
 
     def _line(self, answered: Answered) -> str:
         approval = answered.approval

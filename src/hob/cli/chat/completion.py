@@ -8,6 +8,7 @@ from prompt_toolkit.document import Document
 
 from hob.agent.commands.table import COMMANDS
 from hob.cli.chat.sentences import ChatSentence, say
+from hob.core.language import translate
 from hob.core.models import Thinking
 from hob.core.turns import QueueMode
 from hob.guard.policy.modes import Autonomy, Mode
@@ -57,7 +58,7 @@ class Names:
     def commands(self) -> Iterable[tuple[str, str]]:
         """Every command with what it does."""
         for command in COMMANDS:
-            yield command.name, command.german if self.language == "de" else command.english
+            yield command.name, translate(command.text, self.language)
         for name, sentence in OWN.items():
             yield name, say(sentence, self.language)
 

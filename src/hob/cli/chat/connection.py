@@ -107,7 +107,7 @@ class ChatConnection:
             call(self._path, "POST", "/chat", body={**body, "message": text}, timeout=5)
 
     def decide(self, id: str, *, allowed: bool, scope: str) -> str:
-        """Answer a question for leave; a line about it. Raises HobError."""
+        """Answer a question for approval; a line about it. Raises HobError."""
         body = {"allowed": allowed, "scope": scope}
         settled = call(self._path, "POST", f"/approvals/{quote(id, safe='')}", body=body, timeout=30).body
         if "error" in settled:

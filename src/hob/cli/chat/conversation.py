@@ -25,7 +25,7 @@ _FURTHER = "┊ "
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something for which leave is asked."""
+    """Something for which approval is asked."""
 
     message: ChatMessageState
     id: str
@@ -98,7 +98,7 @@ class Conversation:
         self._changed()
 
     def stop(self) -> None:
-        """Stop what runs, or what waits for leave."""
+        """Stop what runs, or what waits for approval."""
         self.stopping = True
         waiting = {question.message.id for question in self.questions}
         body = dict(self._body)

@@ -48,7 +48,7 @@ class ChatSentence(StrEnum):
 
 
 ENGLISH: Mapping[ChatSentence, str] = {
-    ChatSentence.HELLO: "Hob listens. Model: {model}.",
+    ChatSentence.HELLO: "Hob is ready. Model: {model}.",
     ChatSentence.NO_MODEL: "none yet; `hob onboard` finds one",
     ChatSentence.KEYS: "/help lists commands, Alt-Enter begins a line, Ctrl-C stops, Ctrl-D leaves.",
     ChatSentence.AGAIN: "again:",

@@ -21,7 +21,7 @@ def ask(
 
     What is piped in goes along as data, not as your words. Without a running daemon the command does the work itself.
 
-    Where something needs your leave, or Hob asks you something, you are asked at your terminal; without one the
+    Where something needs your approval, or Hob asks you something, you are asked at your terminal; without one the
     command ends with status 75 and says how to answer.
 
     Parameters

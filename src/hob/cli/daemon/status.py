@@ -15,7 +15,7 @@ DAY = 86_400.0
 
 
 def status(*, json: bool = False) -> None:
-    """How Hob is: running, waiting, owed, kept.
+    """Show daemon, queue and storage status.
 
     `hob usage` tells what was spent.
 
@@ -83,7 +83,9 @@ def _show_store(seen: Mapping[str, Any]) -> None:
 def _show_held(for_leave: int, for_answer: int, parked: int) -> None:
     if for_leave:
         wait = "waits" if for_leave == 1 else "wait"
-        print(f"          {paint(f'{for_leave} {wait} for your leave', 'yellow')}: `hob approvals` shows what is asked")
+        print(
+            f"          {paint(f'{for_leave} {wait} for your approval', 'yellow')}: `hob approvals` shows what is asked"
+        )
     if for_answer:
         wait = "waits" if for_answer == 1 else "wait"
         print(f"          {paint(f'{for_answer} {wait} for your answer', 'yellow')}, where it was asked")

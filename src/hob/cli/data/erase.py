@@ -37,6 +37,12 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
     return 0
 
 
+_COPIES = {
+    "erased": "erased too in this copy of the database",
+    "deleted": "deleted, because nothing can be erased in this copy of the database",
+}
+
+
 def counted(count: int, word: str) -> str:
     """A number with its word, in the plural where it is not one."""
     return f"{count} {word}{'' if count == 1 else 's'}"
@@ -58,6 +64,9 @@ def _show(seen: Mapping[str, Any]) -> None:
             print(f"  {len(seen[kind])} {what} that name{'s' if one else ''} them:")
             for text in seen[kind][:10]:
                 print(f"    {line(text, 100)}")
+    for how, told in _COPIES.items():
+        for file in seen["copies"][how]:
+            print(f"  {told}: {line(file, 200)}")
 
 
 def _show_left(left: Mapping[str, Any]) -> None:

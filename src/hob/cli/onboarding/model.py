@@ -20,7 +20,7 @@ from hob.providers.settings import ModelSettings
 
 STEP = "model"
 _AGAIN = "hob onboard"
-_PUT_RIGHT = "put that right, or name another with --model"
+_PUT_RIGHT = "fix this, or choose another model with --model"
 
 
 def settle_model(
@@ -86,7 +86,7 @@ def _take(candidates: Sequence[Candidate], home: Path, wishes: SetupOptions) -> 
         failures.append(tried.told if tried.told.startswith(name) else _with(name, tried.told))
     told = failures[0] if len(failures) == 1 else "; ".join(failures) or "nothing was found that could be asked"
     return StepOutcome(
-        STEP, StepStatus.FAILED, told, "put that right, or name another with --model; --no-test saves it untried"
+        STEP, StepStatus.FAILED, told, "fix this, or choose another model with --model; --no-test saves it untried"
     )
 
 

@@ -30,7 +30,7 @@ from hob.providers.settings import ModelSettings
 MILLION = 1_000_000
 TASKS_HELP = "Use it for this task only: chat, summary, ..."
 
-app = App(name="models", help="What there is to ask, and which model is asked.")
+app = App(name="models", help="List, choose and test models.")
 
 
 @app.default
@@ -47,11 +47,11 @@ async def _list(config: Config, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"usual": here.choice.line(), "models": rows, "providers": providers}, indent=2))
         return 0
-    print(f"Asked: {paint(tame(here.choice.line()), 'bold')}")
+    print(f"Current model: {paint(tame(here.choice.line()), 'bold')}")
     for row in rows:
         trouble = paint(f"  {line(row['trouble'], 100)}", "red") if row["trouble"] else ""
         print(f"  {row['role']:<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
-    print("\nCan be asked:" if providers else f"\nNothing can be asked from here: {NOTHING}.")
+    print("\nAvailable:" if providers else f"\nNothing can be asked from here: {NOTHING}.")
     for row in providers:
         place = "stays here" if row["local"] else row["base_url"] or row["wire"]
         print(f"  {row['id']:<16} {row['how']:<22} {paint(line(str(place), 60), 'dim')}")
@@ -211,7 +211,7 @@ def set_(
     status = set_setting(key, value, sections=SECTIONS, home=config.home, environ=process_environment(), running=False)
     if status:
         return status
-    print(f"Asked: {choose_models(read_config()).line()}")
+    print(f"Current model: {choose_models(read_config()).line()}")
     told = reload_running(config.home)
     if told is not None:
         print(told["problem"] or f"The running Hob took it up; it asks: {told['model']}", file=sys.stderr)

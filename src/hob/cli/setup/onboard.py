@@ -118,7 +118,10 @@ def _run(wishes: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_jso
         print(error, file=sys.stderr)
         return 2
     except (EOFError, KeyboardInterrupt):
-        print(f"\n{told('Left. What is done stays; `hob onboard` goes on.', language)}", file=sys.stderr)
+        print(
+            f"\n{told('Setup cancelled. What is done is saved; run `hob onboard` to continue.', language)}",
+            file=sys.stderr,
+        )
         return 130
     if as_json:
         outcomes = [outcome.as_json() for outcome in report.outcomes]

@@ -104,7 +104,7 @@ def rotate(
 def revoke(name: Name) -> None:
     """Take a token back, at once; its older forms too."""
     _file().revoke(name)
-    print(f"{name} is good for nothing any more")
+    print(f'token "{name}" revoked')
 
 
 def _file() -> TokenFile:

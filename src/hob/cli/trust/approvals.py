@@ -1,4 +1,4 @@
-"""`hob approvals`: what waits for the owner's leave, the answers, and leave that was given for more than once."""
+"""`hob approvals`: what waits for the owner's approval, the answers, and approval that was given for more than once."""
 
 import sys
 from typing import Annotated
@@ -12,7 +12,7 @@ from hob.cli.output import line, paint, print_json, show_painted, tame, when
 from hob.config.environment import find_home, process_environment
 from hob.guard.approvals.question_text import subject_of
 
-app = App(name="approvals", help="What waits for your leave, and your answers.")
+app = App(name="approvals", help="What waits for your approval, and your answers.")
 
 Id = Annotated[str, Parameter(help="The id of the question, as `hob approvals` shows it.")]
 Json = Annotated[bool, Parameter(help="As JSON.")]
@@ -31,7 +31,7 @@ def list_(*, json: Json = False) -> None:
         about = line(f"{each['tool']}: {subject_of(each['shown'])}", 100)
         print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {about}")
         print(paint(f"  {line(each['shown'], 110)}", "dim"))
-    print("`hob approvals show ID` shows all of one." if seen["approvals"] else "Nothing waits for your leave.")
+    print("`hob approvals show ID` shows all of one." if seen["approvals"] else "Nothing waits for your approval.")
 
 
 @app.command
@@ -45,7 +45,7 @@ def show(id: Id, *, json: Json = False) -> None:
     show_painted(seen["shown"], sys.stdout)
     told = f", {seen['note']}" if seen["note"] else ""
     if seen["state"] == "open":
-        told = f" since {when(seen['asked'])}; leave can be for: {', '.join(seen['scopes'])}"
+        told = f" since {when(seen['asked'])}; approval can be for: {', '.join(seen['scopes'])}"
     elif seen["answered"]:
         told = f" by {seen['by']}, {when(seen['answered'])}{told}"
     print(f"{seen['id']} in {tame(seen['session'])}: {seen['state']}{tame(told)}")
@@ -83,12 +83,14 @@ def grants(*, json: Json = False) -> None:
     for each in seen["grants"]:
         where = f"in {tame(each['session'])}" if each["session"] else "everywhere"
         print(f"{paint(each['id'], 'bold')}  {when(each['given'])}  {line(each['tool'], 30)} {where}")
-    print("`hob approvals show ID` shows what was allowed." if seen["grants"] else "No leave holds for more than once.")
+    print(
+        "`hob approvals show ID` shows what was allowed." if seen["grants"] else "No approval holds for more than once."
+    )
 
 
 @app.command
 def revoke(id: Id) -> None:
-    """Take back a leave that holds for more than once."""
+    """Take back an approval that holds for more than once."""
 
     reach("DELETE", f"/grants/{quote(id, safe='')}")
     print(f"{id} does not hold any more")

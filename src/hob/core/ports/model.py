@@ -30,7 +30,7 @@ class Routes(Protocol):
     """A model that chooses who answers before anything is reserved or sent."""
 
     async def route(self, request: ModelRequest) -> Route:
-        """The route. Asks no model. What may not leave is out of its request. Raises ModelError."""
+        """The route. Asks no model. What may not approval is out of its request. Raises ModelError."""
         ...
 
 

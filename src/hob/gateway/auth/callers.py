@@ -23,7 +23,7 @@ class ApiCaller:
 
     @property
     def owner(self) -> bool:
-        """Whether the caller's words are the owner's own in everything, leave included."""
+        """Whether the caller's words are the owner's own in everything, approval included."""
         return self.cls is SenderClass.OWNER and self.may(TokenScope.APPROVE)
 
     @property

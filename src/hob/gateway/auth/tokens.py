@@ -175,7 +175,7 @@ class TokenFile:
         return fresh
 
     def revoke(self, name: str) -> None:
-        """It is good for nothing any more, at once. Raises NotFound."""
+        """It is revoked, at once. Raises NotFound."""
         with self._changing() as tokens:
             del tokens[_place(tokens, name)]
 

@@ -25,7 +25,8 @@ PING_SECONDS = 20.0
 TURNED_AWAY = 16
 """As many more are answered that there is no room; whoever comes beyond them is let go without a word."""
 HEAD_SECONDS = 15.0
-"""How long a request's head may take to arrive, a handshake, or the rest of a body that nobody waits for."""
+"""How long a request's head may take to arrive, a handshake, or `LEAST_BYTES` of a body."""
+LEAST_BYTES = 1_024
 READ_BYTES = 256 * 1024
 """What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
 
@@ -42,6 +43,7 @@ class Limited(HttpToolsProtocol):
     _host: bytes | None = None
     _wrong = ""
     _in_head = True
+    _body_bytes = 0
     _no_room = False
     _deadline: asyncio.TimerHandle | None = None
 
@@ -104,13 +106,19 @@ class Limited(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if not self.url.startswith((b"/", b"*")) and urlsplit(self.url).netloc.lower() != (self._host or b"").lower():
             self._refuse("the address names another host than the Host header does")  # RFC 9112, 3.2.2
-        self._in_head = False
+        self._in_head, self._body_bytes = False, 0
         self._expect_nothing()
+        if not self.parser.should_upgrade():
+            self._expect()
         usual = self.app
         if self._no_room:
             self.app = _turn_away
         super().on_headers_complete()
         self.app = usual
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._in_head, self._head_bytes = True, 0
@@ -135,8 +143,11 @@ class Limited(HttpToolsProtocol):
     def _give_up(self) -> None:
         self._deadline = None
         begun: RequestResponseCycle | None = self.cycle
-        if begun is not None and not begun.response_complete:
-            self._expect()  # the next request may take its time while this one is answered
+        if begun is None or begun.response_complete:
+            self.transport.abort()
+        elif self._in_head or self.flow.read_paused or self._body_bytes >= LEAST_BYTES:
+            self._body_bytes = 0
+            self._expect()  # the next request may take its time while this one is answered, a large body all it needs
         else:
             self.transport.abort()
 
@@ -171,11 +182,13 @@ async def serve(
     tls: ssl.SSLContext | None = None,
     proxies: Sequence[str] = (),
     most_connections: int = MOST_CONNECTIONS,
+    turned_away: int = TURNED_AWAY,
     message_bytes: int = 1_000_000,
 ) -> AsyncIterator[None]:
     """Serve while the block is open; then stop listening and give open requests `grace` seconds to end.
 
-    Who comes beyond `most_connections` is told to come again. What `proxies` say of the callers' addresses is believed.
+    Who comes beyond `most_connections` is told to come again, `turned_away` of them at once. What `proxies` say of
+    the callers' addresses is believed.
     `message_bytes` is the largest message of a WebSocket, which ends with 1012 when the block does.
     """
     most_connections = max(1, most_connections)
@@ -206,7 +219,7 @@ async def serve(
     # uvicorn's own main loop wakes ten times a second for a date header and a counter that are off here; without
     # it an idle daemon is idle
     async with asyncio.TaskGroup() as group:
-        server.servers = [_intake(server, config, each, group) for each in sockets]  # type: ignore[misc]
+        server.servers = [_intake(server, config, each, group, turned_away) for each in sockets]  # type: ignore[misc]
         try:
             yield
         finally:
@@ -216,7 +229,7 @@ async def serve(
 
 
 def _intake(
-    server: uvicorn.Server, config: uvicorn.Config, listener: socket.socket, group: asyncio.TaskGroup
+    server: uvicorn.Server, config: uvicorn.Config, listener: socket.socket, group: asyncio.TaskGroup, turned_away: int
 ) -> ConnectionAcceptor:
     state = server.server_state
     return ConnectionAcceptor(
@@ -224,7 +237,7 @@ def _intake(
         lambda: Limited(config, state, server.lifespan.state),
         group,
         connections=state.connections,
-        most=(config.limit_concurrency or MOST_CONNECTIONS) + TURNED_AWAY,
+        most=(config.limit_concurrency or MOST_CONNECTIONS) + turned_away,
         tls=config.ssl,
         handshake_seconds=HEAD_SECONDS,
     )

@@ -9,20 +9,20 @@ from hob.gateway.live.kinds import ClientWords
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """An answer to a question for leave."""
+    """An answer to a question for approval."""
 
     approval: str = field("the question's id")
     allowed: bool = field("whether it may be done")
-    scope: str = field("how far the leave reaches: one of the question's `scopes`", "once")
+    scope: str = field("how far the approval reaches: one of the question's `scopes`", "once")
 
 
 async def approvals(said: ClientWords[Nothing]) -> None:
-    """The questions for leave that stand. To hear of new ones, subscribe to events of the kind `approval`."""
+    """The questions for approval that stand. To hear of new ones, subscribe to events of the kind `approval`."""
     await said.say("approvals", **await approvals_view(said.api.store, said.api.pending_approvals()))
 
 
 async def answer(said: ClientWords[Answering]) -> None:
-    """Give leave or refuse it; the turn goes on. The same answer again changes nothing."""
+    """Give approval or refuse it; the turn goes on. The same answer again changes nothing."""
     api, asked, by = said.api, said.asked, said.caller.by
     view = await settled_view(
         api.store, api.pending_approvals(), asked.approval, allowed=asked.allowed, scope=asked.scope, by=by

@@ -27,7 +27,7 @@ async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
     """Answer the last message of a conversation, as OpenAI's chat completions do.
 
     Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
-    waits for leave is a 202 with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
+    waits for approval is a 202 with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
     """
     api, asked = call.api, call.asked
     session = conversation_of(call)

@@ -12,10 +12,10 @@ from hob.gateway.http.reply import json_response
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """An answer to a question for leave."""
+    """An answer to a question for approval."""
 
     allowed: bool = field("whether it may be done")
-    scope: str = field("how far the leave reaches: one of the question's `scopes`", "once")
+    scope: str = field("how far the approval reaches: one of the question's `scopes`", "once")
 
 
 async def approvals(call: EndpointCall[Nothing]) -> Response:

@@ -46,7 +46,8 @@ def chat_view(result: Result) -> dict[str, Any]:
         "usage": usage_view(result.usage, result.cost),
     }
     if final and result.kind is OutboundKind.ERROR:
-        view["error"] = {"code": result.reason or "failed", "message": result.reply}
+        code = result.state if result.state == TurnState.SET_ASIDE else result.reason or "failed"
+        view["error"] = {"code": code, "message": result.reply}
     if cancelled and result.reply:
         view["notice"] = result.reply
     if result.question:

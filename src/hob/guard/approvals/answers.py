@@ -29,7 +29,7 @@ _YES, _NO = frozenset({"yes", "ja"}), frozenset({"no", "nein"})
 
 
 class ApprovalScope(StrEnum):
-    """How far a leave reaches."""
+    """How far an approval reaches."""
 
     ONCE = "once"
     SESSION = "session"
@@ -87,7 +87,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
     if channel in NEVER_ANSWERS or channel not in AUTHENTICATING | set(further):
         return translatable("{channel} does not prove who writes; answer where Hob knows you", channel=channel)
     if scoped or inbound.sender.id.startswith(TOKEN_SENDER):
-        return "this token is good for chat only, and not for leave"
+        return "this token is good for chat only, and not for approval"
     if not inbound.label.trusted or inbound.label.origin is not Origin.OWNER or inbound.hops or inbound.background:
         return "that is not what you wrote yourself"
     return ""

@@ -45,7 +45,7 @@ class Binder:
         self._search = tuple(search)
 
     async def bind(self, call: ToolCall) -> Bound:
-        """What a leave for this call is bound to, as things stand now. What cannot be bound never is the same again."""
+        """What an approval for this call is bound to, as things stand now. What cannot be bound is never the same."""
         analysis = self.read(call)
         if analysis is None:
             return Bound()

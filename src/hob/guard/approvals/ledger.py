@@ -1,6 +1,6 @@
 """Questions to the owner: asked once, answered once, used once, and void when what they were about has changed.
 
-A leave is bound to the session, the tool, the exact arguments, the directory, whoever wants it done, and the files that
+An approval is bound to the session, the tool, the exact arguments, the directory, who wants it, and the files that
 would run. All of that is looked at again when it is used. Silence expires to a refusal: after so many seconds by the
 wall clock, in which Hob need not have run, and after as many in which it ran, should that clock have been set back.
 """
@@ -73,7 +73,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """When a question or a leave ends: whichever clock is there first, the monotonic one of this run or the wall's."""
+    """When a question or an approval ends: by the monotonic clock of this run or the wall clock, the first."""
 
     running: float
     wall: float
@@ -178,7 +178,7 @@ class ApprovalLedger:
         return brief(approval.shown, approval.id, self._settings.shown, self._language)
 
     def scopes(self, approval: Approval) -> tuple[ApprovalScope, ...]:
-        """How far a leave may reach here. More than once is offered only where trusted words led there."""
+        """How far an approval may reach here. More than once is offered only where trusted words led there."""
         return tuple(ApprovalScope) if may_be_granted(approval.rule) else (ApprovalScope.ONCE,)
 
     # answering
@@ -223,7 +223,7 @@ class ApprovalLedger:
             asked = await self._approvals.find(id)
             return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(id, asked))
         self._ends[id] = self._end(seconds, self._clock.now().timestamp() + seconds)
-        once = translatable("This is leave for one time only: {rule}", rule=_why_once(asked.rule))
+        once = translatable("This approval is for one time only: {rule}", rule=_why_once(asked.rule))
         line = "" if scope is answer.scope else translated(once, self._language)
         return Answered(ApprovalOutcome.TAKEN, taken, line)
 
@@ -250,13 +250,13 @@ class ApprovalLedger:
                 case ApprovalState.OPEN:
                     return asked
                 case ApprovalState.USED:
-                    pass  # leave is for one time
+                    pass  # approval is for one time
         if not tainted and may_be_granted(asked.rule) and (granted := await self._granted(call, turn)) is not None:
             return granted
         if why := await self._refusal(call):
             return Deny("approval.useless", why)
         if why := await self._binder.find_unbindable(call):
-            return Deny("approval.unbindable", f"no leave can be asked for: {why}")
+            return Deny("approval.unbindable", f"no approval can be asked for: {why}")
         return asked
 
     async def _use(self, approval: Approval, call: ToolCall, turn: Turn) -> Verdict:
@@ -268,9 +268,9 @@ class ApprovalLedger:
         self._ends.pop(approval.id, None)
         if changed:
             await self._void(approval.id, changed)
-            return Deny("approval.void", f"the leave does not hold any more: {changed}; ask again")
+            return Deny("approval.void", f"the approval does not hold any more: {changed}; ask again")
         if not await self._approvals.use(approval.id, command_hash(call), of_approval):
-            return Deny("approval.void", "the leave was used already")
+            return Deny("approval.void", "the approval was used already")
         return Allow(f"approval.{approval.id}")
 
     async def _granted(self, call: ToolCall, turn: Turn) -> Verdict | None:

@@ -47,7 +47,7 @@ def show(
     arguments, never instead of them. A single command that is an argument as it stands is not shown twice. Arguments
     that are no object are shown as they are.
     """
-    lines = [say(language, "{tool} needs your leave: {reason}.", tool=visible(tool), reason=visible(reason))]
+    lines = [say(language, "{tool} needs your approval: {reason}.", tool=visible(tool), reason=visible(reason))]
     if requester:
         lines.append(say(language, "For {who}.", who=visible(requester)))
     if directory:

@@ -52,7 +52,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         yield f"  {stage:18} {'-' if verdict is None else f'{_said(verdict)} ({verdict.rule})'}"
     if isinstance(decided.verdict, Ask):
         more = may_be_granted(decided.rule)
-        yield f"leave can be given {'once, for the session or always' if more else 'once only'}"
+        yield f"approval can be given {'once, for the session or always' if more else 'once only'}"
 
 
 def _said(verdict: Verdict) -> str:

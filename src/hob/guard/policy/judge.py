@@ -121,7 +121,7 @@ class PolicyJudge:
                 context = replace(context, written=tuple(await self._foreign.files()))
             first = verdict = self._decide(analysis, replace(context, answerable=True)).verdict
             if analysis is not None and self._pace is not None and not isinstance(verdict, Deny):
-                verdict = await self._pace.refuse(analysis, turn) or verdict  # before a leave is used up
+                verdict = await self._pace.refuse(analysis, turn) or verdict  # before an approval is used up
             if isinstance(verdict, Ask) and self._approvals is not None:
                 verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
             if not context.answerable:

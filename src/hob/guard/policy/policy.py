@@ -40,7 +40,7 @@ class PolicyDecisionTrace:
 
 
 def strictness(verdict: Verdict) -> int:
-    """0 for leave, 1 for a question, 2 for one that can be answered for one time only, 3 for a refusal."""
+    """0 for approval, 1 for a question, 2 for one that can be answered for one time only, 3 for a refusal."""
     match verdict:
         case Allow():
             return 0
@@ -80,7 +80,7 @@ def without_anybody(verdict: Verdict) -> Verdict:
     """The verdict where nobody can be asked: a question is refused then."""
     if not isinstance(verdict, Ask):
         return verdict
-    return Deny("unattended", f"nobody can be asked now, and it needs leave: {verdict.reason}")
+    return Deny("unattended", f"nobody can be asked now, and it needs approval: {verdict.reason}")
 
 
 def profile(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
@@ -131,7 +131,7 @@ def depth(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) 
 
 
 def sender(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """The coarse rule by who speaks: tiers, what is private, and commands that need the owner's leave."""
+    """The coarse rule by who speaks: tiers, what is private, and commands that need the owner's approval."""
     who = context.sender
     if (refused := _first(policy.senders, (who.value,), "sender", analysis, f"for a {who}")) is not None:
         return refused
@@ -191,7 +191,9 @@ def _above(analysis: ToolCallAnalysis, most: int) -> Verdict | None:
     if analysis.tier <= most:
         return None
     tiers = {"tier": str(int(analysis.tier)), "most": str(int(most))}
-    return Ask("sender.tier", translatable("it is of tier {tier}, above the {most} that goes without leave", **tiers))
+    return Ask(
+        "sender.tier", translatable("it is of tier {tier}, above the {most} that goes without approval", **tiers)
+    )
 
 
 def _listed(rule: str, rules: ToolRules, analysis: ToolCallAnalysis, where: str) -> Verdict | None:

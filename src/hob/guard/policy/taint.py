@@ -1,4 +1,4 @@
-"""Effects in a tainted context: what could send data out, cannot be undone or persists needs the owner's leave.
+"""Effects in a tainted context: what could send data out, cannot be undone or persists needs the owner's approval.
 
 The one way round is that the owner's own words of this turn name, literally, the recipient, host or path. Nothing here
 looks at what the model says, so it holds even if the model does whatever an attacker wants.
@@ -22,7 +22,7 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
 
 
 def taint(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """The stage: the first thing that needs leave, or nothing."""
+    """The stage: the first thing that needs approval, or nothing."""
     if context.tainted:
         return next(iter(_needs(analysis, context)), None)
     if context.written and may_send(analysis):

@@ -18,7 +18,16 @@ from hob.core.ids import digest
 from hob.store.backup.backup_files import drop_files, put_files_in
 from hob.store.blobs import blob_path, write_blob
 from hob.store.database.database import NAME, check_note, connect
-from hob.store.database.disk import SIDES, free_bytes, free_name, move_database, stamp, sync_directory, sync_file
+from hob.store.database.disk import (
+    SIDES,
+    drop_database,
+    free_bytes,
+    free_name,
+    move_database,
+    stamp,
+    sync_directory,
+    sync_file,
+)
 from hob.store.database.faults import translate
 from hob.store.database.migration import APPLICATION_ID, apply_migrations, migrations, version_of
 from hob.store.database.rows import Row, all_rows, find_row
@@ -111,7 +120,7 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
     fresh = home / f"{NAME}.restoring"
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _drop(fresh)
+        drop_database(fresh)
         _copy_checked(file, fresh)
         stones = read_tombstones(home) + _tombstones_of(path)
         _prepare(fresh, home, stones, now.timestamp())
@@ -125,13 +134,8 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
     except OSError as error:
         raise StoreFull(f"{file} cannot be put in place: {error.strerror}.") from error
     finally:
-        _drop(fresh)
+        drop_database(fresh)
     return kept
-
-
-def _drop(file: Path) -> None:
-    for side in ("", *SIDES, "-journal"):
-        file.with_name(file.name + side).unlink(missing_ok=True)
 
 
 def _copy_checked(file: Path, goal: Path) -> None:

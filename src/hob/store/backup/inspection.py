@@ -73,6 +73,22 @@ def examine_audit(home: Path, *, owned: bool) -> Checked | None:
         return check_log(connection, read_head(home / HEAD_FILE))
 
 
+def has_database(home: Path) -> bool:
+    """Whether there is one in this home."""
+    return (home / NAME).exists()
+
+
+@contextmanager
+def database_copied(home: Path) -> Iterator[Path]:
+    """Another folder with a copy of the home's database, which goes with the block. Nobody else may have it open."""
+    with tempfile.TemporaryDirectory(prefix="hob") as folder:
+        for side in ("", "-wal"):
+            part = home / f"{NAME}{side}"
+            if part.exists():
+                shutil.copyfile(part, Path(folder) / part.name)
+        yield Path(folder)
+
+
 @contextmanager
 def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
     """A connection that changes nothing; `owned` says whether somebody else may have it open.

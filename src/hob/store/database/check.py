@@ -44,7 +44,7 @@ class DamageCheck:
             if self.damage is None:
                 self.state = (
                     f"The database is damaged ({problem}). Nothing more is written; stop Hob."
-                    f" {backup_hint(self._note.parent)}"
+                    f" {backup_hint(self._note.parent, damaged=True)}"
                 )
                 _log.critical("%s", self.state)
                 try:

@@ -3,12 +3,13 @@
 import os
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import apsw
 
 from hob import __version__
-from hob.core.errors import StoreDamaged, StoreFull
+from hob.core.errors import StoreDamaged, StoreError, StoreFull
 from hob.store.database.disk import SIDES, make_private, move_database, stamp
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.migration import backup_hint, migrate
@@ -18,6 +19,8 @@ from hob.store.settings import StoreSettings
 
 NAME = "hob.db"
 _MAGIC = b"SQLite format 3\0"
+OLDEST_SQLITE = (3, 51, 3)
+"""Before it a checkpoint beside a commit could damage the file (https://sqlite.org/wal.html#walresetbug)."""
 _ROOTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0"
 _STATEMENTS = 256  # prepared statements kept per connection: more than we have
 
@@ -70,6 +73,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
     Raises StoreDamaged (the file was moved aside), StoreNewer, StoreFull and other StoreErrors.
     """
     path = home / NAME
+    _need_sqlite()
     _need_decision(home, path)
     empty = path.exists() and path.stat().st_size == 0
     try:
@@ -82,12 +86,13 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
     if empty and was_used(home):
         raise _set_aside(home, path, now, "it is empty, although this home has been used")
     connection: WriteConnection | None = None
+    again = partial(connect, settings=settings, vfs=vfs, writes=True)
     try:
-        connection = connect(path, settings, vfs, writes=True)
+        connection = again(path)
         problem = _owed_check(connection, path)
         if problem is None:
             _look_at_roots(connection)
-            migrate(connection, home, now, settings.upgrade_backups)
+            connection = migrate(connection, path, now, settings.upgrade_backups, again)
             run, unclean = _begin_run(connection, now)
             if unclean:
                 check_note(path).touch(mode=0o600)
@@ -114,6 +119,16 @@ def _begin_run(connection: apsw.Connection, now: datetime) -> tuple[int, bool]:
     return run, last is not None and last[0] is None
 
 
+def _need_sqlite() -> None:
+    version = apsw.sqlite_lib_version()
+    if tuple(map(int, version.split("."))) < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        raise StoreError(
+            f"SQLite {version} can damage a database that several connections write to: Hob needs {oldest} or newer."
+            " Install a newer apsw, which brings it along: pip install --upgrade apsw."
+        )
+
+
 def _need_decision(home: Path, path: Path) -> None:
     # A supervisor starts Hob again after it has refused a damaged file: beginning with nothing would look like loss.
     if path.exists():
@@ -126,7 +141,8 @@ def _need_decision(home: Path, path: Path) -> None:
     else:
         return
     kept = " and ".join(str(file) for file in (*damaged, *used))
-    raise StoreDamaged(f"{problem} {backup_hint(home)} To begin with an empty one instead, move {kept} elsewhere.")
+    hint = backup_hint(home, damaged=bool(damaged))
+    raise StoreDamaged(f"{problem} {hint} To begin with an empty one instead, move {kept} elsewhere.")
 
 
 def damaged_files(home: Path) -> list[Path]:
@@ -183,7 +199,9 @@ def _look_at_roots(connection: apsw.Connection) -> None:
 def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:
     aside = move_database(path, path.with_name(f"{path.name}.damaged-{stamp(now)}"))
     check_note(path).unlink(missing_ok=True)
-    return StoreDamaged(f"The database is damaged ({problem}) and was moved to {aside}. {backup_hint(home)}")
+    return StoreDamaged(
+        f"The database is damaged ({problem}) and was moved to {aside}. {backup_hint(home, damaged=True)}"
+    )
 
 
 def _close(connection: apsw.Connection | None) -> None:

@@ -51,6 +51,12 @@ def move_database(path: Path, goal: Path) -> Path:
     return goal
 
 
+def drop_database(path: Path) -> None:
+    """Delete a database and its side files, as far as they are there."""
+    for side in ("", *SIDES, "-journal"):
+        path.with_name(path.name + side).unlink(missing_ok=True)
+
+
 def make_private(path: Path) -> None:
     """Create the file if it is not there; only its owner may read it."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -1,13 +1,19 @@
 """Numbered migrations. The number of the newest one that a file has seen is its `user_version`."""
 
+import os
+from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 import apsw
 
-from hob.core.errors import StoreFull, StoreNewer
-from hob.store.database.disk import free_bytes, free_name, stamp, sync_directory, sync_file
+from hob.core.errors import StoreError, StoreFull, StoreNewer
+from hob.store.database.disk import SIDES, drop_database, free_bytes, free_name, stamp, sync_directory, sync_file
+from hob.store.database.faults import translate
+from hob.store.database.rows import find_row
+from hob.store.erasure.content import WriteConnection
 
 APPLICATION_ID = 0x486F6221  # "Hob!"
 _FOLDER = Path(__file__).parent / "migrations"
@@ -35,20 +41,31 @@ def newest_backup(home: Path) -> Path | None:
     return max(found)[2] if found else None
 
 
-def backup_hint(home: Path) -> str:
+def backup_hint(home: Path, *, damaged: bool = False) -> str:
     """What to say about restoring: names the newest backup, if there is one."""
     newest = newest_backup(home)
     if newest is None:
-        return "No backup was found in its `backups` folder; `hob restore FILE` takes one from elsewhere."
+        told = "No backup was found in its `backups` folder; `hob restore FILE` takes one from elsewhere."
+        return f"{told} `hob doctor --fix` makes one of what can still be read." if damaged else told
     return f"The newest backup is {newest}; `hob restore {newest}` brings it back."
 
 
-def migrate(connection: apsw.Connection, home: Path, now: datetime, keep_backups: int) -> None:
-    """Bring the file up to date. An existing file is first backed up into `backups/`, of which the last ones are kept.
+def migrate(
+    connection: WriteConnection,
+    path: Path,
+    now: datetime,
+    keep_backups: int,
+    connect: Callable[[Path], WriteConnection],
+) -> WriteConnection:
+    """Bring the file up to date; the connection to go on with.
+
+    An existing file is not changed: a copy of it is, which takes its place when it was read back and found whole. The
+    former file is then a backup in `backups/`, of which the last ones are kept.
 
     Raises StoreNewer when the file has seen migrations this Hob does not know, StoreFull when there is no room for
-    the backup and the work (twice the file's size); then nothing was changed.
+    the copy and the work (twice the file's size), StoreError when the copy is not whole; then nothing was changed.
     """
+    home = path.parent
     files = migrations()
     version = version_of(connection)
     if version > len(files):
@@ -57,16 +74,55 @@ def migrate(connection: apsw.Connection, home: Path, now: datetime, keep_backups
             f" {backup_hint(home)}"
         )
     if version == len(files):
-        return
-    if version > 0:
-        back_up_aside(connection, home, f"upgrade-{version}", now, keep_backups)
-    apply_migrations(connection)
+        return connection
+    if version == 0:
+        apply_migrations(connection)
+        return connection
+    copy = path.with_name(f"{path.name}.upgrading")
+    _need_room(connection, home)
+    try:
+        drop_database(copy)
+        connection.execute("VACUUM INTO ?", (str(copy),))
+        copy.chmod(0o600)
+        _upgrade(copy, connect)
+        sync_file(copy)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection.close()
+        if any(path.with_name(path.name + side).exists() for side in SIDES):
+            raise StoreError(f"{path} is in use by another program; end that and start Hob again.")
+        goal = _backup_name(home, f"upgrade-{version}", now)
+        os.link(path, goal)
+        copy.replace(path)
+        os.utime(goal)
+        sync_directory(home)
+        _keep_last(goal, keep_backups)
+    finally:
+        drop_database(copy)
+    return connect(path)
 
 
-def apply_migrations(connection: apsw.Connection) -> None:
-    """Perform those that the file has not seen, each in a transaction of its own, without a backup of it."""
+def _upgrade(copy: Path, connect: Callable[[Path], WriteConnection]) -> None:
+    """Apply what is missing, and read everything back as the next start will. Raises StoreErrors."""
+    try:
+        with closing(connect(copy)) as connection:
+            apply_migrations(connection)
+        with closing(connect(copy)) as connection:
+            problem = find_row(connection, "PRAGMA integrity_check(1)")
+            orphan = find_row(connection, "PRAGMA foreign_key_check")
+            connection.execute("PRAGMA journal_mode = DELETE").fetchall()  # all of it in one file
+    except apsw.FullError as error:
+        raise translate(error) from error
+    except apsw.Error as error:  # even damage is the copy's
+        raise StoreError(f"The database could not be upgraded ({error}); nothing was changed.") from error
+    if problem is None or problem[0] != "ok" or orphan is not None:
+        told = f"a row of {orphan[0]} without its {orphan[2]}" if orphan else problem
+        raise StoreError(f"The upgraded copy of the database is not whole ({told}); nothing was changed.")
+
+
+def apply_migrations(connection: apsw.Connection, upto: int | None = None) -> None:
+    """Perform those that the file has not seen, or as far as `upto`, each in a transaction of its own."""
     version = version_of(connection)
-    for number, file in enumerate(migrations()[version:], version + 1):
+    for number, file in enumerate(migrations()[version:upto], version + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.execute(file.read_text("utf-8"))
@@ -83,22 +139,34 @@ def back_up_aside(connection: apsw.Connection, home: Path, occasion: str, now: d
 
     Raises StoreFull when there is no room for the copy and the work (twice the file's size).
     """
-    size = connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
-    if free_bytes(home) < 2 * size:
-        raise StoreFull(f"This needs {2 * size:,} free bytes in {home} for a backup and the work; nothing was changed.")
-    folder = home / "backups"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    goal = free_name(folder / f"before-{occasion}-{stamp(now)}.db")
+    _need_room(connection, home)
+    goal = _backup_name(home, occasion, now)
     part = goal.with_name(goal.name + ".part")
     part.unlink(missing_ok=True)
     connection.execute("VACUUM INTO ?", (str(part),))
     part.chmod(0o600)
     sync_file(part)
     part.rename(goal)
-    sync_directory(folder)
-    made = sorted(
-        folder.glob(f"before-{occasion.partition('-')[0]}-*.db"), key=lambda file: (file.stat().st_mtime_ns, file.name)
-    )
+    _keep_last(goal, keep)
+    return goal
+
+
+def _need_room(connection: apsw.Connection, home: Path) -> None:
+    size = connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
+    if free_bytes(home) < 2 * size:
+        raise StoreFull(f"This needs {2 * size:,} free bytes in {home} for a copy and the work; nothing was changed.")
+
+
+def _backup_name(home: Path, occasion: str, now: datetime) -> Path:
+    folder = home / "backups"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return free_name(folder / f"before-{occasion}-{stamp(now)}.db")
+
+
+def _keep_last(goal: Path, keep: int) -> None:
+    """Of the backups of this occasion only the last few."""
+    sync_directory(goal.parent)
+    occasion = goal.name.split("-")[1]
+    made = sorted(goal.parent.glob(f"before-{occasion}-*.db"), key=lambda file: (file.stat().st_mtime_ns, file.name))
     for old in made[:-keep]:
         old.unlink()
-    return goal

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
@@ -25,6 +26,7 @@ from hob.store.database.disk import sync_directory
 from hob.store.database.faults import translate
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Writer
+from hob.store.erasure.copies import Copies, erase_in
 
 TOMBSTONES = "tombstones.jsonl"
 OLD_FILES = "tools/imported"
@@ -57,6 +59,7 @@ _TRACES = """
         UNION SELECT trace_id FROM inbox WHERE turn IN doomed_turns
 """
 _TRACES_OF_SESSION = "INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM inbox WHERE session = :key"
+_SCOPE_OF_SESSION = (_TURNS_OF_SESSION, _TRACES, _TRACES_OF_SESSION)
 _CONTENT = (
     "SELECT text FROM inbox WHERE trace_id IN doomed_traces",
     "SELECT body FROM inbox WHERE trace_id IN doomed_traces",
@@ -199,47 +202,51 @@ class Erasure:
 
     async def erase_session(self, session: SessionKey, reason: str) -> int:
         """Forget all that was said in a session, its title too; how many pieces those were. Raises as above."""
-        scope = (_TURNS_OF_SESSION, _TRACES, _TRACES_OF_SESSION)
-        return await self._erase(session, scope, (*_CONTENT, *_CONTENT_OF_SESSION), reason, session)
+        return await self._erase(session, _SCOPE_OF_SESSION, (*_CONTENT, *_CONTENT_OF_SESSION), reason, session)
 
-    async def erase_person(self, whose: Whose, reason: str) -> int:
+    async def erase_person(self, whose: Whose, reason: str, session: SessionKey | None, copies: Copies) -> int:
         """Forget all that these senders said and that came of it, and what names them; how many pieces those were.
 
-        A turn that also worked on messages of others goes with theirs. Raises as above.
+        A turn that also worked on messages of others goes with theirs. With their `session`, if they have one, and in
+        the `copies` too. Raises as above.
         """
         scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
-        return await self._erase(whose.key(), scope, (*_CONTENT, *_CONTENT_OF_PERSON), reason, None)
+        content = (*_CONTENT, *_CONTENT_OF_PERSON)
+        asked: list[tuple[str, Sequence[str], Iterable[str]]] = [(whose.key(), scope, content)]
+        if session is not None:
+            asked.append((session, _SCOPE_OF_SESSION, (*_CONTENT, *_CONTENT_OF_SESSION)))
+        at = self._clock.now().timestamp()
+        elsewhere = partial(erase_in, copies, partial(_erase_in_copy, asked, at, reason))
+        pieces = await self._erase(whose.key(), scope, content, reason, None, elsewhere)
+        return pieces + (await self.erase_session(session, reason) if session is not None else 0)
 
     async def _erase(
-        self, key: str, scope: Sequence[str], content: Iterable[str], reason: str, session: SessionKey | None
+        self,
+        key: str,
+        scope: Sequence[str],
+        content: Iterable[str],
+        reason: str,
+        session: SessionKey | None,
+        elsewhere: Callable[[], Sequence[Row]] = tuple,
     ) -> int:
         at = self._clock.now().timestamp()
 
         def look(connection: apsw.Connection) -> frozenset[TurnId]:
-            connection.execute(_SCOPE)
-            for statement in (*scope, _UNDOING, _UNDOING):
-                connection.execute(statement, {"key": key})
+            _doom_turns(connection, key, scope)
             if find_row(connection, _OPEN) is not None:
                 raise InvalidRequest("Some of this is still being worked on or sent; stop it first.")
             return frozenset(TurnId(row[0]) for row in all_rows(connection, "SELECT id FROM doomed_turns"))
 
         turns = await self._writer.write(look)
+        stones_elsewhere = await asyncio.to_thread(elsewhere)
         kept = {blob for service_manager in self._keepers for blob in await service_manager.blobs_of(turns)}
 
         def job(connection: apsw.Connection) -> int:
             look(connection)
-            for select in (*content, _SUMMARIES_OF_TURNS):
-                connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
-            self._doom_titles(connection)
-            blobs = (
-                kept
-                | named_blobs(connection, _DOOMED, _DOOMED, _DOOMED)
-                | {row[0] for row in all_rows(connection, _MEDIA)}
-            )
-            texts = all_rows(
-                connection, "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
-            )
+            texts, blobs = _doom_content(connection, key, content)
+            blobs |= kept
             stones = texts + [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
+            stones += [stone for stone in stones_elsewhere if stone not in stones]
             when = max(at, _newest(connection, blobs))
             write_tombstones(self._home, stones, when, reason)
             add_tombstones(connection, ((*stone, when, reason) for stone in stones))
@@ -255,12 +262,6 @@ class Erasure:
         await asyncio.to_thread(self._fold_log)
         return pieces
 
-    def _doom_titles(self, connection: apsw.Connection) -> None:
-        said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
-        for title, text in all_rows(connection, _TITLES):
-            if text in said:
-                connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
-
     def _fold_log(self) -> None:
         try:
             connection = self._connect()
@@ -272,6 +273,39 @@ class Erasure:
             raise translate(error) from error
         if row is None or row[0]:
             raise StoreError("The content is erased, but the log is in use and may still hold a copy; do it again.")
+
+
+def _doom_turns(connection: apsw.Connection, key: str, scope: Sequence[str]) -> None:
+    connection.execute(_SCOPE)
+    for statement in (*scope, _UNDOING, _UNDOING):
+        connection.execute(statement, {"key": key})
+
+
+def _doom_content(connection: apsw.Connection, key: str, content: Iterable[str]) -> tuple[list[Row], set[str]]:
+    """What is to be erased, of the turns that are doomed: texts as (id, hash), and blobs."""
+    for select in (*content, _SUMMARIES_OF_TURNS):
+        connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
+    said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
+    for title, text in all_rows(connection, _TITLES):
+        if text in said:
+            connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
+    named = named_blobs(connection, _DOOMED, _DOOMED, _DOOMED)
+    blobs = named | {row[0] for row in all_rows(connection, _MEDIA)}
+    sql = "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
+    return all_rows(connection, sql), blobs
+
+
+def _erase_in_copy(
+    asked: Sequence[tuple[str, Sequence[str], Iterable[str]]], at: float, reason: str, connection: apsw.Connection
+) -> list[Row]:
+    stones: list[Row] = []
+    for key, scope, content in asked:
+        _doom_turns(connection, key, scope)
+        texts, blobs = _doom_content(connection, key, content)
+        stones += texts + [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
+        add_tombstones(connection, ((*stone, at, reason) for stone in stones))
+        apply_tombstones(connection, at)
+    return stones
 
 
 def _present(select: str) -> str:

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 _TURNS_AT_ONCE = 2_000
 _ROWS_AT_ONCE = 500
+_SESSIONS_AT_ONCE = 25
 
 # A turn that failed or was set aside may be retried from its steps; one that is done or was cancelled is over.
 _OVER = (
@@ -40,16 +41,19 @@ _NEEDED = (
     " UNION SELECT content FROM timeline WHERE trace_id IN ({traces}) AND kind NOT IN ('model', 'tool')"
 )
 # A session that was made for one turn, when nothing in it is open any more and none of it is gone yet.
+_ONCE = f"session GLOB '{ONE_TURN}*'"
 _PASSED = (
     f"SELECT s.key FROM sessions s WHERE s.key GLOB '{ONE_TURN}*' AND s.updated < ? AND s.key > ?"  # noqa: S608
-    " AND EXISTS (SELECT 1 FROM inbox i JOIN content c ON c.id = i.body WHERE i.session = s.key AND c.text IS NOT NULL)"
-    " AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.key AND i.state != 'settled')"
+    f" AND EXISTS (SELECT 1 FROM inbox i JOIN content c ON c.id = i.body WHERE i.session = s.key AND i.{_ONCE}"
+    " AND c.text IS NOT NULL)"
+    f" AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.key AND i.{_ONCE} AND i.state != 'settled')"
     " AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = s.key AND t.state IN ('ready', 'running', 'parked'))"
     " ORDER BY s.key LIMIT ?"
 )
 _TURNS_OF = "SELECT id FROM turns WHERE session = :key"
 _SAID = (
-    "SELECT text FROM inbox WHERE session = :key UNION SELECT body FROM inbox WHERE session = :key"  # noqa: S608
+    f"SELECT text FROM inbox WHERE session = :key AND {_ONCE}"  # noqa: S608
+    f" UNION SELECT body FROM inbox WHERE session = :key AND {_ONCE}"
     " UNION SELECT title FROM sessions WHERE key = :key UNION SELECT content FROM timeline WHERE session = :key"
     " UNION SELECT text FROM transcript WHERE session = :key UNION SELECT extra FROM transcript WHERE session = :key"
     f" UNION SELECT body FROM steps WHERE turn IN ({_TURNS_OF}) UNION SELECT reply FROM turns WHERE session = :key"
@@ -107,8 +111,8 @@ class Retention:
         """
         dropped, last = 0, ""
         while sessions := await self._readers.read(partial(_passed, before, last)):
-            for session in sessions:
-                dropped += await self._writer.write(partial(_drop_session, session, before))
+            for some in _pieces(sessions, _SESSIONS_AT_ONCE):
+                dropped += await self._writer.write(partial(_drop_sessions, some, before))
             last = sessions[-1]
         return dropped
 
@@ -154,6 +158,10 @@ def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
     return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
 
 
+def _drop_sessions(sessions: Sequence[str], at: float, connection: apsw.Connection) -> int:
+    return sum(_drop_session(session, at, connection) for session in sessions)
+
+
 def _details_of(turns: Sequence[Row], connection: apsw.Connection) -> list[int]:
     ids, traces = [row[1] for row in turns], [row[2] for row in turns]
     places = [f"?{n}" for n in range(1, 2 * len(turns) + 1)]
@@ -195,5 +203,5 @@ def _ended_before(turns: Sequence[str], before: float, connection: apsw.Connecti
     )
 
 
-def _pieces(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (things[start : start + _ROWS_AT_ONCE] for start in range(0, len(things), _ROWS_AT_ONCE))
+def _pieces(things: Sequence[T], size: int = _ROWS_AT_ONCE) -> Iterator[Sequence[T]]:
+    return (things[start : start + size] for start in range(0, len(things), size))

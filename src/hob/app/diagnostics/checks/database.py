@@ -4,13 +4,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+import apsw
+
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.home import holder_of
 from hob.core.errors import HobError, StoreError
 from hob.store.backup.inspection import examine_audit, find_damage
+from hob.store.backup.salvage import salvage
 from hob.store.database.database import NAME, check_note, damaged_files, traces, was_used
-from hob.store.database.disk import free_bytes
+from hob.store.database.disk import free_bytes, stamp
 from hob.store.database.migration import backup_hint, newest_backup
 
 _DAY = 86_400.0
@@ -22,11 +25,11 @@ def _undecided(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     damaged, used = damaged_files(home), traces(home)
     if (home / NAME).exists():
         return
-    advice = f"{backup_hint(home)} To begin with an empty one, move {{}} elsewhere"
+    advice = f"{backup_hint(home, damaged=bool(damaged))} To begin with an empty one, move {{}} elsewhere"
     if damaged:
         kept = " and ".join(map(str, (damaged[-1], *used)))
         title = "the database was damaged, and Hob waits for your decision"
-        yield critical(title, advice.format(kept), str(damaged[-1]))
+        yield critical(title, advice.format(kept), str(damaged[-1]), _salvaging(diagnostics, damaged[-1]))
     elif used:
         kept = " and ".join(map(str, used))
         yield critical("the database is gone, although this home has been used", advice.format(kept), str(home / NAME))
@@ -43,8 +46,28 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
     elif isinstance(diagnostics.examination, HobError):
         yield critical(
-            str(diagnostics.examination), f"{backup_hint(diagnostics.home)} Keep a copy of the file first", str(file)
+            str(diagnostics.examination),
+            f"{backup_hint(diagnostics.home, damaged=True)} Keep a copy of the file first",
+            str(file),
+            _salvaging(diagnostics, file),
         )
+
+
+def _salvaging(diagnostics: DiagnosticContext, damaged: Path) -> Mend | None:
+    """Where there is no backup: one of what can still be read."""
+    if newest_backup(diagnostics.home) is not None:
+        return None
+    now = diagnostics.clock.now()
+    goal = diagnostics.home / "backups" / f"salvaged-{stamp(now)}.db"
+
+    def perform() -> bool:
+        try:
+            goal.parent.mkdir(mode=0o700, exist_ok=True)
+            return salvage(damaged, goal, now.timestamp()) > 0
+        except (StoreError, apsw.Error, OSError):
+            return False
+
+    return Mend(f"what can be read of {damaged} is now {goal}; `hob restore {goal}` puts it in place", perform, True)
 
 
 def _noted(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

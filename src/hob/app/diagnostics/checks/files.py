@@ -55,8 +55,8 @@ def _permissions(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for check in PERMISSIONS:
         for found in check.find(facts):
             if isinstance(found, Tightening):
-                mend = Mend(f"took away permissions of {found.path}", partial(tighten, found))
-                advice = "`hob doctor --fix` takes them away"
+                mend = Mend(f"restricted the permissions of {found.path}", partial(tighten, found))
+                advice = "`hob doctor --fix` restricts its permissions"
                 yield CheckResult(check.severity, f"{check.title} (mode {_mode(found.path)})", advice, found.path, mend)
             elif check.id == "fs.foreign_owner":
                 yield CheckResult(check.severity, check.title, check.advice, found)

@@ -69,7 +69,7 @@ PERMISSION: tuple[SecurityCheck, ...] = (
         "set approvals.seconds to a day", lambda facts: when(facts.approvals.seconds > _WEEK),
     ),
     SecurityCheck(
-        "approvals.stale", Severity.WARN, "a leave may be used a day after you gave it",
+        "approvals.stale", Severity.WARN, "an approval may be used a day after you gave it",
         "set approvals.use_seconds to an hour", lambda facts: when(facts.approvals.use_seconds > 86_400),
     ),
 )  # fmt: skip

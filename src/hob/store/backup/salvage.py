@@ -1,0 +1,132 @@
+"""What can still be read of a damaged database, as a backup that can be restored."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from hob.core.errors import StoreDamaged
+from hob.store.backup.inspection import opened
+from hob.store.database.database import connect
+from hob.store.database.disk import drop_database, sync_directory, sync_file
+from hob.store.database.migration import apply_migrations, migrations, version_of
+from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.erasure.content import WriteConnection
+from hob.store.settings import StoreSettings
+
+_TABLES = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+# What is open cannot go on without its texts.
+_LOST = "IN (SELECT id FROM content WHERE hash = x'')"
+_END_TURNS = (
+    "UPDATE turns SET state = 'failed', reason = 'lost', kind = 'error', ended = ?"  # noqa: S608 - constants
+    " WHERE state IN ('ready', 'running', 'parked') AND (id NOT IN (SELECT turn FROM inbox WHERE turn IS NOT NULL)"
+    f" OR id IN (SELECT turn FROM inbox WHERE body {_LOST}) OR id IN (SELECT turn FROM steps WHERE body {_LOST}))"
+)
+_END_MESSAGES = (
+    "UPDATE inbox SET state = 'settled', reason = 'lost', ended = ?"  # noqa: S608 - constants
+    f" WHERE state = 'waiting' AND (body {_LOST} OR text {_LOST})"
+)
+_MOST_PROBES = 200_000
+"""So often a table is read anew behind a damaged place."""
+_UNKNOWN_END = 1 << 24
+"""A table's last row, where even that cannot be read."""
+_Unreadable = (apsw.Error, UnicodeDecodeError)
+
+
+def salvage(damaged: Path, goal: Path, at: float) -> int:
+    """Write all rows that can be read to `goal`, which is then a backup; how many. Texts that are lost count as erased.
+
+    The damaged file stays as it is. Takes long and blocks. Raises StoreDamaged when nothing can be read, StoreErrors.
+    """
+    part = goal.with_name(goal.name + ".part")
+    drop_database(part)
+    os.close(os.open(part, os.O_CREAT | os.O_WRONLY, 0o600))
+    try:
+        with (
+            opened(damaged, owned=False) as source,
+            closing(connect(part, StoreSettings(), None, writes=True)) as fresh,
+        ):
+            version = version_of(source)
+            if not 0 < version <= len(migrations()):
+                raise StoreDamaged(f"Nothing can be read of {damaged}.")
+            fresh.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF")
+            apply_migrations(fresh, version)
+            saved = sum(_copy(source, fresh, name, sql) for name, sql in all_rows(fresh, _TABLES))
+            _mark_lost_texts(fresh, at)
+            fresh.execute(_END_TURNS, (at,))
+            fresh.execute(_END_MESSAGES, (at,))
+            problem = find_row(fresh, "PRAGMA integrity_check(1)")
+            fresh.execute("PRAGMA journal_mode = DELETE").fetchall()
+        if not saved or problem is None or problem[0] != "ok":
+            raise StoreDamaged(f"Nothing can be read of {damaged}.")
+        sync_file(part)
+        part.rename(goal)
+        sync_directory(goal.parent)
+    finally:
+        drop_database(part)
+    return saved
+
+
+def _copy(source: apsw.Connection, fresh: WriteConnection, table: str, sql: str) -> int:
+    columns = [row[1] for row in all_rows(fresh, f"PRAGMA table_info({table})")]
+    names = ", ".join(columns)
+    insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+    before = fresh.total_changes()
+    fresh.execute("BEGIN")
+    for row in _both_ways(source, table, names) if "WITHOUT ROWID" in sql else _by_number(source, table, names):
+        try:
+            fresh.execute(insert, row)
+        except apsw.Error:  # what the damage made of a row does not fit its table
+            continue
+    fresh.execute("COMMIT")
+    return fresh.total_changes() - before
+
+
+def _by_number(source: apsw.Connection, table: str, names: str) -> Iterator[Sequence[object]]:
+    """The rows, with ever smaller steps around what cannot be read."""
+    try:
+        last = (find_row(source, f"SELECT max(rowid) FROM {table}") or (0,))[0] or 0  # noqa: S608
+    except _Unreadable:
+        last = _UNKNOWN_END
+    sql = f"SELECT rowid, {names} FROM {table} WHERE rowid BETWEEN ? AND ? ORDER BY rowid"  # noqa: S608
+    ranges, probes = [(1, int(last))], 0
+    while ranges and probes < _MOST_PROBES:
+        low, high = ranges.pop()
+        probes += 1
+        try:
+            for row in source.execute(sql, (low, high)):
+                yield row[1:]
+                low = row[0] + 1
+        except _Unreadable:
+            if low < high:
+                middle = (low + high) // 2
+                ranges += [(middle + 1, high), (low, middle)]
+
+
+def _both_ways(source: apsw.Connection, table: str, names: str) -> Iterator[Row]:
+    """The rows from both ends, as far as each can be read."""
+    keys = [row for row in all_rows(source, f"PRAGMA table_info({table})") if row[5]]
+    for way in ("ASC", "DESC"):
+        order = ", ".join(f"{row[1]} {way}" for row in sorted(keys, key=lambda row: row[5]))
+        try:
+            yield from source.execute(f"SELECT {names} FROM {table} ORDER BY {order}")  # noqa: S608
+        except _Unreadable:
+            continue
+        return
+
+
+def _mark_lost_texts(fresh: WriteConnection, at: float) -> None:
+    for name, _ in all_rows(fresh, _TABLES):
+        for link in all_rows(fresh, f"PRAGMA foreign_key_list({name})"):
+            column = link[3]
+            if link[2] != "content":
+                fresh.execute(f"DELETE FROM {name} WHERE {column} NOT IN (SELECT {link[4]} FROM {link[2]})")  # noqa: S608
+                continue
+            fresh.execute(
+                "INSERT OR IGNORE INTO content (id, text, salt, hash, erased)"  # noqa: S608 - names of the schema
+                f" SELECT DISTINCT {column}, NULL, NULL, x'', ? FROM {name} WHERE {column} IS NOT NULL"
+                f" AND {column} NOT IN (SELECT id FROM content)",
+                (at,),
+            )

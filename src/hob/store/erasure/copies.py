@@ -1,0 +1,78 @@
+"""Copies of the database that restores, upgrades and damage left in the home, and what erasing does to them."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from hob.core.errors import StoreError
+from hob.store.backup.inspection import find_damage, opened
+from hob.store.database.database import NAME
+from hob.store.database.disk import SIDES, drop_database
+from hob.store.database.faults import translate
+from hob.store.database.migration import migrations, version_of
+from hob.store.database.rows import Row, all_rows
+
+_PATTERNS = ("*.before-restore-*", f"{NAME}.damaged-*", "backups/before-*.db")
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """`whole` can be erased in. `others` cannot, being damaged, of an older schema or no database: they are deleted."""
+
+    whole: tuple[Path, ...] = ()
+    others: tuple[Path, ...] = ()
+
+
+def find_copies(home: Path) -> Copies:
+    """The copies in this home. Takes long and blocks."""
+    files = (file for pattern in _PATTERNS for file in sorted(home.glob(pattern)))
+    found = [file for file in files if not file.name.endswith(SIDES)]
+    whole = tuple(file for file in found if _is_whole(file))
+    return Copies(whole, tuple(file for file in found if file not in whole))
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        with opened(file, owned=False) as connection:
+            if version_of(connection) != len(migrations()):
+                return False
+        return not find_damage(file, owned=False)
+    except StoreError:
+        return False
+
+
+def senders_in(copies: Copies) -> set[str]:
+    """Everybody who has written in one of them. Raises StoreErrors."""
+    found: set[str] = set()
+    for file in copies.whole:
+        with opened(file, owned=False) as connection:
+            found.update(row[0] for row in all_rows(connection, "SELECT DISTINCT sender FROM inbox"))
+    return found
+
+
+def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) -> list[Row]:
+    """Erase in those that are whole, delete the others; the tombstones (content, hash) of what was erased.
+
+    Raises StoreErrors; then it can be done again.
+    """
+    stones: list[Row] = []
+    for file in copies.whole:
+        try:
+            connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").fetchall()
+                stones += erase(connection)
+                connection.execute("COMMIT; VACUUM")  # nothing of it is left in pages that are free
+            finally:
+                connection.close()
+        except apsw.Error as error:
+            raise translate(error) from error
+    for file in copies.others:
+        if file.is_dir():
+            shutil.rmtree(file)
+        else:
+            drop_database(file)
+    return stones

@@ -1,0 +1,58 @@
+"""A running turn's journal, when writes are cut short or fail."""
+
+import asyncio
+from collections.abc import Sequence
+
+from hob.agent.turn.record import Record, Unsaved
+from hob.core.ids import TurnId
+from hob.core.steps import Noted, Step
+from hob.core.timeline import TimelineEvent
+from hob.store.journal import StoredJournal
+from hob.testing.channel import message
+from hob.testing.memory_store import memory_store
+from hob.testing.turns import make_turn
+
+ONE, TWO = Noted("one"), Noted("two")
+
+
+class Unheard(StoredJournal):
+    """The first write is durable, but its caller never learns that."""
+
+    def __init__(self, inner: StoredJournal) -> None:
+        self.__dict__.update(inner.__dict__)
+        self.written = asyncio.Event()
+
+    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
+        await super().append(turn, steps, events)
+        if not self.written.is_set():
+            self.written.set()
+            await asyncio.Event().wait()
+
+
+async def test_a_result_that_came_while_another_was_written_survives_a_cancellation() -> None:
+    async with memory_store() as store:
+        turn = await make_turn(store, message("hi"))
+        journal = Unheard(store.journal)
+        record = Record(journal, turn, ())
+        record.add(ONE)
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(record.flush())
+            await journal.written.wait()
+            record.add(TWO)
+            writing.cancel()
+        await record.resync()
+        assert record.steps == [ONE, TWO]
+        assert record.rest() == ((TWO,), ())
+        await record.flush()
+        assert list(await store.journal.load_steps(turn.id)) == [ONE, TWO]
+
+
+async def test_what_an_earlier_run_could_not_write_is_taken_up_unless_it_was_written_after_all() -> None:
+    async with memory_store() as store:
+        turn = await make_turn(store, message("hi"))
+        unsaved = Unsaved(1, (TWO,), ())
+        behind, written = Record(store.journal, turn, (ONE,)), Record(store.journal, turn, (ONE, TWO))
+        behind.resume(unsaved)
+        written.resume(unsaved)
+        assert behind.rest() == ((TWO,), ())
+        assert written.rest() == ((), ())

@@ -1,0 +1,65 @@
+"""What can be read of a damaged database becomes a backup."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import StoreDamaged
+from hob.store.backup.backup import restore
+from hob.store.backup.salvage import salvage
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+from hob.testing.channel import message
+from hob.testing.turns import SESSION, put_message
+
+
+async def filled(home: Path, count: int) -> Path:
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        for n in range(count):
+            await put_message(store, message(f"number {n} " * 120))
+    return home / "hob.db"
+
+
+def spoil(file: Path, text: bytes) -> None:
+    """Garbage in the place of the page that holds this text."""
+    data = bytearray(file.read_bytes())
+    start = data.index(text) // 4096 * 4096
+    data[start : start + 4096] = b"\xa5" * 4096
+    file.write_bytes(data)
+
+
+async def test_all_but_the_torn_page_is_saved_and_can_be_restored(tmp_path: Path) -> None:
+    file = await filled(tmp_path / "home", 20)
+    spoil(file, b"number 10 ")
+    goal = tmp_path / "salvaged.db"
+    assert salvage(file, goal, 1.0) > 100
+    restore(tmp_path / "new", goal)
+    async with open_store(tmp_path / "new", StoreSettings(), SystemClock()) as store:
+        texts = {waiting.inbound.text.split()[1] for waiting in await store.inbox.waiting(SESSION)}
+        assert 15 <= len(texts) < 20
+        assert {"0", "19"} <= texts
+        await store.settings.put("and", "on")
+
+
+async def test_a_table_whose_root_is_torn_costs_that_table_alone(tmp_path: Path) -> None:
+    file = await filled(tmp_path / "home", 20)
+    connection = sqlite3.connect(file)
+    ((page,),) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'timeline'")
+    connection.close()
+    data = bytearray(file.read_bytes())
+    data[4096 * (page - 1) : 4096 * page] = b"\xa5" * 4096
+    file.write_bytes(data)
+    salvage(file, tmp_path / "salvaged.db", 1.0)
+    connection = sqlite3.connect(tmp_path / "salvaged.db")
+    assert connection.execute("SELECT count(*) FROM inbox").fetchone() == (20,)
+    assert connection.execute("SELECT count(*) FROM timeline").fetchone() == (0,)
+    connection.close()
+
+
+async def test_what_is_no_database_at_all_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "hob.db").write_bytes(b"this is no database" * 1000)
+    with pytest.raises(StoreDamaged):
+        salvage(tmp_path / "hob.db", tmp_path / "salvaged.db", 1.0)
+    assert [file.name for file in tmp_path.iterdir()] == ["hob.db"]
