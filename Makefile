@@ -7,6 +7,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 UV := $(shell command -v uv 2>/dev/null)
 SEED ?= $(shell date +%s)
 WORKERS ?= auto
+unexport PYTHONDONTWRITEBYTECODE  # else all of Hob and of the tests is compiled anew by every process
 BIN ?= $(HOME)/.local/bin
 
 .PHONY: run link quick test test-full check format bench docs catalog names clean

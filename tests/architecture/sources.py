@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -13,7 +13,10 @@ PACKAGE = ROOT / "src" / "hob"
 @dataclass(frozen=True)
 class Source:
     path: Path
-    tree: ast.Module
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.path.read_text("utf-8"))
 
     @property
     def name(self) -> str:
@@ -26,7 +29,7 @@ class Source:
 
 @cache
 def sources() -> tuple[Source, ...]:
-    return tuple(Source(path, ast.parse(path.read_text("utf-8"))) for path in sorted(PACKAGE.rglob("*.py")))
+    return tuple(Source(path) for path in sorted(PACKAGE.rglob("*.py")))
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
