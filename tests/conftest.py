@@ -3,9 +3,12 @@
 import os
 import shutil
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.scans import recorded
 
 FULL = os.environ.get("HOB_TEST_FULL") == "1"
 QUICK = os.environ.get("HOB_TEST_QUICK") == "1"
@@ -34,6 +37,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name, reason in wanting.items():
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_statement_walks_through_a_table_that_grows() -> Iterator[None]:
+    """Of all that the tests of this process run; it fails with the last of them."""
+    with recorded() as statements:
+        yield
+    found = sorted(statements.scans())
+    assert not found, "\n".join(found)
 
 
 @pytest.fixture

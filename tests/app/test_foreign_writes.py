@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hob.app.tools.tainted_writes import StoredTaintedWrites
+from hob.app.tools.tainted_writes import TaintedFiles
 from hob.core.ids import TurnId
 from hob.core.labels import Trust
 from hob.core.ports.guard import Allow, Ask
 from hob.guard.approvals.answers import ApprovalReply
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.judge import PolicyInput
+from hob.testing.memory_store import memory_store
 from tests.guard.calling import call_of
 from tests.guard.desk import open_desk, turn_of
 
@@ -22,8 +23,10 @@ async def test_a_command_with_network_is_asked_about_where_a_tainted_turn_wrote(
     async def paths(turn: TurnId) -> Sequence[str]:
         return written.get(turn, ())
 
-    kept = tmp_path / "foreign.jsonl"
-    async with open_desk(tmp_path, foreign=StoredTaintedWrites(kept, paths)) as operations:
+    async with (
+        memory_store() as store,
+        open_desk(tmp_path, foreign=TaintedFiles(store.tainted_writes, paths)) as operations,
+    ):
         operations.policy_inputs.now = PolicyInput(sandbox=Sandbox(online=True, reaches=lambda _: True))
         write = call_of("write", path="Makefile", content="x")
         assert isinstance(await operations.verdict(write, turn_of("look", id="t_1"), Trust.UNTRUSTED), Allow)
@@ -31,7 +34,7 @@ async def test_a_command_with_network_is_asked_about_where_a_tainted_turn_wrote(
             await operations.verdict(ONLINE, turn_of("build", id="t_2")), Allow
         )  # nothing was written yet
         (operations.work / "Makefile").write_text("x")
-        assert (await StoredTaintedWrites(kept, paths).files()) == written["t_1"]  # after a restart too
+        assert await TaintedFiles(store.tainted_writes, paths).files() == written["t_1"]
         turn = turn_of("build", id="t_3")
         found = await operations.verdict(ONLINE, turn)
         assert isinstance(found, Ask)
@@ -47,7 +50,25 @@ async def test_what_a_trusted_turn_wrote_is_nobody_elses(tmp_path: Path) -> None
     async def paths(_: TurnId) -> Sequence[str]:
         return (str(tmp_path),)
 
-    async with open_desk(tmp_path, foreign=StoredTaintedWrites(tmp_path / "foreign.jsonl", paths)) as operations:
+    async with (
+        memory_store() as store,
+        open_desk(tmp_path, foreign=TaintedFiles(store.tainted_writes, paths)) as operations,
+    ):
         operations.policy_inputs.now = PolicyInput(sandbox=Sandbox(online=True, reaches=lambda _: True))
         await operations.verdict(call_of("write", path="Makefile", content="x"), turn_of("write it", id="t_1"))
         assert isinstance(await operations.verdict(ONLINE, turn_of("build", id="t_2")), Allow)
+
+
+async def test_a_few_files_of_the_newest_turns_are_named() -> None:
+    async def paths(turn: TurnId) -> Sequence[str]:
+        return () if turn == "t_99" else (__file__, f"/gone/{turn}", *(str(each) for each in files[:2]))
+
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    async with memory_store() as store:
+        writes = TaintedFiles(store.tainted_writes, paths)
+        assert await writes.files() == ()
+        for n in (*range(100), 1):
+            await writes.note(TurnId(f"t_{n}"))
+        assert await writes.files() == (__file__, str(files[0]), str(files[1]))
+        await writes.clear()
+        assert await writes.files() == ()

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import NotFound
-from hob.core.ids import BlobId
+from hob.core.ids import BlobId, CallId, TurnId
 from hob.core.labels import SenderClass
 from hob.core.models import UserMessage
+from hob.core.undo import FileChange, FileVersion
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.chat.uploads import MOST_FILES, drop_untaken
 from tests.gateway.conftest import Machine, machine
@@ -96,7 +97,10 @@ async def test_what_no_message_named_is_let_go_of_also_after_a_restart(tmp_path:
         store, now = hob.app.store, hob.app.api.clock.now().timestamp()
         assert await drop_untaken(store, now - 60) == 0
         assert await store.blobs.load(unused)
-        assert await drop_untaken(store, now + 60, {kept}) == 1
+        turn = TurnId("t_1")
+        change = FileChange("1", turn, CallId("c"), "/a", FileVersion(kept, 0o644, kept), None)
+        await store.file_changes.add([change])  # undoing needs it
+        assert await drop_untaken(store, now + 60) == 1
         for blob in (used, kept):
             assert await store.blobs.load(blob)
         with pytest.raises(NotFound):

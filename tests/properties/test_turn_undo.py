@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from hob.core.clock import SystemClock
 from hob.core.ids import CallId, SessionKey, TurnId
-from hob.core.undo import undo_of
-from hob.tools.exec.command_log import Begun, CommandLog
-from hob.tools.undo.changes import FileChanges
+from hob.core.undo import Begun, undo_of
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.tools.exec.command_log import CommandLog
 from hob.tools.undo.snapshots.snapshots import Snapshots
 from hob.tools.undo.turn_undo import TurnUndo
 from tests.tools.calling import text_of
@@ -37,12 +38,13 @@ class Bench:
     """One workspace, and which states each file has had: each with who made it, the first with nobody."""
 
     top: Path
+    store: Store
     past: dict[str, list[tuple[str, State]]] = field(default_factory=lambda: {name: [("", None)] for name in NAMES})
 
     def __post_init__(self) -> None:
-        blobs, changes = FolderBlobs(self.top / "blobs"), FileChanges(self.top / "changes.jsonl")
-        files = file_tools(self.top)
-        self.log = CommandLog(self.top / "commands.jsonl", Snapshots(self.top / "snapshots", SystemClock()))
+        blobs, changes = FolderBlobs(self.top / "blobs"), self.store.file_changes
+        files = file_tools(self.top, changes=changes)
+        self.log = CommandLog(self.store.command_log, Snapshots(self.top / "snapshots", SystemClock()))
         self.undo = TurnUndo(self.log, files.undo, changes, blobs)
         self.work = self.top / "ws"
 
@@ -65,7 +67,9 @@ class Bench:
             path.chmod(0o600 + n % 8)
 
     async def tool(self, n: int, who: str, name: str, what: str) -> None:
-        tools = file_tools(self.top).toolset  # new ones, which do not ask whether the file was read
+        tools = file_tools(
+            self.top, changes=self.store.file_changes
+        ).toolset  # new ones, which do not ask whether the file was read
         if what == "delete" and who == "t_1" and (self.work / name).exists():
             patch = f"*** Begin Patch\n*** Delete File: {name}\n*** End Patch"
             await text_of(tools, "apply_patch", turn=who, patch=patch)
@@ -94,7 +98,11 @@ class Bench:
 
 
 async def check(top: Path, played: list[Act]) -> None:
-    bench = Bench(top)
+    async with open_store(top / "home", StoreSettings(), SystemClock()) as store:
+        await check_bench(Bench(top, store), played)
+
+
+async def check_bench(bench: Bench, played: list[Act]) -> None:
     await bench.play(played)
     before = bench.states()
     expected = {name: bench.expected(name) for name in NAMES}

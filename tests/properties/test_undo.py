@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import TurnId
+from hob.tools.undo.changes import ChangesInMemory, FileChangesPort
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools
 
@@ -19,13 +20,13 @@ whos = st.sampled_from(["t_1", "t_1", "t_2", "owner"])
 acts = st.tuples(whos, names, st.sampled_from(["write", "write", "delete"])).filter(lambda act: act[::2] not in OTHERS)
 
 
-async def act(top: Path, n: int, who: str, name: str, what: str) -> None:
+async def act(top: Path, changes: FileChangesPort, n: int, who: str, name: str, what: str) -> None:
     path = top / "ws" / name
     if who == "owner":
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"owner {n}\n") if what == "write" else path.unlink(missing_ok=True)
         return
-    files = file_tools(top).toolset
+    files = file_tools(top, changes=changes).toolset
     if what == "write":
         await text_of(files, "write", turn=who, path=name, content=f"{who} {n}\n")
     elif path.exists():
@@ -35,12 +36,13 @@ async def act(top: Path, n: int, who: str, name: str, what: str) -> None:
 
 async def play(top: Path, played: list[tuple[str, str, str]]) -> None:
     """`expected` is what each file was before the last changes of t_1 that nobody has touched since."""
+    changes = ChangesInMemory()
     expected: dict[str, str | None] = dict.fromkeys(("a", "b", "sub/c"))
     last: dict[str, str] = {}
     for n, (who, name, what) in enumerate(played):
         path = top / "ws" / name
         before = path.read_text() if path.exists() else None
-        await act(top, n, who, name, what)
+        await act(top, changes, n, who, name, what)
         after = path.read_text() if path.exists() else None
         if after != before:
             if who != "t_1" or last.get(name) != "t_1":
@@ -49,7 +51,7 @@ async def play(top: Path, played: list[tuple[str, str, str]]) -> None:
     kept = {name: text for name, text in expected.items() if last.get(name) == "t_1"}
     others = {name: (top / "ws" / name).read_text() if (top / "ws" / name).exists() else None for name in expected}
     for _ in range(2):
-        await file_tools(top).undo.restore(TurnId("t_1"))
+        await file_tools(top, changes=changes).undo.restore(TurnId("t_1"))
         for name in expected:
             path = top / "ws" / name
             assert (path.read_text() if path.exists() else None) == (kept[name] if name in kept else others[name])

@@ -4,11 +4,12 @@ import asyncio
 import json
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from hob.core.clock import SystemClock
-from hob.core.ids import SessionKey, TurnId
-from hob.core.undo import Kept, Undone, UndoNote
+from hob.core.ids import CallId, SessionKey, TurnId
+from hob.core.undo import Begun, FileChange, FileVersion, Kept, Span, Undone, UndoNote
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 
@@ -51,15 +52,54 @@ async def test_undoings_of_an_earlier_release_are_known(tmp_path: Path) -> None:
         outcome = Undone(("/w/a",), (), (Kept("/w/b", "it was changed since"),))
         assert await store.undo_log.find("m_1") == UndoNote(TurnId("t_1"), "m_1", ("/w/a",), outcome)
         assert await store.undo_log.half_done() == (UndoNote(TurnId("t_2"), "m_2", ("/w/c",)),)
-        assert await store.undo_log.undone([TurnId("t_1"), TurnId("t_2")]) == {"t_1"}
         assert await store.undo_log.find("m_9") is None
+
+
+async def test_tainted_turns_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+    write_lines(tmp_path / "tools/foreign.jsonl", *({"turn": turn} for turn in ("t_1", "t_2", "t_1")))
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        assert [turn async for turn in store.tainted_writes.turns()] == ["t_2", "t_1"]
+
+
+async def test_changes_and_commands_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+    old, new = {"hash": "a" * 64, "mode": 420, "blob": "a" * 64}, {"hash": "b" * 64, "mode": 420, "blob": None}
+    change = {
+        "v": 1,
+        "id": "1",
+        "turn": "t_1",
+        "call": "c",
+        "path": "/w/a",
+        "before": old,
+        "after": new,
+        "made": ["/w"],
+    }
+    write_lines(
+        tmp_path / "tools/changes.jsonl", change, {"v": 9}, {**change, "at": 7, "before": None}, end='\n{"v":1,"i'
+    )
+    begun = {"v": 1, "what": "begun", "turn": "t_1", "call": "c", "session": HERE, "command": "make", "process": "p_1"}
+    write_lines(
+        tmp_path / "tools/commands.jsonl",
+        {**begun, "end": "", "trees": {"/w": "s_1"}},
+        {**begun, "end": "", "call": "c_2", "process": "", "trees": {"/w": "s_1"}},
+        {"v": 1, "what": "changed", "turn": "t_1", "tree": "/w", "states": ["s_1", "s_2"], "at": 5},
+        {"v": 1, "what": "ended", "turn": "t_1", "call": "c", "how": "exit status 0"},
+    )
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        turn, call = TurnId("t_1"), CallId("c")
+        first = FileChange("1", turn, call, "/w/a", FileVersion(**old), FileVersion(**new), ("/w",))  # type: ignore[arg-type]
+        assert await store.file_changes.of(turn) == (first, replace(first, before=None, at=7))
+        assert await store.command_log.spans(turn) == (Span(turn, Path("/w"), "s_1", "s_2", 5),)
+        known = Begun(turn, call, HERE, "make", "p_1", "exit status 0")
+        assert await store.command_log.find("p_1", HERE) == known
+        runs = replace(known, call=CallId("c_2"), process="", end="")
+        assert await store.command_log.running() == ((runs, {Path("/w"): "s_2"}),)
 
 
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from hob.core.clock import SystemClock
-from hob.store import line_files
+from hob.store.backup import line_files
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 

@@ -13,6 +13,7 @@ from hob.core.states import TurnState
 from hob.core.steps import ModelReplied, ToolReceived
 from hob.core.timeline import EventKind
 from hob.core.tools import ToolResult
+from hob.core.undo import FileChange, FileVersion
 from hob.store.backup.backup import restore
 from hob.store.database.rows import all_rows
 from hob.store.erasure import retention
@@ -114,12 +115,14 @@ async def test_old_files_go_and_those_in_use_stay(tmp_path: Path) -> None:
         at = clock.now().timestamp()
         entry = Entry(0, "tool", "x", message("").label, turn.id, at, images=(Image(shown, "image/png"),))
         await store.journal.finish(replace(finish, entries=(*finish.entries, entry)))
-        assert await store.retention.drop_blobs(cut, {undo}) == 1
+        change = FileChange("1", turn.id, CallId("c"), "/a", FileVersion(undo, 0o644, undo), None)
+        await store.file_changes.add([change])
+        assert await store.retention.drop_blobs(cut) == 1
         with pytest.raises(NotFound):
             await store.blobs.load(old)
         for kept in (open_, failed, again, shown, undo):
             assert await store.blobs.load(kept)
-        assert await store.retention.drop_unnamed([undo, shown], cut) == 1
+        assert await store.retention.drop_unnamed([undo, shown], cut) == 0
         assert await store.blobs.put(b"picture 0", "image/png") == old  # sent again, it is there again
         assert await store.blobs.load(old) == b"picture 0"
 

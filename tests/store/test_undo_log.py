@@ -1,20 +1,33 @@
-"""Which turns were undone is known by the last that was done."""
+"""What turns changed, and which of them were undone, is kept as long as it may be, and no longer."""
 
 from pathlib import Path
 
+import pytest
+
 from hob.core.clock import SystemClock
-from hob.core.ids import TurnId
-from hob.core.undo import Undone, UndoNote, undo_of
+from hob.core.errors import NotFound
+from hob.core.ids import CallId, TurnId
+from hob.core.undo import Begun, FileChange, FileVersion, Span, Undone, UndoNote, undo_of
 from hob.store.backup.backup import restore
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
+from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import make_turn
+from hob.testing.turns import SESSION, make_turn
 from tests.samples import ASKED, finish_of
 
 DONE = Undone(("/w/a",))
 SECRET = "xyzzy-the-secret-path"
+PLACE = Path("/w")
+
+
+async def ended(store: Store) -> TurnId:
+    turn = await make_turn(store, message("do it"))
+    await store.journal.append(turn.id, [ASKED])
+    await store.journal.finish(finish_of(turn, "done"))
+    await store.outbox.picked_up(turn.id, ["memory"])
+    return turn.id
 
 
 async def undo(store: Store, turn: TurnId, by: str, outcome: Undone = DONE) -> None:
@@ -23,32 +36,110 @@ async def undo(store: Store, turn: TurnId, by: str, outcome: Undone = DONE) -> N
     await store.undo_log.end(note, outcome)
 
 
-async def test_a_turn_whose_undoing_was_undone_is_not_undone() -> None:
-    one, other = TurnId("t_1"), TurnId("t_2")
+async def change(store: Store, turn: TurnId, at: float = 0.0) -> str:
+    """The turn replaced a file, the same bytes each time, and ran a command that changed one; the blob."""
+    blob = await store.blobs.put(f"{SECRET} was here".encode(), "text/plain")
+    old, new = FileVersion(blob, 0o644, blob), FileVersion("f" * 64, 0o644)
+    await store.file_changes.add([FileChange("1", turn, CallId("c"), f"/w/{SECRET}", old, new, at=int(at * 1e9))])
+    begun = Begun(turn, CallId("c"), SESSION, f"echo {SECRET}")
+    await store.command_log.begin(begun, {PLACE: "s_1"})
+    await store.command_log.change(Span(turn, PLACE, "s_1", "s_2", int(at * 1e9)))
+    await store.command_log.end(turn, CallId("c"), "exit status 0")
+    return blob
+
+
+async def test_the_newest_turn_that_changed_anything_and_is_not_undone_is_undone_first() -> None:
     async with memory_store() as store:
-        await undo(store, one, "a")
-        await undo(store, other, "b")
-        assert await store.undo_log.undone([one, other, TurnId("t_3")]) == {one, other}
-        await undo(store, undo_of(one), "c")
-        assert await store.undo_log.undone([one, other]) == {other}
-        await undo(store, one, "d")
-        assert await store.undo_log.undone([one, other]) == {one, other}
+        one, other, _ = [await ended(store) for _ in range(3)]
+        assert await store.undo_log.newest(SESSION) is None
+        for turn in (one, other):
+            await change(store, turn)
+        assert await store.undo_log.newest(SESSION) == other
+        await undo(store, other, "a")
+        assert await store.undo_log.newest(SESSION) == one
+        await undo(store, undo_of(other), "b")
+        assert await store.undo_log.newest(SESSION) == other
+        await undo(store, other, "c")
+        assert await store.undo_log.newest(SESSION) == one
+        assert [await store.undo_log.changed(turn) for turn in (one, undo_of(one))] == [True, False]
 
 
-async def test_what_was_undone_of_an_erased_turn_is_forgotten_also_by_a_restore(tmp_path: Path) -> None:
+async def test_commands_that_run_are_known_with_the_latest_snapshots_of_their_folders() -> None:
+    async with memory_store() as store:
+        one = Begun(TurnId("t_1"), CallId("c_1"), SESSION, "make", "p_1")
+        other = Begun(TurnId("t_2"), CallId("c_2"), SESSION, "ls")
+        await store.command_log.begin(one, {PLACE: "s_1", Path("/x"): "s_9"})
+        await store.command_log.begin(other, {PLACE: "s_1"})
+        await store.command_log.change(Span(other.turn, PLACE, "s_1", "s_2", 5))
+        await store.command_log.end(other.turn, other.call, "exit status 0")
+        assert await store.command_log.running() == ((one, {PLACE: "s_2", Path("/x"): "s_9"}),)
+        assert await store.command_log.find("p_1", SESSION) == one
+        assert await store.command_log.find("", SESSION) is None
+
+
+async def test_the_last_turns_that_changed_anything_are_known() -> None:
+    async with memory_store() as store:
+        for n in range(450):
+            await store.command_log.change(Span(TurnId(f"t_{n // 3}"), PLACE, f"s_{n}", f"s_{n + 1}", n))
+        found = await store.command_log.newest(2)
+        assert {span.turn for span in found} == {"t_149", "t_148"}
+        assert len(found) == 6
+        assert len(await store.command_log.newest(1_000)) == 450
+
+
+async def test_what_an_erased_turn_changed_is_forgotten_also_by_a_restore(tmp_path: Path) -> None:
     home, inbound = tmp_path / "home", message("do it")
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         turn = await make_turn(store, inbound)
         await store.journal.append(turn.id, [ASKED])
         await store.journal.finish(finish_of(turn, "done"))
         await store.outbox.picked_up(turn.id, ["memory"])
+        await change(store, turn.id)
         await undo(store, turn.id, "a", Undone((SECRET,)))
         await undo(store, undo_of(turn.id), "b", Undone((SECRET,)))
         await store.backup(tmp_path / "copy.db")
         await store.erasure.erase_trace(inbound.trace, "asked to")
         assert [await store.undo_log.find(by) for by in "ab"] == [None, None]
+    assert not any(SECRET.encode() in file.read_bytes() for file in home.rglob("*") if file.is_file())
     restore(home, tmp_path / "copy.db")
     async with open_store(home, StoreSettings(), SystemClock()) as store:
+        assert not await store.undo_log.changed(turn.id)
         assert [await store.undo_log.find(by) for by in "ab"] == [None, None]
     (aside,) = home.glob("hob.db.before-restore-*")
-    assert not any(SECRET.encode() in file.read_bytes() for file in home.iterdir() if file.is_file() and file != aside)
+    files = (file for file in home.rglob("*") if file.is_file() and file != aside)
+    assert not any(SECRET.encode() in file.read_bytes() for file in files)
+
+
+async def test_bytes_that_another_turn_replaced_too_stay_when_one_is_erased(tmp_path: Path) -> None:
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        inbound = message("do it")
+        turn = await make_turn(store, inbound)
+        await store.journal.append(turn.id, [ASKED])
+        await store.journal.finish(finish_of(turn, "done"))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        other = await ended(store)
+        for each in (turn.id, other):
+            blob = await change(store, each)
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        assert await store.blobs.load(blob)  # type: ignore[arg-type]
+        assert [await store.undo_log.changed(each) for each in (turn.id, other)] == [False, True]
+
+
+async def test_what_old_turns_changed_is_let_go_of_but_not_while_their_commands_run() -> None:
+    clock = ManualClock()
+    async with memory_store(clock) as store:
+        old, runs = [await ended(store) for _ in range(2)]
+        now = clock.now().timestamp()
+        blob = await change(store, old, now)
+        await undo(store, old, "a")
+        await store.command_log.change(Span(runs, PLACE, "s_1", "s_2", int(now * 1e9)))
+        await store.command_log.begin(Begun(runs, CallId("c"), SESSION, "sleep 9", "p_1"), {PLACE: "s_2"})
+        await clock.advance(1000)
+        young = await ended(store)
+        await store.command_log.change(Span(young, PLACE, "s_3", "s_4", int(clock.now().timestamp() * 1e9)))
+        assert await store.retention.drop_undo(now + 500, clock.now().timestamp()) == 1
+        assert [await store.undo_log.changed(turn) for turn in (old, runs, young)] == [False, True, True]
+        assert await store.undo_log.find("a") is None
+        with pytest.raises(NotFound):
+            await store.blobs.load(blob)  # type: ignore[arg-type]
+        assert await store.retention.drop_undo(now + 500, clock.now().timestamp()) == 0

@@ -1,4 +1,4 @@
-"""The command tools over a sandbox of this machine, with all that is kept in files beside it."""
+"""The command tools over a sandbox of this machine, with a database of its own."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,6 +9,8 @@ from pathlib import Path
 from hob.core.clock import SystemClock
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.commands import CommandTools
 from hob.tools.filesystem.files import FileTools
@@ -16,7 +18,6 @@ from hob.tools.filesystem.paths import Root, Roots
 from hob.tools.registry.declaration import Tools
 from hob.tools.sandbox.job import Limits
 from hob.tools.sandbox.processes import Processes
-from hob.tools.undo.changes import FileChanges
 from hob.tools.undo.snapshots.snapshots import Snapshots
 from hob.tools.undo.turn_undo import TurnUndo
 from tests.tools.keeping import FolderBlobs
@@ -36,6 +37,7 @@ class Bench:
     undo: TurnUndo
     blobs: FolderBlobs
     commands: CommandTools
+    store: Store
     shown: list[str] = field(default_factory=list)
 
 
@@ -47,9 +49,6 @@ async def open_bench(name: str, top: Path, protected: tuple[str, ...] = (), **mo
     (top / "lent").mkdir(exist_ok=True)
     roots = Roots([Root("work", place.work), Root("lent", top / "lent", writable=False)], base=place.work, home=top)
     blobs, clock = FolderBlobs(top / "blobs"), SystemClock()
-    changes = FileChanges(top / "changes.jsonl")
-    log = CommandLog(top / "commands.jsonl", Snapshots(top / "snapshots", clock), PROTECTED)
-    files = FileTools(roots, blobs, changes, SystemClock())
     shown: list[str] = []
 
     def show(_context: CallContext, _call: ToolCall, text: str) -> None:
@@ -58,10 +57,13 @@ async def open_bench(name: str, top: Path, protected: tuple[str, ...] = (), **mo
             (place.work / "shown").touch()
 
     processes = Processes(place.backend, clock, Limits())
-    async with asyncio.TaskGroup() as watching:
+    async with open_store(top / "home", StoreSettings(), clock) as store, asyncio.TaskGroup() as watching:
+        changes = store.file_changes
+        log = CommandLog(store.command_log, Snapshots(top / "snapshots", clock), PROTECTED)
+        files = FileTools(roots, blobs, changes, SystemClock())
         commands = CommandTools(roots, processes, blobs, log, clock, watching, shown=show, **more)  # type: ignore[arg-type]
         undo = TurnUndo(log, files.undo, changes, blobs)
         try:
-            yield Bench(place.work, commands.toolset, files, log, undo, blobs, commands, shown)
+            yield Bench(place.work, commands.toolset, files, log, undo, blobs, commands, store, shown)
         finally:
             await processes.close()

@@ -1,15 +1,19 @@
-"""File tools over a folder, with blobs and changes kept in files beside it."""
+"""File tools over a folder, with blobs kept in files beside it."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, digest
 from hob.guard.policy.places import SECRET_NAME
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.paths import Root, Roots
-from hob.tools.undo.changes import FileChanges
+from hob.tools.undo.changes import ChangesInMemory, FileChangesPort
 
 
 class FolderBlobs:
@@ -48,8 +52,13 @@ def roots_of(top: Path) -> Roots:
     )
 
 
-def file_tools(top: Path, ripgrep: Path | None = None) -> FileTools:
-    roots = roots_of(top)
-    return FileTools(
-        roots, FolderBlobs(top / "blobs"), FileChanges(top / "changes.jsonl"), SystemClock(), ripgrep=ripgrep
-    )
+def file_tools(top: Path, ripgrep: Path | None = None, changes: FileChangesPort | None = None) -> FileTools:
+    changes = changes or ChangesInMemory()
+    return FileTools(roots_of(top), FolderBlobs(top / "blobs"), changes, SystemClock(), ripgrep=ripgrep)
+
+
+@asynccontextmanager
+async def kept_file_tools(top: Path) -> AsyncIterator[FileTools]:
+    """The same, whose changes are kept in a database."""
+    async with open_store(top / "home", StoreSettings(), SystemClock()) as store:
+        yield file_tools(top, changes=store.file_changes)

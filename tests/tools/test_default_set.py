@@ -9,16 +9,17 @@ from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
 from hob.guard.policy.argument_roles import READINGS
+from hob.store.tools.memories import StoredMemories, StoredWorkingNotes
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.turns import Notebook
 from hob.tools.exec.commands import CommandTools
+from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
 from hob.tools.registry.declaration import Tools
 from hob.tools.registry.default_set import SHOWN, Picked, default_tools
 from hob.tools.registry.groups import LOAD, MOST_SHOWN, Group
 from tests.tools.calling import made, text_of
 from tests.tools.keeping import file_tools
-from tests.tools.test_remembering import remembering
 
 
 async def done(_arguments: object) -> str:
@@ -27,8 +28,10 @@ async def done(_arguments: object) -> str:
 
 def toolsets(top: Path) -> list[Toolset]:
     commands = object.__new__(CommandTools)  # declared as it is, over no sandbox: it is not called here
+    memories, notes = object.__new__(StoredMemories), object.__new__(StoredWorkingNotes)
+    remembering = MemoryTools(memories, memories, notes)
     shell = Tools(commands.exec, commands.process)
-    return [shell, file_tools(top).toolset, remembering(top).toolset, ConversationTools(Notebook()).toolset]
+    return [shell, file_tools(top).toolset, remembering.toolset, ConversationTools(Notebook()).toolset]
 
 
 def test_twelve_tools_are_shown_in_their_order(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Whatever a command writes: git, used by the owner afterwards in that folder, runs nothing of it."""
 
-import json
 import os
 import subprocess
 from collections.abc import AsyncIterator
@@ -8,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hob.core.ids import CallId, SessionKey, TurnId
+from hob.core.undo import Begun
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.repositories import runs_something
 from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry, Stamp, What
@@ -184,16 +185,15 @@ async def test_the_owners_own_settings_of_a_repository_stay(bench: Bench) -> Non
     assert git(bench.work / "lib", "st").strip() == "mine"
 
 
-async def test_what_a_killed_hob_did_not_see_is_taken_back_by_the_next(bench: Bench, tmp_path: Path) -> None:
+async def test_what_a_killed_hob_did_not_see_is_taken_back_by_the_next(bench: Bench) -> None:
     await text_of(bench.tools, "exec", command="git init -q lib")
-    lines = tmp_path / "commands.jsonl"
-    begun = next(row for row in map(json.loads, lines.read_text().splitlines()) if row["what"] == "begun")
-    marks = [row for row in map(json.loads, lines.read_text().splitlines()) if row["what"] == "changed"]
-    states = {begun["trees"].popitem()[0]: marks[-1]["states"][1]}
-    with lines.open("a") as file:
-        file.write(json.dumps({**begun, "call": "c_killed", "trees": states}) + "\n")
+    rows = bench.store.command_log
+    latest = bench.log.snapshots.latest(bench.work)
+    assert latest is not None
+    begun = Begun(TurnId("t"), CallId("c_killed"), SessionKey("local:main"), "…")
+    await rows.begin(begun, {bench.work: latest.id})
     (bench.work / "lib/.git/config").write_text("[core]\n\tfsmonitor = ./x\n")
-    log = CommandLog(lines, bench.log.snapshots)
+    log = CommandLog(rows, bench.log.snapshots)
     assert await log.recover() == 1
     assert "fsmonitor" not in (bench.work / "lib/.git/config").read_text()
 

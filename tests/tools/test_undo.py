@@ -1,18 +1,19 @@
 """What a turn changed can be shown and undone, but never over what somebody else changed since."""
 
-import json
 import stat
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hob.core.errors import StoreFull
+from hob.core.errors import StoreError
 from hob.core.ids import CallId, TurnId
-from hob.core.undo import Kept, undo_of
+from hob.core.undo import FileChange, FileVersion, Kept, undo_of
+from hob.testing.memory_store import memory_store
 from hob.tools.editing.noted_changes import part_name
 from hob.tools.filesystem.files import FileTools
-from hob.tools.undo.changes import ChangesInMemory, FileChange, FileChanges, FileChangesPort, Version
+from hob.tools.undo.changes import ChangesInMemory, FileChangesPort
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools
 
@@ -147,11 +148,11 @@ async def test_what_was_noted_and_never_made_is_no_matter(files: FileTools, ws: 
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     (change,) = await files.undo._changes.of(TURN)
-    never = FileChange("x", TURN, CallId("c"), change.path, change.after, Version("f" * 64, 0o644))
-    await files.undo._changes.add(never)
+    never = FileChange("x", TURN, CallId("c"), change.path, change.after, FileVersion("f" * 64, 0o644))
+    await files.undo._changes.add([never])
     await files.undo.restore(TURN)
     assert (ws / "a").read_text() == "one\n"
-    await files.undo._changes.add(never)
+    await files.undo._changes.add([never])
     await does(files, "read", path="a")
     await does(files, "write", path="a", content="three\n")
     await files.undo.restore(TURN)
@@ -167,41 +168,32 @@ async def test_half_written_files_are_taken_away(files: FileTools, ws: Path) -> 
 
 
 def a_change(n: int, turn: str) -> FileChange:
-    version = Version("a" * 64, 0o644, None)
+    version = FileVersion("a" * 64, 0o644, None)
     return FileChange(f"{n}", TurnId(turn), CallId("c"), f"/ä/{n}", None if n % 2 else version, version, ("/ä",))
 
 
-@pytest.fixture(params=["in memory", "in a file"])
-def changes(request: pytest.FixtureRequest, tmp_path: Path) -> FileChangesPort:
-    return ChangesInMemory() if request.param == "in memory" else FileChanges(tmp_path / "changes.jsonl")
+@pytest.fixture(params=["in memory", "in the database"])
+async def changes(request: pytest.FixtureRequest) -> AsyncIterator[FileChangesPort]:
+    if request.param == "in memory":
+        yield ChangesInMemory()
+    else:
+        async with memory_store() as store:
+            yield store.file_changes
 
 
 async def test_changes_come_back_as_they_were_kept(changes: FileChangesPort) -> None:
     kept = [a_change(n, f"t_{n % 3}") for n in range(7)]
     assert await changes.of(TurnId("t_0")) == ()
-    for each in kept:
-        await changes.add(each)
+    await changes.add(kept[:5])
+    await changes.add(kept[5:])
     assert await changes.of(TurnId("t_1")) == (kept[1], kept[4])
     assert await changes.recent(2) == ("t_0", "t_2")
 
 
-@pytest.mark.parametrize("torn", [b'{"v":1,"id', b"\0\0\0", b"[]\n", b'{"v":9}\n', b"\xff\n", b'"x"'])
-async def test_a_torn_line_loses_itself_only(tmp_path: Path, torn: bytes) -> None:
-    path = tmp_path / "changes.jsonl"
-    await FileChanges(path).add(a_change(1, "t"))
-    with path.open("ab") as file:
-        file.write(torn)
-    changes = FileChanges(path)
-    await changes.add(a_change(2, "t"))
-    assert await changes.of(TurnId("t")) == (a_change(1, "t"), a_change(2, "t"))
-    assert all(json.loads(line) for line in path.read_bytes().split(b"\n") if line.startswith(b'{"v":1,"id":"'))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
 async def test_without_a_note_nothing_is_changed(ws: Path, tmp_path: Path) -> None:
-    files = file_tools(tmp_path)
+    async with memory_store() as store:
+        files = file_tools(tmp_path, changes=store.file_changes)
     (ws / "a").write_text("one\n")
-    (tmp_path / "changes.jsonl").mkdir()
-    with pytest.raises(StoreFull):
+    with pytest.raises(StoreError):  # it is closed
         await does(files, "write", path="a", content="two\n")
     assert (ws / "a").read_text() == "one\n"

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
-from hob.core.labels import Label, Trust
+from hob.core.labels import Trust
 from hob.core.messages import Address
 from hob.core.models import Entry, ModelRequest, Remark
 from hob.core.ports.tools import Toolset
@@ -94,27 +94,6 @@ class SessionHistory(Protocol):
 
     async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
         """The entry at this place, with the results of its calls; nothing where none is to be shown."""
-        ...
-
-
-class WorkingNote(Protocol):
-    """A session's note to itself: the text, whether it may be obeyed, and when it was written (Unix seconds)."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def label(self) -> Label: ...
-
-    @property
-    def at(self) -> float: ...
-
-
-class WorkingNotes(Protocol):
-    """What sessions are at, in their own words."""
-
-    async def load(self, session: SessionKey) -> WorkingNote | None:
-        """The session's note; None where it has none. Never raises."""
         ...
 
 

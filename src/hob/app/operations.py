@@ -13,7 +13,6 @@ from hob.agent.commands.turn_undo import UndoResult
 from hob.agent.compaction.compaction import Compacted, Compactor
 from hob.agent.sessions import named_key
 from hob.app.kernel import Kernel
-from hob.app.maintenance.backup_files import CARRIED
 from hob.app.maintenance.metrics import figures
 from hob.app.maintenance.person_erasure import PersonErasure
 from hob.app.maintenance.reload import SettingsReload
@@ -182,7 +181,7 @@ class DaemonOperations:
         if not file.parent.is_dir():
             # made here, it would hide that a disk for backups is not mounted
             raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
-        await self._store.backup(file, carried=CARRIED)
+        await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:

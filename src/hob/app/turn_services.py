@@ -120,7 +120,7 @@ async def make_turn_services(
     registry = _make_registry(features, tool_runtime)
     toolset = extras.wrap_tools(extras.toolset or registry)
     guard = _make_guard(kernel, tool_runtime, registry, toolset)
-    thinking = await _open_thinking(stack, kernel, tool_runtime, extras)
+    thinking = await _open_thinking(stack, kernel, extras)
     background_tasks = await stack.enter_async_context(open_background_tasks())
     driver = Driver(_parts(kernel, features, thinking, toolset, guard, background_tasks, extras))
     reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, thinking.routes.become)
@@ -223,9 +223,7 @@ def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, registry: Groups,
     )
 
 
-async def _open_thinking(
-    stack: AsyncExitStack, kernel: Kernel, tool_runtime: LazyToolRuntime, extras: Extras
-) -> _Thinking:
+async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, extras: Extras) -> _Thinking:
     config, store, clock, salt = kernel.config, kernel.store, kernel.clock, kernel.salt
     models, settings, cache = config[ModelSettings], config[AgentSettings], config.home / CACHE
     prices, table = open_prices(models.prices, kernel.choice, cache, clock)
@@ -248,7 +246,7 @@ async def _open_thinking(
     await room.load(clock.now().timestamp())
     limits, zone = config[SpendingSettings], zone_of(settings.timezone)
     budget = Budget(limits, store.ledger, prices, clock, settings.language, zone)
-    prompts = PromptBuilder(settings, clock, kernel.files, salt=salt, context_room=room, notes=tool_runtime.notes)
+    prompts = PromptBuilder(settings, clock, kernel.files, salt=salt, context_room=room, notes=store.working_notes)
     compactor = Compactor(
         settings, model=model, transcript=store.transcript, budget=budget, clock=clock, salt=salt, context_room=room
     )
@@ -318,7 +316,7 @@ def _make_operations(
         thinking.routes,
         tool_runtime,
         OwnerSessions(store, erasure, kernel.session_queues),
-        PersonErasure(store, erasure, kernel.pairing_service, tool_runtime, config.home),
+        PersonErasure(store, erasure, kernel.pairing_service, config.home),
         reloading,
         views,
         address,

@@ -27,6 +27,7 @@ _SELECT = (
     " rule, requester, b.text, remaining, scope, note"
     " FROM approvals a JOIN content c ON c.id = a.shown LEFT JOIN content b ON b.id = a.bound"
 )
+_STANDING = "SELECT seq FROM approvals WHERE state = 'open' UNION ALL SELECT seq FROM approvals WHERE state = 'allowed'"
 _GRANTS = (
     "SELECT g.id, g.session, g.tool, g.hash, g.requester, b.text, g.given, g.given_by, g.revoked"
     " FROM grants g LEFT JOIN content b ON b.id = g.bound"
@@ -167,15 +168,16 @@ class StoredApprovals:
         """Whether nobody has written in its session since it was asked, and Hob has sent nothing else to this chat."""
 
         def said_since(connection: apsw.Connection) -> bool:
-            newest = "SELECT turn FROM inbox WHERE session = ? ORDER BY seq DESC LIMIT 1"
-            row = find_row(connection, newest, (approval.session,))
+            last = "coalesce((SELECT max(seq) FROM inbox WHERE turn = ?), 0)"
+            written = f"SELECT 1 FROM inbox WHERE seq > {last} AND session = ?"  # noqa: S608
+            later = find_row(connection, written, (approval.turn, approval.session))
             sent = (
                 "SELECT 1 FROM outbox WHERE channel = ? AND account = ? AND chat = ? AND thread = ? AND created > ?"
                 " AND turn IS NOT ? LIMIT 1"
             )
             to = (chat.channel, chat.account, chat.chat, chat.thread)
             other = find_row(connection, sent, (*to, approval.asked, approval.turn))
-            return (row is not None and row[0] != approval.turn) or other is not None
+            return later is not None or other is not None
 
         return not await self._readers.read(said_since)
 
@@ -193,7 +195,7 @@ class StoredApprovals:
 
     async def standing(self) -> tuple[Approval, ...]:
         """The unanswered questions and the unused leaves, oldest first."""
-        sql = f"{_SELECT} WHERE state IN ('open', 'allowed') ORDER BY a.seq"
+        sql = f"{_SELECT} WHERE a.seq IN ({_STANDING}) ORDER BY a.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
     async def answer(

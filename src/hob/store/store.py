@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from hob.store.approvals import StoredApprovals
 from hob.store.audit.audit import AuditLog
 from hob.store.backup.backup import back_up
 from hob.store.backup.export import Export
+from hob.store.backup.line_files import import_line_files
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
 from hob.store.database.check import OK, PENDING, DamageCheck
@@ -36,8 +37,6 @@ from hob.store.imports import Imports
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
-from hob.store.line_files import import_line_files
-from hob.store.open_groups import StoredOpenGroups
 from hob.store.outbox import Outbox
 from hob.store.people import StoredPeople
 from hob.store.sessions import StoredSessions
@@ -45,9 +44,14 @@ from hob.store.settings import StoreSettings
 from hob.store.stored_settings import StoredSettings
 from hob.store.tasks import Tasks
 from hob.store.timeline import Timeline
+from hob.store.tools.command_log import StoredCommandLog
+from hob.store.tools.file_changes import StoredFileChanges
+from hob.store.tools.memories import StoredMemories, StoredWorkingNotes
+from hob.store.tools.open_groups import StoredOpenGroups
+from hob.store.tools.tainted_writes import StoredTaintedWrites
+from hob.store.tools.undo_log import StoredUndoLog
 from hob.store.transcript import StoredTranscript
 from hob.store.turns import TurnRows
-from hob.store.undo_log import StoredUndoLog
 
 _log = logging.getLogger(__name__)
 
@@ -112,6 +116,11 @@ class Store:
         self._backing_up = asyncio.Lock()
         self.belongings = StoredPersonData(readers)
         self.imports = Imports(writer, clock)
+        self.memories = StoredMemories(writer, readers, clock)
+        self.working_notes = StoredWorkingNotes(writer, readers, clock)
+        self.tainted_writes = StoredTaintedWrites(writer, readers)
+        self.command_log = StoredCommandLog(writer, readers)
+        self.file_changes = StoredFileChanges(writer, readers)
         self.undo_log = StoredUndoLog(writer, readers)
         self.followers = StoredFollowers(writer, readers, clock)
         self.open_groups = StoredOpenGroups(writer, opened.connection)
@@ -138,19 +147,17 @@ class Store:
             self._writer.waiting, self._writer.last_error, self._check.state, size, free_bytes(self._home)
         )
 
-    async def backup(self, file: Path, *, carried: Sequence[str] = (), force: bool = False) -> None:
+    async def backup(self, file: Path, *, force: bool = False) -> None:
         """Write a consistent copy, blobs included, to one file while Hob goes on; one after the other.
-
-        Files of the home that fit a pattern of `carried` travel in it (`hob.store.backup.backup_files`).
 
         Raises InvalidRequest if the file exists (unless forced), StoreFull and other StoreErrors; then no file is left.
         """
         async with self._backing_up:
-            await asyncio.to_thread(self._back_up, file, carried, force=force)
+            await asyncio.to_thread(self._back_up, file, force=force)
 
-    def _back_up(self, file: Path, carried: Sequence[str], *, force: bool) -> None:
+    def _back_up(self, file: Path, *, force: bool) -> None:
         try:
-            back_up(self._connect, self._home, file, carried, force=force)
+            back_up(self._connect, self._home, file, force=force)
         except StoreDamaged as error:  # a backup reads everything, so it is often the first to meet it
             raise self._check.found(str(error.__cause__ or error)) from error
 

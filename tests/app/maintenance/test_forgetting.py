@@ -11,8 +11,9 @@ from hob.cli.data.erase import _show, _show_left
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import OWNER_LABEL
+from hob.core.memory import WorkingNote
+from hob.store.erasure.erasure import Whose
 from hob.testing.model import calls
-from hob.tools.memory.working_memory import WorkingNote
 from tests.app.visiting import ANNA, EVE, ME, Visited, visited
 
 CANARY = "canary-3e7a"
@@ -30,7 +31,7 @@ async def talked(hob: Visited) -> None:
     await hob.answer(f"{CANARY} says Anna", ANNA)
     await hob.answer("remember Anna", ME)
     note = WorkingNote(f"write to Anna about {CANARY}", OWNER_LABEL)
-    await hob.app.operations._hands.notes.put(SessionKey("person:owner"), note)
+    await hob.app.store.working_notes.put(SessionKey("person:owner"), note)
     await hob.answer("my own words", ME)
 
 
@@ -59,8 +60,7 @@ async def test_what_a_person_said_and_what_is_remembered_of_them_is_in_no_file(t
         details = [row.detail for row in await hob.app.store.audit.latest(200)]
         assert not [detail for detail in details if detail and (f"telegram:{ANNA}" in detail or '"anna"' in detail)]
         assert (await hob.app.store.audit.verify()).problems == ()
-        found, _ = await hob.app.operations._hands.naming(re.compile("Joanna"))
-        assert len(found) == 1
+        assert len((await hob.app.store.belongings.of(Whose((), ()), re.compile("Joanna"))).memories) == 1
         assert "my own words" in hob.seen
         with pytest.raises(NotFound):
             await hob.app.operations.erase("anna", preview=False)

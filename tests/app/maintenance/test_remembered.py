@@ -7,18 +7,29 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hob.app.maintenance.backup_files import CARRIED, restore_backup
 from hob.core.clock import SystemClock
-from hob.core.errors import InvalidRequest
-from hob.core.ids import SessionKey
+from hob.core.ids import SessionKey, digest
 from hob.core.labels import OWNER_LABEL
+from hob.core.memory import WorkingNote
+from hob.store.backup.backup import restore
+from hob.store.database.migration import APPLICATION_ID, migrations
+from hob.store.erasure.copies import Copies
+from hob.store.erasure.erasure import Whose
 from hob.store.settings import StoreSettings
-from hob.store.store import open_store
+from hob.store.store import Store, open_store
+from hob.testing.channel import message
 from hob.testing.model import calls
-from hob.tools.memory.working_memory import WorkingNote
+from hob.testing.turns import SESSION, put_message
 from tests.app.visiting import ME, visited
 
-ANYTHING = re.compile("")
+
+async def remembered(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    found = await store.belongings.of(Whose((), ()), re.compile(""))
+    return found.memories, found.notes
+
+
+async def erase(store: Store, names: str) -> int:
+    return await store.erasure.erase_person(Whose((), ()), "asked to", None, Copies(), re.compile(names))
 
 
 def to_remember(*texts: str) -> tuple[object, ...]:
@@ -29,47 +40,127 @@ async def test_memories_and_notes_come_back_as_they_were_but_for_what_was_erased
     file = tmp_path / "copy.db"
     async with visited(tmp_path, *to_remember("Anna likes tea", "the car is red", "a later thought")) as hob:  # type: ignore[arg-type]
         await hob.knows()
-        home, tool_runtime = hob.app.home, hob.app.operations._hands
+        home, store = hob.app.home, hob.app.store
         for _ in range(2):
             await hob.answer("remember it", ME)
             await hob.clock.advance(60)
         for key, text in (("a", "write to Anna"), ("b", "paint the car")):
-            await tool_runtime.notes.put(SessionKey(key), WorkingNote(text, OWNER_LABEL, turn=key))
+            await store.working_notes.put(SessionKey(key), WorkingNote(text, OWNER_LABEL, turn=key))
         await hob.app.operations.backup(file)
         await hob.app.operations.erase("anna", preview=False)
         await hob.answer("remember it", ME)
-        assert (await tool_runtime.naming(ANYTHING))[0] == ("the car is red", "a later thought")
-    kept, aside = restore_backup(home, file)
+        assert (await remembered(store))[0] == ("the car is red", "a later thought")
+    kept = restore(home, file)
     assert kept is not None
-    assert aside is not None
-    assert "a later thought" in (aside / "tools/memories.jsonl").read_text()
-    assert "Anna" not in "".join(path.read_text() for path in (home / "tools").rglob("*.json*"))
     async with visited(tmp_path) as hob:
-        assert await hob.app.operations._hands.naming(ANYTHING) == (("the car is red",), ("paint the car",))
-        tables = apsw.Connection(str(home / "hob.db")).execute("SELECT name FROM sqlite_schema").fetchall()
-        assert ("backup_files",) not in tables
+        assert await remembered(hob.app.store) == (("the car is red",), ("paint the car",))
 
 
-async def backup_of(home: Path, file: Path, carried: tuple[str, ...] = CARRIED) -> None:
+def memory(text: str, turn: str) -> str:
+    label = {"origin": "owner", "trust": "trusted"}
+    line = {"v": 1, "session": "owner", "text": text, "source": f"local:main, {turn}", "at": 5.25, "label": label}
+    return f"{json.dumps(line)}\n"
+
+
+def note(text: str, turn: str) -> str:
+    return json.dumps({"v": 1, "text": text, "origin": "owner", "trust": "trusted", "turn": turn, "at": 7.5})
+
+
+def file_of_note(folder: Path) -> Path:
+    return folder / "notes" / f"{digest(SESSION)}.json"
+
+
+async def old_home(home: Path) -> None:
+    """As an earlier release left it."""
     async with open_store(home, StoreSettings(), SystemClock()) as store:
-        await store.backup(file, carried=carried)
+        await put_message(store, message("hi"))
+    file_of_note(home / "tools").parent.mkdir(parents=True)
+    (home / "tools/memories.jsonl").write_text(memory("one", "t_1") + memory("two", "t_2") + '{"v":1,"sess')
+    file_of_note(home / "tools").write_text(note("aim", "t_3"))
+    (home / "tools/notes" / f"{digest('gone:session')}.json").write_text(note("of no session", "t_4"))
 
 
-async def test_a_backup_without_memories_leaves_those_there_are(tmp_path: Path) -> None:
+async def test_memories_and_notes_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+    await old_home(tmp_path)
+    (tmp_path / "tools/forgotten.jsonl").write_text('{"turn": "t_2", "at": 5.25}\n')
+    for _ in range(2):
+        async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+            assert await remembered(store) == (("one",), ("aim",))
+            (found,) = await store.memories.recall("one", SessionKey("owner"), 5)
+            assert (found.source, found.at, found.label) == ("local:main, t_1", 5.25, OWNER_LABEL)
+            known = await store.working_notes.load(SESSION)
+            assert known == WorkingNote("aim", OWNER_LABEL, 7.5, "t_3")
+    assert not [*(tmp_path / "tools").glob("memories*"), *(tmp_path / "tools/notes").iterdir()]
+
+
+async def test_what_is_erased_goes_from_the_files_of_an_earlier_release_too(tmp_path: Path) -> None:
+    await old_home(tmp_path)
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        assert await erase(store, "two|aim") == 2
+        assert await remembered(store) == (("one",), ())
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b'"aim"' in path.read_bytes()]
+
+
+async def old_backup(home: Path, file: Path, *more: tuple[str, str]) -> None:
+    """As an earlier release wrote it: memories and notes travel as files."""
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        await put_message(store, message("hi"))
+        await store.backup(file)
+    connection = apsw.Connection(str(file))
+    connection.execute("CREATE TABLE backup_files (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT")
+    lines = memory("from the backup", "t_8") + memory("erased since", "t_9")
+    noted = file_of_note(Path("tools")).as_posix()
+    for name, text in (("tools/memories.jsonl", lines), (noted, note("noted", "t_7")), *more):
+        connection.execute("INSERT INTO backup_files VALUES (?, ?)", (name, text.encode()))
+    connection.close()
+
+
+async def test_a_backup_of_an_earlier_release_brings_its_memories_in_place_of_those_there_are(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
-    await backup_of(home, file, ())
+    await old_backup(home, file)
     (home / "tools").mkdir()
-    (home / "tools/memories.jsonl").write_text("mine\n")
-    assert restore_backup(home, file)[1] is None
-    assert (home / "tools/memories.jsonl").read_text() == "mine\n"
+    (home / "tools/memories.jsonl").write_text(memory("mine", "t_5"))
+    (home / "tools/forgotten.jsonl").write_text('{"turn": "t_9", "at": 5.25}\n')
+    for _ in range(2):
+        restore(home, file)
+        async with open_store(home, StoreSettings(), SystemClock()) as store:
+            assert await remembered(store) == (("from the backup",), ("noted",))
+            tables = await store._readers.read(lambda c: c.execute("SELECT name FROM sqlite_schema").fetchall())
+            assert ("backup_files",) not in tables
+    assert (home / "tools/imported/memories.jsonl").exists()
+
+
+async def test_a_backup_without_memories_finds_those_that_were_moved_aside(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await old_home(home)
+    async with open_store(home, StoreSettings(), SystemClock()):
+        pass
+    connection = apsw.Connection(str(file))
+    for migration in migrations()[:8]:  # as an upgrade kept it
+        connection.execute(migration.read_text())
+    connection.execute("INSERT INTO sessions (key, chat, created, updated) VALUES (?, '', 0, 0)", (SESSION,))
+    connection.execute(f"PRAGMA user_version = 8; PRAGMA application_id = {APPLICATION_ID}")
+    connection.close()
+    restore(home, file)
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        assert await remembered(store) == (("one", "two"), ("aim",))
+
+
+async def test_what_is_erased_does_not_come_back_from_a_backup_of_an_earlier_release(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await old_backup(home, file)
+    restore(home, file)
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        await erase(store, "erased since|noted")
+    restore(home, file)
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        assert await remembered(store) == (("from the backup",), ())
 
 
 @pytest.mark.parametrize("name", ["../outside", "tools/../../outside", "/tmp/outside", "tools/notes/../../x.json", "a"])
-async def test_a_backup_with_a_file_of_somebody_elses_making_is_refused_whole(tmp_path: Path, name: str) -> None:
+async def test_a_file_of_somebody_elses_making_in_a_backup_is_written_nowhere(tmp_path: Path, name: str) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
-    await backup_of(home, file)
-    apsw.Connection(str(file)).execute("INSERT INTO backup_files VALUES (?, ?)", (name, b"x"))
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InvalidRequest, match="no backup of Hob holds"):
-        restore_backup(home, file)
-    assert sorted(tmp_path.rglob("*")) == before
+    await old_backup(home, file, (name, "x"))
+    before = {path.name for path in tmp_path.rglob("*")}
+    restore(home, file)
+    assert {path.name for path in tmp_path.rglob("*") if "before-restore" not in path.name} <= before

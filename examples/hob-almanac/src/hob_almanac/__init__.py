@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hob.core.ids import SessionKey
 from hob.core.labels import Label, Origin, Trust
-from hob.core.ports.memory import Memory
+from hob.core.memory import Memory
 from hob.core.settings import setting
 
 

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hob.agent.ports import Bootstrap, WorkingNote, WorkingNotes
+from hob.agent.ports import Bootstrap
 from hob.agent.prompt import context
 from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.assessment import LINES, assess
@@ -39,8 +39,9 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.files import BootstrapFile
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import HOB_LABEL, join
+from hob.core.memory import Memory, WorkingNote
 from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
-from hob.core.ports.memory import Memory, Recall
+from hob.core.ports.memory import Recall, WorkingNotes
 from hob.core.sentences import Sentence
 from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec

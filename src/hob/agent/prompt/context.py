@@ -6,8 +6,8 @@ from datetime import datetime, tzinfo
 
 from hob.agent.prompt.truncation import shorten
 from hob.core.labels import Label
+from hob.core.memory import Memory
 from hob.core.messages import UNKNOWN_TIME, Inbound
-from hob.core.ports.memory import Memory
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _LATE = 600.0  # seconds after which the time of sending is worth a line

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
-from hob.app.maintenance.backup_files import CARRIED
 from hob.app.maintenance.settings import BackupSettings
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
@@ -83,7 +82,7 @@ class DailyBackups:
         began = self._clock.monotonic()
         self._making = True
         try:
-            await self._store.backup(file, carried=CARRIED, force=True)
+            await self._store.backup(file, force=True)
             await asyncio.to_thread(self._let_go)
         except (StoreError, OSError) as error:
             self._problem = str(error)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
@@ -37,13 +36,10 @@ class _Found:
 class PersonErasure:
     """`preview` tells what there is and what will be left over, `erase` does it. Again does no harm."""
 
-    def __init__(
-        self, store: Store, erasure: Erasure, pairing_service: PairingService, tool_runtime: LazyToolRuntime, home: Path
-    ) -> None:
+    def __init__(self, store: Store, erasure: Erasure, pairing_service: PairingService, home: Path) -> None:
         self._store = store
         self._erasure = erasure
         self._registrar = pairing_service
-        self._hands = tool_runtime
         self._home = home
 
     async def preview(self, who: str) -> Mapping[str, Any]:
@@ -55,9 +51,7 @@ class PersonErasure:
         """Forget them. Raises NotFound, InvalidRequest while any of it is worked on, StoreErrors."""
         found = await self._find(who)
         view = dict(await self._view(found))
-        pieces = await self._erasure.erase_person(found.whose, _REASON, found.session, found.copies)
-        if found.names is not None:
-            await self._hands.forget_naming(found.names)
+        pieces = await self._erasure.erase_person(found.whose, _REASON, found.session, found.copies, found.names)
         await self._registrar.erase(found.person, found.addresses)
         return {**view, "erased": pieces}
 
@@ -79,7 +73,6 @@ class PersonErasure:
 
     async def _view(self, found: _Found) -> Mapping[str, Any]:
         had = await self._store.belongings.of(found.whose, found.names)
-        memories, notes = await self._hands.naming(found.names) if found.names is not None else ((), ())
         copies = (*found.copies.whole, *found.copies.others)
         return {
             "person": found.person.id if found.person else None,
@@ -88,8 +81,8 @@ class PersonErasure:
             "messages": had.messages,
             "turns": had.turns,
             "conversations": had.sessions,
-            "memories": list(memories),
-            "notes": list(notes),
+            "memories": list(had.memories),
+            "notes": list(had.notes),
             "copies": {
                 "erased": [str(file) for file in found.copies.whole],
                 "deleted": [str(file) for file in found.copies.others],

@@ -47,11 +47,9 @@ class RetentionJob:
                 before = now - settings.once_days * _DAY
                 _tell("texts of single requests", await self._store.retention.drop_one_turn_sessions(before))
             if settings.blobs_days:
-                needed = await self._hands.blobs_kept()
-                _tell("files", await self._store.retention.drop_blobs(now - settings.blobs_days * _DAY, needed))
+                _tell("files", await self._store.retention.drop_blobs(now - settings.blobs_days * _DAY))
             if settings.uploads_days:
-                needed = await self._hands.blobs_kept()
-                dropped = await drop_untaken(self._store, now - settings.uploads_days * _DAY, needed)
+                dropped = await drop_untaken(self._store, now - settings.uploads_days * _DAY)
                 _tell("files that no message named", dropped)
         except (HobError, OSError) as error:
             log.warning("what is old could not be let go of: %s", error)
@@ -62,13 +60,9 @@ class RetentionJob:
                 file.unlink(missing_ok=True)
 
     async def _drop_snapshots(self, before: float, now: float) -> None:
-        turns = await self._hands.undoable()
-        old = await self._store.retention.ended_before(turns, before)
-        if old:
-            blobs = await self._hands.forget_undoing(old)
-            await self._store.retention.drop_undo(old, now)
-            await self._store.retention.drop_unnamed(blobs, now)
-            _tell("turns' former files", len(old))
+        if old := await self._store.retention.drop_undo(before, now):
+            await self._hands.prune()
+            _tell("turns' former files", old)
 
 
 def _tell(what: str, count: int) -> None:

@@ -22,7 +22,8 @@ from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
-from hob.core.ports.memory import Memory, Recall
+from hob.core.memory import Memory
+from hob.core.ports.memory import Recall
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.tools.registry.default_set import GROUPS as TOOL_GROUPS

@@ -1,7 +1,6 @@
 """The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -16,7 +15,7 @@ from hob.app.undo_port import UndoneFiles
 from hob.bus.waiting import one_failure_as_itself
 from hob.config.loading import Config
 from hob.core.clock import Clock
-from hob.core.ids import BlobId, SessionKey, TurnId
+from hob.core.ids import SessionKey, TurnId
 from hob.core.lazy import Lazy
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
@@ -24,8 +23,6 @@ from hob.core.remarks import Remark
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
-from hob.tools.memory.forgotten import NOTES
-from hob.tools.memory.working_memory import FileWorkingMemory
 from hob.tools.registry.builtin_specs import KnownTools
 from hob.tools.registry.default_set import default_tools
 from hob.tools.registry.groups import Group, OpenGroups
@@ -45,17 +42,15 @@ def _maker() -> "Callable[..., ToolRuntime]":
 
 
 class LazyToolRuntime:
-    """Implements `Toolset`. `groups` are all tools, `notes` what sessions are at; for all else there is `made`."""
+    """Implements `Toolset`. `groups` are all tools; for all else there is `made`."""
 
     def __init__(
         self,
         kept: Path,
-        notes: FileWorkingMemory,
         more: Mapping[str, Group],
         opened: OpenGroups,
         make: "Callable[[], ToolRuntime]",
     ) -> None:
-        self.notes = notes
         self.groups = default_tools((KnownTools(lambda: self.made.toolset),), more, opened)
         self._kept = kept
         self._make = make
@@ -79,40 +74,18 @@ class LazyToolRuntime:
         """Every tool by name, those of closed groups too."""
         return self.groups.named()
 
-    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
-        """The bytes that only undoing these turns needs."""
-        return await self.made.blobs_of(turns)
-
-    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
-        """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
-        await self.made.forget(turns, session)
-
-    async def blobs_kept(self) -> Collection[BlobId]:
-        """The bytes that undoing needs."""
-        return await self.made.changes.blobs_of(await self.made.changes.turns()) if self._used else ()
-
-    async def undoable(self) -> Collection[TurnId]:
-        """The turns that changed files, those apart whose commands still run."""
-        return await self.made.undoable() if self._used else ()
-
-    async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
-        """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
-        return await self.made.forget_undoing(turns) if self._used else ()
-
-    async def naming(self, names: re.Pattern[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The memories and the notes in which this is found."""
-        memories = await self.made.memories.naming(names) if self._used else ()
-        return memories, await self.notes.naming(names)
-
-    async def forget_naming(self, names: re.Pattern[str]) -> None:
-        """Forget those."""
+    async def prune(self) -> None:
+        """Forget how files were that no turn can go back to any more."""
         if self._used:
-            await self.made.memories.forget_naming(names)
-        await self.notes.forget_naming(names)
+            await self.made.log.prune()
+
+    async def erase(self, _turns: Collection[TurnId]) -> None:
+        """The rows of these turns are gone, and with them what needed the snapshots."""
+        await self.prune()
 
     @property
     def _used(self) -> bool:
-        return any(self._kept.glob("*.jsonl"))
+        return (self._kept / "snapshots").is_dir()
 
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done; nothing where no tool was ever used."""
@@ -148,27 +121,17 @@ async def open_tool_runtime(
     known = known if known is not None else KnownSecrets()
     kept = config.home / FOLDER
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-    notes = FileWorkingMemory(kept / NOTES, clock)
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as watching:
 
             def make() -> "ToolRuntime":
                 told = {} if warn is None else {"warn": warn}
                 return _maker()(
-                    config,
-                    store,
-                    notices,
-                    clock,
-                    environ,
-                    kept=kept,
-                    notes=notes,
-                    known=known,
-                    watching=watching,
-                    **told,
+                    config, store, notices, clock, environ, kept=kept, known=known, watching=watching, **told
                 )
 
             more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
-            tool_runtime = LazyToolRuntime(kept, notes, more, store.open_groups, make)
+            tool_runtime = LazyToolRuntime(kept, more, store.open_groups, make)
             try:
                 yield tool_runtime
             finally:
@@ -184,4 +147,6 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     config, store, clock = kernel.config, kernel.store, kernel.clock
     async with open_tool_runtime(config, store, kernel.hub, clock, kernel.environ, kernel.known, warn) as tool_runtime:
-        yield Contribution(provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime}, erase=tool_runtime)
+        yield Contribution(
+            provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime}, erase=tool_runtime.erase
+        )

@@ -5,7 +5,7 @@ Heavy: loaded when needed.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -17,13 +17,11 @@ from hob.app.tools.turn_undo import TurnUndoService
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
-from hob.core.ids import BlobId, SessionKey, TurnId
 from hob.core.labels import least_known
 from hob.core.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
-from hob.core.undo import with_undoing
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME, Places, is_hidden_file
@@ -35,10 +33,7 @@ from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.grep import find_ripgrep
 from hob.tools.filesystem.paths import Root, Roots
-from hob.tools.memory.forgotten import MEMORIES
-from hob.tools.memory.memories import FileMemories
 from hob.tools.memory.remember import MemoryTools
-from hob.tools.memory.working_memory import FileWorkingMemory
 from hob.tools.messages.conversation import ConversationTools
 from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
 from hob.tools.sandbox.job import Job
@@ -48,7 +43,6 @@ from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, limits_of, sandbox_environment_of
 from hob.tools.sandbox.secret_files import KeyFiles
 from hob.tools.sandbox.settings import SandboxSettings
-from hob.tools.undo.changes import FileChanges
 from hob.tools.undo.snapshots.snapshot_walk import MIB, SnapshotLimits
 from hob.tools.undo.snapshots.snapshots import Snapshots
 from hob.tools.undo.turn_undo import TurnUndo
@@ -69,39 +63,11 @@ class ToolRuntime:
     toolset: "WorkspaceTools"
     files: FileTools
     undoing: TurnUndoService
-    notes: FileWorkingMemory
-    memories: FileMemories
-    changes: FileChanges
     backend: "LazyBackend"
     log: CommandLog
     processes: Processes
     unkept: Callable[[], Awaitable[frozenset[str]]]
     """What commands could destroy for good."""
-
-    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
-        """The bytes that only undoing these turns needs."""
-        return await self.changes.blobs_of(with_undoing(turns))
-
-    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
-        """Forget what these turns remembered, noted, ran and changed; and what a whole session remembered and noted."""
-        await self.memories.forget(turns, session)
-        await self.notes.forget(turns, session)
-        everything = with_undoing(turns)
-        await self.changes.forget(everything)
-        await self.log.forget(everything)
-
-    async def undoable(self) -> Collection[TurnId]:
-        """The turns that changed files, those apart whose commands still run."""
-        turns = await self.changes.turns() | await self.log.turns()
-        return [turn for turn in turns if not self.log.running(turn)]
-
-    async def forget_undoing(self, turns: Collection[TurnId]) -> Collection[BlobId]:
-        """What these turns changed in files cannot be undone any more; the bytes that nothing of it needs now."""
-        everything = with_undoing(turns)
-        blobs = await self.changes.blobs_of(everything)
-        await self.changes.forget(everything)
-        await self.log.forget(everything)
-        return blobs
 
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done, and forget how files were many turns ago."""
@@ -260,7 +226,6 @@ def make_hands(
     environ: Mapping[str, str],
     *,
     kept: Path,
-    notes: FileWorkingMemory,
     known: KnownSecrets,
     watching: asyncio.TaskGroup,
     warn: Warn = nobody_warned,
@@ -284,12 +249,11 @@ def make_hands(
     roots, for_commands = _roots(workspace, settings, owner, forbidden)
     blobs = MaskedBlobs(store.blobs, known)
     backend = LazyBackend(settings, make, path)
-    changes = FileChanges(kept / "changes.jsonl")
+    changes = store.file_changes
     bounds = SnapshotLimits(settings.undo_file_mib * MIB, settings.undo_mib * MIB)
-    log = CommandLog(kept / "commands.jsonl", Snapshots(kept / "snapshots", clock, bounds), settings.protected)
+    log = CommandLog(store.command_log, Snapshots(kept / "snapshots", clock, bounds), settings.protected)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep())
-    memories = FileMemories(kept / MEMORIES, clock)
-    remembering = MemoryTools(memories, memories, notes)
+    remembering = MemoryTools(store.memories, store.memories, store.working_notes)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
@@ -304,4 +268,4 @@ def make_hands(
     toolsets = (writing, commands.toolset, remembering.toolset, ConversationTools(notices).toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     toolset = WorkspaceTools(toolsets, backend, workspace)
-    return ToolRuntime(toolset, files, undoing, notes, memories, changes, backend, log, processes, commands.unkept)
+    return ToolRuntime(toolset, files, undoing, backend, log, processes, commands.unkept)

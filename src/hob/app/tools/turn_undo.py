@@ -19,7 +19,6 @@ from hob.store.store import Store
 from hob.store.turns import TurnRow
 from hob.tools.undo.turn_undo import TurnUndo
 
-_LOOKED_AT = 200  # a session's newest turns, among which the one to be undone is looked for
 _MOST_NAMED = 50  # files that the timeline names
 _PREFIX = undo_of(TurnId(""))
 
@@ -45,11 +44,8 @@ class TurnUndoService:
 
     async def newest(self, session: SessionKey) -> TurnId | None:
         """The session's newest turn that changed files and is not undone."""
-        left = await self._undo.turns()
-        latest = await self._store.turns.latest(session, _LOOKED_AT) if left else ()
-        latest = tuple(turn for turn in latest if turn in left)
-        undone = await self._done.undone(latest)
-        return next((turn for turn in latest if turn not in undone), None)
+        await self._undo.recover()
+        return await self._done.newest(session)
 
     async def find(self, name: str, session: SessionKey) -> TurnId:
         """The turn that a person means: its id, a message's id, `undo:` before one of them, or the newest of all.
@@ -68,7 +64,8 @@ class TurnUndoService:
         turn = TurnId(name[: len(name) - len(base)] + row.id)
         if turn == row.id and row.state in (TurnState.READY, TurnState.RUNNING):
             raise InvalidRequest(f"{name} is still at work; stop it first")
-        if turn not in await self._undo.turns():
+        await self._undo.recover()
+        if not await self._done.changed(turn):
             raise NotFound(f"{name} has changed no files, or it is so long ago that they are not kept any more")
         return turn
 

@@ -12,9 +12,8 @@ from hob.agent.prompt.window import select
 from hob.agent.settings import AgentSettings
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.tools.executable_config import places_of
-from hob.app.tools.lazy_runtime import FOLDER
 from hob.app.tools.runtime import ToolRuntime, obeyed_below
-from hob.app.tools.tainted_writes import StoredTaintedWrites
+from hob.app.tools.tainted_writes import TaintedFiles
 from hob.app.trust.approvals import ApprovalService
 from hob.app.trust.lazy_guard import contacts_of
 from hob.app.trust.policy_inputs import TurnPolicyInputs
@@ -106,7 +105,7 @@ def guard(
     )
     rates = ActionRates(config[AdmissionSettings].limits, clock)
     pace = ToolRateLimit(rates, partial(_who_is, people), partial(_alert, store, notifier, language))
-    foreign = StoredTaintedWrites(config.home / FOLDER / "foreign.jsonl", tool_runtime.undoing.paths)
+    foreign = TaintedFiles(store.tainted_writes, tool_runtime.undoing.paths)
     judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, pace, language, foreign)
     return Guard(policy, reader, judge, ApprovalService(store, session_queues, ledger, clock, language))
 

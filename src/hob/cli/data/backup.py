@@ -20,7 +20,7 @@ def backup(file: Path) -> None:
     target = file.expanduser().absolute()
     seen = reach("POST", "/backup", {"file": str(target)})
     print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
-    print(paint("Not in it: settings, secrets/, the workspace and what undoing needs (tools/); copy them.", "dim"))
+    print(paint("Not in it: settings, secrets/, the workspace, snapshots of commands (tools/); copy them.", "dim"))
 
 
 def restore(file: Path) -> None:
@@ -31,12 +31,10 @@ def restore(file: Path) -> None:
     file:
         A file written by `hob backup`.
     """
-    from hob.app.maintenance.backup_files import restore_backup
+    from hob.store.backup.backup import restore as restore_backup
 
     home = find_home(process_environment())
     with own(home, "restore"):
-        kept, remembered = restore_backup(home, file.expanduser().absolute())
+        kept = restore_backup(home, file.expanduser().absolute())
         tell_action(home, "restore", str(file))
     print(f"{file} is in place" + (f"; the former database is kept as {kept}" if kept else ""))
-    if remembered:
-        print(f"What Hob remembered before is kept in {remembered}")

@@ -1,21 +1,10 @@
 """Remembering."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.ids import SessionKey
 from hob.core.labels import Label
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """One remembered piece, with where it came from."""
-
-    text: str
-    source: str
-    label: Label
-    at: float = 0.0
-    relevance: float = 1.0
+from hob.core.memory import Memory, WorkingNote
 
 
 class Recall(Protocol):
@@ -31,4 +20,16 @@ class Remember(Protocol):
 
     async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> None:
         """Keep it; durable when this returns. Raises StoreErrors."""
+        ...
+
+
+class WorkingNotes(Protocol):
+    """Keeps one note for each session."""
+
+    async def load(self, session: SessionKey) -> WorkingNote | None:
+        """The session's note; None where it has none. Never raises."""
+        ...
+
+    async def put(self, session: SessionKey, note: WorkingNote) -> None:
+        """Keep this one in place of the old; an empty text keeps none. Durable when it returns. Raises StoreErrors."""
         ...

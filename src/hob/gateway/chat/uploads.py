@@ -4,7 +4,7 @@ They are what the API remembers, a row each, so that a restart changes nothing.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hob.core.ids import BlobId
@@ -52,14 +52,11 @@ async def note_taken(store: Store, inbound: Inbound) -> None:
         await store.channel_state.put(*_STATE, taken)
 
 
-async def drop_untaken(store: Store, before: float, keep: Collection[BlobId] = ()) -> int:
-    """Let go of files that were handed in before and are named by nothing; how many. Raises StoreErrors.
-
-    `keep` are needed elsewhere.
-    """
+async def drop_untaken(store: Store, before: float) -> int:
+    """Let go of files that were handed in before and are named by nothing; how many. Raises StoreErrors."""
     found = tuple(_read(await store.channel_state.get(*_STATE)))
     old = {each.blob for each in found if each.at < before} - {each.blob for each in found if each.at >= before}
-    dropped = await store.retention.drop_unnamed(old - set(keep), before)
+    dropped = await store.retention.drop_unnamed(old, before)
     await store.channel_state.put(*_STATE, {f"{each.blob} {each.sender}": "" for each in found if each.at < before})
     return dropped
 

@@ -1,4 +1,4 @@
-"""Backups: one SQLite file that holds the database, the blobs and chosen files of the home.
+"""Backups: one SQLite file that holds the database and the blobs.
 
 A backup is made by VACUUM INTO from a snapshot, so that Hob goes on meanwhile, and gets its name only when it is whole
 and on disk. Blobs travel in a table of their own that exists in backups alone.
@@ -6,7 +6,7 @@ and on disk. Blobs travel in a table of their own that exists in backups alone.
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import apsw
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.ids import digest
-from hob.store.backup.backup_files import drop_files, put_files_in
+from hob.store.backup.line_files import import_carried_files
 from hob.store.blobs import blob_path, write_blob
 from hob.store.database.database import NAME, check_note, connect
 from hob.store.database.disk import (
@@ -39,10 +39,8 @@ _RESERVE = 1_000_000  # bytes that are left for what is accepted meanwhile
 _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
 
 
-def back_up(
-    connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, carried: Sequence[str], *, force: bool
-) -> None:
-    """Write a consistent copy to the file, with the home's files of these patterns.
+def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, *, force: bool) -> None:
+    """Write a consistent copy to the file.
 
     Takes long and blocks; call it in a thread. Raises InvalidRequest if it exists (unless forced), StoreFull,
     StoreError.
@@ -62,7 +60,6 @@ def back_up(
             connection.close()
         part.chmod(0o600)
         _put_blobs_in(part, home / "blobs")
-        put_files_in(part, home, carried)
         sync_file(part)
         part.replace(file)
         sync_directory(file.parent)
@@ -175,14 +172,15 @@ def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
     connection = connect(fresh, StoreSettings(), None, writes=True)
     try:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+        older = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'memories'") is None
         apply_migrations(connection)  # what is erased may lie in any table of today
         connection.execute("BEGIN IMMEDIATE")
+        carrying = import_carried_files(connection, home, at, older=older)
         add_tombstones(connection, stones)
         apply_tombstones(connection, at)
         travelling = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'backup_blobs'") is not None
         if travelling:
             _take_blobs_out(connection, home / "blobs")
-        carrying = drop_files(connection)
         connection.execute("COMMIT")
         if travelling or carrying:
             connection.execute("VACUUM")

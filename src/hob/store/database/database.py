@@ -189,7 +189,7 @@ def _look_at_roots(connection: apsw.Connection) -> None:
     """Read the first page of every table and index. Raises CorruptError where it holds something else."""
     for kind, name, table, sql in all_rows(connection, _ROOTS):
         if kind == "table":
-            connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchall()  # noqa: S608 - names of the schema
+            connection.execute(f'SELECT 1 FROM "{name}" NOT INDEXED LIMIT 1').fetchall()  # noqa: S608 - names of the schema
         else:
             _, partial, where = (sql or "").partition(" WHERE ")
             among = f"{partial}{where}"

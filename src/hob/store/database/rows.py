@@ -8,9 +8,9 @@ import apsw
 Row = tuple[Any, ...]
 
 
-def find_row(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Row | None:
+def find_row(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Row | None:
     """The first row."""
-    row: Row | None = connection.execute(sql, tuple(values)).fetchone()
+    row: Row | None = connection.execute(sql, values if isinstance(values, dict) else tuple(values)).fetchone()
     return row
 
 

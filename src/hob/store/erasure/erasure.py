@@ -7,19 +7,20 @@ it is lost. Backups made earlier still hold the content until they are deleted; 
 import asyncio
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
 
 import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, StoreError
-from hob.core.ids import BlobId, SessionKey, TraceId, TurnId
+from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.store.blobs import blob_path
 from hob.store.codec import load_inbound, title_of
 from hob.store.database.disk import sync_directory
@@ -27,8 +28,11 @@ from hob.store.database.faults import translate
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.erasure.copies import Copies, erase_in
+from hob.store.tools.memories import stone_of
 
 TOMBSTONES = "tombstones.jsonl"
+FORGOTTEN = "tools/forgotten.jsonl"
+"""What earlier releases erased of memories and notes: read for ever, written no more."""
 OLD_FILES = "tools/imported"
 """The files of earlier releases whose lines are rows now: nobody needs them, and they would still tell."""
 _DOOMED = "IN doomed"
@@ -77,6 +81,11 @@ _CONTENT = (
     "SELECT detail FROM audit WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
     "SELECT planned FROM undo_log WHERE turn IN doomed_turns",
     "SELECT outcome FROM undo_log WHERE turn IN doomed_turns",
+    "SELECT body FROM file_changes WHERE turn IN doomed_turns",
+    "SELECT body FROM command_changes WHERE turn IN doomed_turns",
+    "SELECT text FROM commands WHERE turn IN doomed_turns",
+    "SELECT text FROM memories WHERE turn IN doomed_turns",
+    "SELECT text FROM working_notes WHERE turn IN doomed_turns",
 )
 _CONTENT_OF_SESSION = (
     "SELECT content FROM timeline WHERE session = :key",
@@ -84,6 +93,9 @@ _CONTENT_OF_SESSION = (
     "SELECT extra FROM transcript WHERE session = :key",
     "SELECT text FROM summaries WHERE session = :key",
     "SELECT title FROM sessions WHERE key = :key",
+    "SELECT text FROM memories WHERE session = :key",
+    "SELECT text FROM memories WHERE place = :key",
+    "SELECT text FROM working_notes WHERE session = :key",
 )
 # A summary that stands for an erased entry may repeat it.
 _SUMMARIES_OF_TURNS = (
@@ -117,6 +129,7 @@ _SHOWN = (
     " json_each(c.text, '$.result.images') image"
     " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
 )
+_REPLACED = "SELECT blob FROM file_changes WHERE blob IS NOT NULL AND body {among}"
 _MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
 # Of a person: `:key` is JSON of `senders` (as the inbox spells them) and of `addresses`, `target` their id.
 _SENDERS = "(SELECT value FROM json_each(:key, '$.senders'))"
@@ -144,6 +157,28 @@ _TITLES = (
 )
 
 
+_REMEMBERED = (
+    "SELECT c.id, c.text FROM content c WHERE c.text IS NOT NULL"
+    " AND c.id IN (SELECT text FROM memories UNION SELECT text FROM working_notes)"
+)
+_STONES = (
+    "SELECT -1, stone FROM memories WHERE text IN doomed UNION SELECT -1, stone FROM working_notes WHERE text IN doomed"
+)
+_COPIES = (
+    "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t JOIN {table} m ON m.stone = t.hash"
+    " WHERE t.content = -1 AND content.id = m.text AND content.text IS NOT NULL"
+)
+_GONE = "DELETE FROM {table} WHERE (SELECT c.text FROM content c WHERE c.id = {table}.{column}) IS NULL"
+_ROWS_OF_CONTENT = (
+    ("memories", "text"),
+    ("working_notes", "text"),
+    ("undo_log", "planned"),
+    ("commands", "text"),
+    ("file_changes", "body"),
+    ("command_changes", "body"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Whose:
     """A person to the store: `senders` as the inbox spells them, `addresses` as people write them, `id` or nothing."""
@@ -157,16 +192,8 @@ class Whose:
         return json.dumps({"senders": self.senders, "addresses": self.addresses, "target": self.id or None})
 
 
-class ErasureParticipant(Protocol):
-    """Keeps content of turns outside of the database."""
-
-    async def blobs_of(self, turns: Collection[TurnId]) -> Collection[BlobId]:
-        """The blobs that it needs for these turns alone."""
-        ...
-
-    async def forget(self, turns: Collection[TurnId], session: SessionKey | None) -> None:
-        """Forget all content of these turns, and of a whole session where one is given; again does no harm."""
-        ...
+ErasureParticipant = Callable[[Collection[TurnId]], Awaitable[object]]
+"""Forgets what it keeps of these turns outside of the database; again does no harm."""
 
 
 class Erasure:
@@ -188,7 +215,7 @@ class Erasure:
         self._keepers = keepers
 
     def with_keepers(self, keepers: Sequence[ErasureParticipant]) -> "Erasure":
-        """The same with others who forget too what is erased."""
+        """The same that calls these after each erasure: they forget what is kept elsewhere and has no row any more."""
         return Erasure(self._writer, self._clock, self._home, self._connect, keepers)
 
     async def erase_trace(self, trace: TraceId, reason: str) -> int:
@@ -198,54 +225,50 @@ class Erasure:
         InvalidRequest while any of it is in progress, StoreError when a copy may be left in the log (do it again).
         """
         scope = (_TURNS_OF_TRACE, _RETRIED, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
-        return await self._erase(trace, scope, _CONTENT, reason, None)
+        return await self._erase(_Asked(trace, scope, _CONTENT), reason)
 
     async def erase_session(self, session: SessionKey, reason: str) -> int:
         """Forget all that was said in a session, its title too; how many pieces those were. Raises as above."""
-        return await self._erase(session, _SCOPE_OF_SESSION, (*_CONTENT, *_CONTENT_OF_SESSION), reason, session)
+        return await self._erase(_Asked(session, _SCOPE_OF_SESSION, (*_CONTENT, *_CONTENT_OF_SESSION)), reason)
 
-    async def erase_person(self, whose: Whose, reason: str, session: SessionKey | None, copies: Copies) -> int:
-        """Forget all that these senders said and that came of it, and what names them; how many pieces those were.
-
-        A turn that also worked on messages of others goes with theirs. With their `session`, if they have one, and in
-        the `copies` too. Raises as above.
-        """
-        scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
-        content = (*_CONTENT, *_CONTENT_OF_PERSON)
-        asked: list[tuple[str, Sequence[str], Iterable[str]]] = [(whose.key(), scope, content)]
-        if session is not None:
-            asked.append((session, _SCOPE_OF_SESSION, (*_CONTENT, *_CONTENT_OF_SESSION)))
-        at = self._clock.now().timestamp()
-        elsewhere = partial(erase_in, copies, partial(_erase_in_copy, asked, at, reason))
-        pieces = await self._erase(whose.key(), scope, content, reason, None, elsewhere)
-        return pieces + (await self.erase_session(session, reason) if session is not None else 0)
-
-    async def _erase(
+    async def erase_person(
         self,
-        key: str,
-        scope: Sequence[str],
-        content: Iterable[str],
+        whose: Whose,
         reason: str,
         session: SessionKey | None,
-        elsewhere: Callable[[], Sequence[Row]] = tuple,
+        copies: Copies,
+        names: re.Pattern[str] | None = None,
     ) -> int:
+        """Forget all that these senders said and that came of it, and what names them; how many pieces those were.
+
+        A turn that also worked on messages of others goes with theirs. With their `session`, if they have one, with
+        memories and notes in which `names` are found, and in the `copies` too. Raises as above.
+        """
+        scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
+        asked = [_Asked(whose.key(), scope, (*_CONTENT, *_CONTENT_OF_PERSON), names)]
+        if session is not None:
+            asked.append(_Asked(session, _SCOPE_OF_SESSION, (*_CONTENT, *_CONTENT_OF_SESSION)))
+        at = self._clock.now().timestamp()
+        elsewhere = partial(erase_in, copies, partial(_erase_in_copy, asked, at, reason))
+        pieces = await self._erase(asked[0], reason, elsewhere)
+        return pieces + (await self.erase_session(session, reason) if session is not None else 0)
+
+    async def _erase(self, asked: "_Asked", reason: str, elsewhere: Callable[[], Sequence[Row]] = tuple) -> int:
         at = self._clock.now().timestamp()
 
         def look(connection: apsw.Connection) -> frozenset[TurnId]:
-            _doom_turns(connection, key, scope)
+            _doom_turns(connection, asked)
             if find_row(connection, _OPEN) is not None:
                 raise InvalidRequest("Some of this is still being worked on or sent; stop it first.")
             return frozenset(TurnId(row[0]) for row in all_rows(connection, "SELECT id FROM doomed_turns"))
 
         turns = await self._writer.write(look)
         stones_elsewhere = await asyncio.to_thread(elsewhere)
-        kept = {blob for service_manager in self._keepers for blob in await service_manager.blobs_of(turns)}
 
         def job(connection: apsw.Connection) -> int:
             look(connection)
-            texts, blobs = _doom_content(connection, key, content)
-            blobs |= kept
-            stones = texts + [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
+            texts, blobs = _doom_content(connection, asked)
+            stones = _stones(connection, texts, blobs)
             stones += [stone for stone in stones_elsewhere if stone not in stones]
             when = max(at, _newest(connection, blobs))
             write_tombstones(self._home, stones, when, reason)
@@ -256,8 +279,8 @@ class Erasure:
             return len(texts) + len(erased)
 
         pieces = await self._writer.write(job)
-        for service_manager in self._keepers:
-            await service_manager.forget(turns, session)
+        for forget in self._keepers:
+            await forget(turns)
         await asyncio.to_thread(shutil.rmtree, self._home / OLD_FILES, ignore_errors=True)
         await asyncio.to_thread(self._fold_log)
         return pieces
@@ -275,34 +298,49 @@ class Erasure:
             raise StoreError("The content is erased, but the log is in use and may still hold a copy; do it again.")
 
 
-def _doom_turns(connection: apsw.Connection, key: str, scope: Sequence[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be erased: the statements that find its turns and its content, and by which words of memories."""
+
+    key: str
+    scope: Sequence[str]
+    content: Sequence[str]
+    names: re.Pattern[str] | None = None
+
+
+def _doom_turns(connection: apsw.Connection, asked: _Asked) -> None:
     connection.execute(_SCOPE)
-    for statement in (*scope, _UNDOING, _UNDOING):
-        connection.execute(statement, {"key": key})
+    for statement in (*asked.scope, _UNDOING, _UNDOING):
+        connection.execute(statement, {"key": asked.key})
 
 
-def _doom_content(connection: apsw.Connection, key: str, content: Iterable[str]) -> tuple[list[Row], set[str]]:
+def _doom_content(connection: apsw.Connection, asked: _Asked) -> tuple[list[Row], set[str]]:
     """What is to be erased, of the turns that are doomed: texts as (id, hash), and blobs."""
-    for select in (*content, _SUMMARIES_OF_TURNS):
-        connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": key})
+    for select in (*asked.content, _SUMMARIES_OF_TURNS):
+        connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": asked.key})
+    if asked.names is not None:
+        found = [(id,) for id, text in all_rows(connection, _REMEMBERED) if asked.names.search(text)]
+        connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?)", found)
     said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
     for title, text in all_rows(connection, _TITLES):
         if text in said:
             connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
-    named = named_blobs(connection, _DOOMED, _DOOMED, _DOOMED)
+    named = named_blobs(connection, _DOOMED, _DOOMED, _DOOMED, _DOOMED)
     blobs = named | {row[0] for row in all_rows(connection, _MEDIA)}
     sql = "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
     return all_rows(connection, sql), blobs
 
 
-def _erase_in_copy(
-    asked: Sequence[tuple[str, Sequence[str], Iterable[str]]], at: float, reason: str, connection: apsw.Connection
-) -> list[Row]:
+def _stones(connection: apsw.Connection, texts: Sequence[Row], blobs: set[str]) -> list[Row]:
+    """The tombstones (content, hash) of what is doomed."""
+    return [*texts, *all_rows(connection, _STONES), *((0, bytes.fromhex(blob)) for blob in sorted(blobs))]
+
+
+def _erase_in_copy(asked: Sequence[_Asked], at: float, reason: str, connection: apsw.Connection) -> list[Row]:
     stones: list[Row] = []
-    for key, scope, content in asked:
-        _doom_turns(connection, key, scope)
-        texts, blobs = _doom_content(connection, key, content)
-        stones += texts + [(0, bytes.fromhex(blob)) for blob in sorted(blobs)]
+    for each in asked:
+        _doom_turns(connection, each)
+        stones += _stones(connection, *_doom_content(connection, each))
         add_tombstones(connection, ((*stone, at, reason) for stone in stones))
         apply_tombstones(connection, at)
     return stones
@@ -317,13 +355,15 @@ def named_blobs(
     inbounds: str = "NOT NULL",
     steps: str = "NOT NULL",
     entries: str = "NOT NULL",
+    changes: str = "NOT NULL",
     values: Mapping[str, object] = _NOTHING,
 ) -> set[str]:
     """The blobs that content names which is not erased; of each kind only that whose id is so (SQL after `id`)."""
     of_steps = all_rows(connection, _RESTS.format(among=steps), dict(values))
     of_entries = all_rows(connection, _IMAGES.format(among=entries), dict(values))
     shown = all_rows(connection, _SHOWN.format(among=steps), dict(values))
-    found = {row[0] for row in (*of_steps, *of_entries, *shown)}
+    replaced = all_rows(connection, _REPLACED.format(among=changes))
+    found = {row[0] for row in (*of_steps, *of_entries, *shown, *replaced)}
     for version, body in all_rows(connection, _ATTACHED.format(among=inbounds), dict(values)):
         found.update(file.blob for file in load_inbound(version, "", body).attachments)
     return found - {None, ""}
@@ -357,12 +397,20 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     connection.execute(f"UPDATE transcript SET hidden = 1 WHERE hidden = 0 AND text {erased}")  # noqa: S608
     connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
     connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
-    connection.execute(f"DELETE FROM undo_log WHERE planned {erased}")  # noqa: S608
+    erase_copies(connection)
     doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
     blobs = sorted(doomed.keys() - named_blobs(connection)) if doomed else []
     for blob in blobs:
         connection.execute("UPDATE blobs SET erased = ? WHERE id = ?", (doomed[blob], blob))
     return blobs
+
+
+def erase_copies(connection: apsw.Connection) -> None:
+    """Erase memories and notes that a tombstone stands for, and the rows of all that has no content any more."""
+    for table in ("memories", "working_notes"):
+        connection.execute(_COPIES.format(table=table))
+    for table, column in _ROWS_OF_CONTENT:
+        connection.execute(_GONE.format(table=table, column=column))
 
 
 def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) -> None:
@@ -381,13 +429,18 @@ def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) 
 
 
 def read_tombstones(home: Path) -> list[Row]:
-    """The rows of the text file; a line cut short by a crash is left out."""
-    path = home / TOMBSTONES
+    """The rows of the text files; a line cut short by a crash is left out."""
     rows: list[Row] = []
-    for line in path.read_bytes().splitlines() if path.exists() else ():
-        try:
+    for line in _lines(home / TOMBSTONES):
+        with suppress(ValueError):
             content, sealed, at, reason = json.loads(line)
             rows.append((content, bytes.fromhex(sealed), at, reason))
-        except ValueError:
-            continue
+    for line in _lines(home / FORGOTTEN):
+        with suppress(ValueError, KeyError, TypeError):
+            value = json.loads(line)
+            rows.append((-1, stone_of(str(value["turn"]), float(value["at"])), 0.0, "erased"))
     return rows
+
+
+def _lines(path: Path) -> Sequence[bytes]:
+    return path.read_bytes().splitlines() if path.exists() else ()

@@ -23,6 +23,11 @@ _OTHERS = (
     f" AND t.turn NOT IN (SELECT turn FROM inbox WHERE sender IN {_MINE} AND turn IS NOT NULL)"
 )
 
+_REMEMBERED = tuple(
+    f"SELECT c.text FROM {table} r JOIN content c ON c.id = r.text WHERE c.text IS NOT NULL ORDER BY c.id"  # noqa: S608
+    for table in ("memories", "working_notes")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PersonData:
@@ -38,6 +43,9 @@ class PersonData:
     mentions: Mapping[str, int]
     named: tuple[str, ...] = ()
     """The sessions whose keys name them."""
+    memories: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What Hob remembers that names them, and what sessions noted."""
 
 
 class StoredPersonData:
@@ -66,4 +74,8 @@ def _of(key: str, names: re.Pattern[str] | None, connection: apsw.Connection) ->
             mentions[session] += bool(names.search(text))
     keys = [row[0] for row in all_rows(connection, "SELECT key FROM sessions ORDER BY key")]
     named = tuple(session for session in keys if names is not None and names.search(session))
-    return PersonData(messages, turns, sessions, events, dict(+mentions), named)
+    memories, notes = (
+        tuple(row[0] for row in all_rows(connection, sql) if names is not None and names.search(row[0]))
+        for sql in _REMEMBERED
+    )
+    return PersonData(messages, turns, sessions, events, dict(+mentions), named, memories, notes)

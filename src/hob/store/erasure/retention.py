@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import apsw
 
-from hob.core.ids import ONE_TURN, BlobId, TurnId
+from hob.core.ids import ONE_TURN, BlobId
 from hob.core.undo import with_undoing
 from hob.store.blobs import blob_path
 from hob.store.database.readers import Readers
@@ -37,7 +37,8 @@ _TOLD = "SELECT content FROM timeline WHERE trace_id IN ({traces}) AND turn IN (
 _NEEDED = (
     "SELECT text FROM transcript WHERE turn IN ({turns}) UNION SELECT extra FROM transcript WHERE turn IN ({turns})"
     " UNION SELECT reply FROM turns WHERE id IN ({turns}) UNION SELECT text FROM outbox WHERE turn IN ({turns})"
-    " UNION SELECT shown FROM approvals WHERE turn IN ({turns}) UNION SELECT detail FROM audit WHERE turn IN ({turns})"
+    " UNION SELECT shown FROM approvals WHERE turn IN ({turns})"
+    " UNION SELECT detail FROM audit WHERE turn IN ({turns}) AND turn <> ''"
     " UNION SELECT content FROM timeline WHERE trace_id IN ({traces}) AND kind NOT IN ('model', 'tool')"
 )
 # A session that was made for one turn, when nothing in it is open any more and none of it is gone yet.
@@ -61,9 +62,16 @@ _SAID = (
     f" UNION SELECT text FROM outbox WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT shown FROM approvals WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT bound FROM approvals WHERE turn IN ({_TURNS_OF})"
+    " UNION SELECT text FROM working_notes WHERE session = :key"
 )
-_UNDO_TEXTS = (
-    "SELECT planned FROM undo_log WHERE turn IN ({turns}) UNION SELECT outcome FROM undo_log WHERE turn IN ({turns})"
+_OF_UNDOING = {
+    "undo_log": "planned, outcome", "file_changes": "body", "command_changes": "body", "commands": "text",
+}  # fmt: skip
+_UNDOABLE = (
+    "SELECT t.id FROM turns t WHERE t.ended < :before AND t.id IN ("
+    "SELECT turn FROM file_changes INDEXED BY file_changes_at WHERE at < :nanoseconds UNION ALL"
+    " SELECT turn FROM command_changes INDEXED BY command_changes_at WHERE at < :nanoseconds)"
+    " AND NOT EXISTS (SELECT 1 FROM commands m WHERE m.turn = t.id AND m.outcome = '')"
 )
 _DROP = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE text IS NOT NULL AND id IN ({ids})"
 
@@ -80,7 +88,6 @@ _LIVE_STEPS = (
 )
 _LIVE_ENTRIES = "IN (SELECT extra FROM transcript WHERE at >= :since)"
 _WITHDRAW = "UPDATE blobs SET erased = ? WHERE erased IS NULL AND id = ?"
-_ENDED = "SELECT id FROM turns WHERE ended < ? AND id IN ({turns})"
 
 
 class Retention:
@@ -116,27 +123,30 @@ class Retention:
             last = sessions[-1]
         return dropped
 
-    async def drop_blobs(self, before: float, keep: Collection[BlobId] = ()) -> int:
+    async def drop_blobs(self, before: float) -> int:
         """Forget files that were put before, unless they are in use or were named again since; how many.
 
-        `keep` are needed elsewhere. Raises StoreErrors.
+        Raises StoreErrors.
         """
-        found = await self._readers.read(partial(_old_blobs, before))
-        return await self._withdraw([blob for blob in found if blob not in keep], before)
+        return await self._withdraw(await self._readers.read(partial(_old_blobs, before)), before)
 
-    async def drop_unnamed(self, blobs: Collection[BlobId], at: float) -> int:
+    async def drop_unnamed(self, blobs: Collection[str], at: float) -> int:
         """Forget those of these files that no message and no result names any more; how many. Raises StoreErrors."""
         named = await self._readers.read(named_blobs) if blobs else set[str]()
         return await self._withdraw(sorted(set(blobs) - named), at)
 
-    async def ended_before(self, turns: Collection[TurnId], before: float) -> frozenset[TurnId]:
-        """Which of these turns ended before. Raises StoreErrors."""
-        return await self._readers.read(partial(_ended_before, sorted(turns), before))
+    async def drop_undo(self, before: float, at: float) -> int:
+        """Forget what turns changed in files that ended before, and which then cannot be undone any more; how many.
 
-    async def drop_undo(self, turns: Collection[TurnId], at: float) -> None:
-        """Forget what was noted of undoing these turns, which cannot be undone any more. Raises StoreErrors."""
+        Those whose commands still run stay. Raises StoreErrors.
+        """
+        values = {"before": before, "nanoseconds": int(before * 1e9)}
+        turns = [row[0] for row in await self._readers.read(lambda c: all_rows(c, _UNDOABLE, values))]
+        blobs: set[str] = set()
         for some in _pieces(sorted(with_undoing(turns))):
-            await self._writer.write(partial(_drop_undo, some, at))
+            blobs |= await self._writer.write(partial(_drop_undo, some, at))
+        await self.drop_unnamed(blobs, at)
+        return len(turns)
 
     async def _withdraw(self, blobs: Sequence[str], at: float) -> int:
         for some in _pieces(blobs):
@@ -153,8 +163,9 @@ def _passed(before: float, after: str, connection: apsw.Connection) -> list[str]
 
 
 def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
-    connection.execute("DELETE FROM open_groups WHERE session = ?", (session,))
     found = {row[0] for row in all_rows(connection, _SAID, {"key": session})} - {None}
+    for table in ("open_groups", "working_notes"):
+        connection.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
     return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
 
 
@@ -176,16 +187,21 @@ def _drop(ids: Sequence[int], at: float, connection: apsw.Connection) -> int:
     return int(connection.changes())
 
 
-def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> None:
-    texts = all_rows(connection, _UNDO_TEXTS.format(turns=marks(turns)), (*turns, *turns))
-    connection.execute(f"DELETE FROM undo_log WHERE turn IN ({marks(turns)})", turns)  # noqa: S608
-    for some in _pieces([row[0] for row in texts if row[0]]):
-        _drop(some, at, connection)
+def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> set[str]:
+    among, values = f"turn IN ({marks(turns)})", tuple(turns)
+    blobs = all_rows(connection, f"SELECT blob FROM file_changes WHERE blob IS NOT NULL AND {among}", values)  # noqa: S608
+    for table, columns in _OF_UNDOING.items():
+        gone = all_rows(connection, f"DELETE FROM {table} WHERE {among} RETURNING {columns}", values)  # noqa: S608
+        for some in _pieces([id for row in gone for id in row if id is not None]):
+            _drop(some, at, connection)
+    return {row[0] for row in blobs}
 
 
 def _old_blobs(before: float, connection: apsw.Connection) -> list[BlobId]:
     old = [BlobId(row[0]) for row in all_rows(connection, _OLD_BLOBS, (before,))]
-    live = named_blobs(connection, _LIVE_INBOUNDS, _LIVE_STEPS, _LIVE_ENTRIES, {"since": before}) if old else set()
+    live = (
+        named_blobs(connection, _LIVE_INBOUNDS, _LIVE_STEPS, _LIVE_ENTRIES, values={"since": before}) if old else set()
+    )
     return [blob for blob in old if blob not in live]
 
 
@@ -193,14 +209,6 @@ def _withdraw(blobs: Sequence[str], at: float, folder: Path, connection: apsw.Co
     for blob in blobs:
         connection.execute(_WITHDRAW, (at, blob))
         blob_path(folder, blob).unlink(missing_ok=True)
-
-
-def _ended_before(turns: Sequence[str], before: float, connection: apsw.Connection) -> frozenset[TurnId]:
-    return frozenset(
-        TurnId(row[0])
-        for some in _pieces(turns)
-        for row in all_rows(connection, _ENDED.format(turns=marks(some)), (before, *some))
-    )
 
 
 def _pieces(things: Sequence[T], size: int = _ROWS_AT_ONCE) -> Iterator[Sequence[T]]:

@@ -9,10 +9,11 @@ from hob.core.clock import Clock
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
+from hob.core.undo import FileChange, FileVersion
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, missing_folders, remove, remove_folders, replace
 from hob.tools.editing.diffs import diff
 from hob.tools.filesystem.paths import Roots
-from hob.tools.undo.changes import FileChange, FileChangesPort, Version
+from hob.tools.undo.changes import FileChangesPort
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,7 @@ class NotedChanges:
         """Make these changes. Raises Changed, ToolFailed, StoreFull; then those made already are taken back."""
         async with self.lock:
             notes = [await self._note(each, turn, call) for each in planned]
-            for note in notes:
-                await self._changes.add(note)
+            await self._changes.add(notes)
             await asyncio.to_thread(self._make, planned, notes)
 
     async def _note(self, planned: Planned, turn: TurnId, call: CallId) -> FileChange:
@@ -62,9 +62,9 @@ class NotedChanges:
         before = after = None
         if found.data is not None:
             blob = await self._blobs.put(found.data, "application/octet-stream")
-            before = Version(found.hash, found.mode, blob)
+            before = FileVersion(found.hash, found.mode, blob)
         if planned.after is not None:
-            after = Version(planned.new_hash, found.mode if planned.mode is None else planned.mode)
+            after = FileVersion(planned.new_hash, found.mode if planned.mode is None else planned.mode)
         made = () if after is None else await asyncio.to_thread(missing_folders, self._roots, found.place)
         at = int(self._clock.now().timestamp() * 1e9)
         return FileChange(os.urandom(8).hex(), turn, call, planned.path, before, after, made, at)

@@ -7,50 +7,22 @@ What makes git run something outside of the sandbox is taken back at once (`repo
 
 import asyncio
 import os.path
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
+from hob.core.undo import Begun, Span
 from hob.tools.exec.repositories import is_mark, runs_something
-from hob.tools.filesystem.line_file import LineFile
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, What, changes
 from hob.tools.undo.snapshots.snapshots import Snapshots
 
-_FORMAT = 1
 _MOST_NAMES = 4
-_BEGUN, _CHANGED, _ENDED = "begun", "changed", "ended"
 LOST = "lost"
 """The end of a command that Hob did not live to see."""
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A command that was started. `process` is its id where it ran in the background; `end` is empty while it runs."""
-
-    turn: TurnId
-    call: CallId
-    session: SessionKey
-    command: str
-    process: str = ""
-    end: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From one snapshot of a folder to another, between which a command changed something.
-
-    `at` is the wall time of the second one, in nanoseconds.
-    """
-
-    turn: TurnId
-    tree: Path
-    before: str
-    after: str
-    at: int = 0
 
 
 @dataclass(slots=True)
@@ -76,27 +48,50 @@ class _Open:
         return _key(self.begun.turn, self.begun.call)
 
 
-@dataclass(slots=True)
-class _Read:
-    """The log as it stands on disk, with the latest snapshot of each folder."""
+class CommandRows(Protocol):
+    """Keeps commands and what they changed; durable when a method returns. Its methods raise StoreErrors."""
 
-    begun: dict[str, _Open] = field(default_factory=dict)
-    spans: list[Span] = field(default_factory=list)
-    marks: dict[Path, str] = field(default_factory=dict)
+    async def begin(self, begun: Begun, marks: Mapping[Path, str]) -> None:
+        """A command is about to start, which may change these folders as their snapshots have them."""
+        ...
+
+    async def change(self, span: Span) -> None:
+        """Something was changed."""
+        ...
+
+    async def end(self, turn: TurnId, call: CallId, how: str) -> None:
+        """It has ended in this way."""
+        ...
+
+    async def running(self) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
+        """Those that have not ended, oldest first, with the latest snapshots of their folders."""
+        ...
+
+    async def find(self, process: str, session: SessionKey) -> Begun | None:
+        """The command that ran in the background by this id, if it was this session's."""
+        ...
+
+    async def spans(self, turn: TurnId) -> tuple[Span, ...]:
+        """What the commands of this turn changed, oldest first."""
+        ...
+
+    async def newest(self, turns: int) -> tuple[Span, ...]:
+        """What the commands of the last turns that changed anything changed."""
+        ...
 
 
 class CommandLog:
-    """Keeps them in a file of lines. Its methods raise OSError and StoreFull where the disk does not take them.
+    """Keeps them. Its methods raise OSError and StoreErrors where the disk does not take them.
 
     Before anything else it recovers: the end of what ran when Hob was killed is noted. What is `protected`, below each
     folder, a sandbox keeps from `walled` commands if it was there, and folders also if it was not: where it changes,
     that was somebody else.
     """
 
-    def __init__(self, path: Path, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
+    def __init__(self, rows: CommandRows, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
         self.snapshots = snapshots
         self._protected = tuple(protected)
-        self._lines = LineFile(path)
+        self._rows = rows
         self._lock = asyncio.Lock()
         self._recovered = False
         self._open: dict[str, _Open] = {}
@@ -129,10 +124,10 @@ class CommandLog:
             if self._told is not None and (more := self._unkept(trees) - self._told):
                 names = ", ".join(sorted(more)[:_MOST_NAMES])
                 raise ToolFailed(f"not run: {names} cannot be kept for undoing. Call it again: then the owner is asked")
-            marks = {str(tree): self._marks[tree].id for tree in trees}
+            marks = {tree: self._marks[tree].id for tree in trees}
             walls = frozenset(self._walls(trees)) if walled else frozenset()
             opened = _Open(begun, tuple(trees), walls=walls)
-            await self._append({"what": _BEGUN, **asdict(begun), "trees": marks})
+            await self._rows.begin(begun, marks)
             self._open[opened.key] = opened
 
     async def end(self, turn: TurnId, call: CallId, how: str) -> Doings:
@@ -152,11 +147,12 @@ class CommandLog:
         async with self._lock:
             if self._recovered:
                 return 0
-            read = await asyncio.to_thread(self._load)
-            self._open = {key: each for key, each in read.begun.items() if not each.begun.end}
-            for tree in {tree for each in self._open.values() for tree in each.trees}:
-                with suppress(NotFound):
-                    self._marks[tree] = await asyncio.to_thread(self.snapshots.load, tree, read.marks[tree])
+            for begun, marks in await self._rows.running():
+                opened = _Open(begun, tuple(marks))
+                self._open[opened.key] = opened
+                for tree, name in marks.items():
+                    with suppress(NotFound):
+                        self._marks[tree] = await asyncio.to_thread(self.snapshots.load, tree, name)
             lost = tuple(self._open)
             for key in reversed(lost):
                 await self._end(key, LOST)
@@ -166,13 +162,7 @@ class CommandLog:
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
         """What the commands of this turn changed, oldest first."""
         await self.recover()
-        read = await asyncio.to_thread(self._load)
-        return tuple(span for span in read.spans if span.turn == turn)
-
-    async def turns(self) -> frozenset[TurnId]:
-        """The turns whose commands changed anything."""
-        await self.recover()
-        return frozenset(span.turn for span in (await asyncio.to_thread(self._load)).spans)
+        return await self._rows.spans(turn)
 
     def running(self, turn: TurnId) -> tuple[Begun, ...]:
         """The commands of this turn that have not ended."""
@@ -181,14 +171,12 @@ class CommandLog:
     async def find(self, process: str, session: SessionKey) -> Begun | None:
         """The command that ran in the background by this id, if it was this session's."""
         await self.recover()
-        read = await asyncio.to_thread(self._load)
-        found = (each.begun for each in read.begun.values())
-        return next((each for each in found if (each.process, each.session) == (process, session)), None)
+        return await self._rows.find(process, session)
 
     async def note(self, turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> None:
         """Keep that a turn changed a folder from the one snapshot to the other."""
         async with self._lock:
-            await self._append(_changed(turn, tree, before, after))
+            await self._rows.change(Span(turn, tree, before.id, after.id, after.taken))
             self._marks[tree] = after
 
     async def prune(self, turns: int = 100) -> int:
@@ -198,18 +186,9 @@ class CommandLog:
         """
         await self.recover()
         async with self._lock:
-            spans = (await asyncio.to_thread(self._load)).spans
-            recent = set(tuple(dict.fromkeys(span.turn for span in reversed(spans)))[:turns])
-            needed = {name for span in spans if span.turn in recent for name in (span.before, span.after)}
+            needed = {name for span in await self._rows.newest(turns) for name in (span.before, span.after)}
             needed |= {mark.id for mark in self._marks.values()}
             return await asyncio.to_thread(self.snapshots.prune, needed)
-
-    async def forget(self, turns: Collection[TurnId]) -> None:
-        """Forget these turns' commands, and what was in the folders before them. Raises OSError."""
-        await self.recover()
-        async with self._lock:
-            await asyncio.to_thread(self._lines.keep, lambda row: row.get("turn") not in turns)
-        await self.prune()
 
     async def _mark(self, tree: Path) -> None:
         """Take a snapshot; what is different since the last one was done by the newest that runs in this folder."""
@@ -233,7 +212,7 @@ class CommandLog:
         found = changes(last, now)
         if found:
             doings.changed |= {str(tree / each.path): each.what for each in found}
-            await self._append(_changed(turn, tree, last, now))
+            await self._rows.change(Span(turn, tree, last.id, now.id, now.taken))
 
     def _walls(self, trees: Sequence[Path]) -> Iterator[str]:
         for tree in trees:
@@ -262,41 +241,8 @@ class CommandLog:
                     await self._mark(tree)
         finally:
             del self._open[key]
-        await self._append({"what": _ENDED, "turn": ended.begun.turn, "call": ended.begun.call, "how": how})
+        await self._rows.end(ended.begun.turn, ended.begun.call, how)
         return ended.doings
-
-    async def _append(self, row: dict[str, Any]) -> None:
-        await asyncio.to_thread(self._lines.append, {"v": _FORMAT, **row})
-
-    def _load(self) -> _Read:
-        read = _Read()
-        for row in self._lines.load():
-            with suppress(KeyError, TypeError, ValueError):
-                _take(read, row)
-        return read
-
-
-def _take(read: _Read, row: dict[str, Any]) -> None:
-    if row.pop("v") != _FORMAT:
-        return
-    match row.pop("what"):
-        case "begun":
-            marks = {Path(tree): name for tree, name in row.pop("trees").items()}
-            read.marks |= marks
-            opened = _Open(Begun(**row), tuple(marks))
-            read.begun[opened.key] = opened
-        case "changed":
-            before, after = row["states"]
-            read.spans.append(Span(row["turn"], Path(row["tree"]), before, after, row.get("at", 0)))
-            read.marks[Path(row["tree"])] = after
-        case "ended":
-            opened = read.begun[_key(row["turn"], row["call"])]
-            opened.begun = replace(opened.begun, end=row["how"])
-
-
-def _changed(turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> dict[str, Any]:
-    states = [before.id, after.id]
-    return {"what": _CHANGED, "turn": turn, "tree": str(tree), "states": states, "at": after.taken}
 
 
 def _key(turn: TurnId, call: CallId) -> str:

@@ -18,7 +18,8 @@ from hob.core.labels import SenderClass, Trust
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.remarks import Remark
 from hob.core.tools import Effect, ToolCall
-from hob.tools.exec.command_log import LOST, Begun, CommandLog, Doings
+from hob.core.undo import Begun
+from hob.tools.exec.command_log import LOST, CommandLog, Doings
 from hob.tools.exec.command_text import Live, Sieve, readable
 from hob.tools.exec.typed_input import check_typed
 from hob.tools.filesystem.paths import Roots

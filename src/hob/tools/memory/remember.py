@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join
-from hob.core.ports.memory import Memory, Recall, Remember
+from hob.core.memory import Memory, WorkingNote
+from hob.core.ports.memory import Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
-from hob.tools.memory.working_memory import WorkingMemory, WorkingNote
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 
 OWNERS = SessionKey("owner")
@@ -31,7 +31,7 @@ _NOTHING = "(nothing)"
 class MemoryTools:
     """Remembers over ports. What others can read too, a group's session, keeps its own memories and sees no other."""
 
-    def __init__(self, memories: Remember, recall: Recall, working: WorkingMemory) -> None:
+    def __init__(self, memories: Remember, recall: Recall, working: WorkingNotes) -> None:
         self._memories = memories
         self._recall = recall
         self._working = working

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, TurnId
 from hob.core.ports.tools import Blobs
-from hob.core.undo import Kept, Undone, undo_of
+from hob.core.undo import Begun, FileVersion, Kept, Undone, undo_of
 from hob.tools.editing.diffs import diff
-from hob.tools.exec.command_log import Begun, CommandLog
-from hob.tools.undo.changes import FileChangesPort, Version
+from hob.tools.exec.command_log import CommandLog
+from hob.tools.undo.changes import FileChangesPort
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp, What, changes
 from hob.tools.undo.undo import Preview, Undo, kept_line
 
@@ -59,9 +59,9 @@ class TurnUndo:
         self._changed = changed
         self._blobs = blobs
 
-    async def turns(self) -> frozenset[TurnId]:
-        """The turns that changed any file, as far as that is still known; undoings are among them."""
-        return await self._log.turns() | await self._changed.turns()
+    async def recover(self) -> None:
+        """From now on what commands changed that ran when Hob was killed is known."""
+        await self._log.recover()
 
     async def paths(self, turn: TurnId) -> tuple[str, ...]:
         """The files and folders that this turn changed, whatever became of them since. Raises NotFound."""
@@ -201,7 +201,7 @@ def _same_content(one: SnapshotEntry | None, other: SnapshotEntry | None) -> boo
     return one.holds_the_same_as(other)
 
 
-def _entry(version: Version | None) -> SnapshotEntry | None:
+def _entry(version: FileVersion | None) -> SnapshotEntry | None:
     return None if version is None else SnapshotEntry(EntryKind.FILE, version.mode, Stamp(0, 0, 0, 0), version.hash)
 
 

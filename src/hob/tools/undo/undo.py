@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
-from hob.core.undo import Kept, Undone, undo_of
+from hob.core.undo import FileChange, FileVersion, Kept, Undone, undo_of
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, load, remove_folders, remove_part
 from hob.tools.editing.noted_changes import NotedChanges, Planned, part_name
 from hob.tools.filesystem.paths import Roots
-from hob.tools.undo.changes import FileChange, FileChangesPort, Version
+from hob.tools.undo.changes import FileChangesPort
 
 _CALL = CallId("undo")
 
@@ -110,7 +110,7 @@ class Undo:
                 kept.append(Kept(path, str(error)))
         return planned, Undone((), tuple(unchanged), tuple(kept))
 
-    async def _back(self, found: ExistingFile, target: Version | None, ours: Version | None) -> Planned:
+    async def _back(self, found: ExistingFile, target: FileVersion | None, ours: FileVersion | None) -> Planned:
         if target is None or target.blob is None:
             return Planned(found, None)
         data = await self._blobs.load(target.blob)
@@ -125,7 +125,7 @@ def kept_line(kept: Kept) -> str:
     return f"# {kept.path} is kept: {kept.reason}\n"
 
 
-def _before(changes: Sequence[FileChange]) -> tuple[Version | None, dict[str, Version | None]]:
+def _before(changes: Sequence[FileChange]) -> tuple[FileVersion | None, dict[str, FileVersion | None]]:
     """What one file was before these changes of it, and the states the turn itself gave it.
 
     Where somebody else has changed it between two of them, what that left is what it was before.
@@ -142,5 +142,5 @@ def _before(changes: Sequence[FileChange]) -> tuple[Version | None, dict[str, Ve
     return target, own
 
 
-def _hash(version: Version | None) -> str:
+def _hash(version: FileVersion | None) -> str:
     return NOTHING if version is None else version.hash

@@ -1,20 +1,26 @@
 """Which turns were undone."""
 
 import json
-from collections.abc import Collection
+from functools import partial
 
 import apsw
 
-from hob.core.ids import TurnId
+from hob.core.ids import SessionKey, TurnId
 from hob.core.undo import Kept, Undone, UndoNote, undo_of
 from hob.store.database.readers import Readers
-from hob.store.database.rows import Row, all_rows, marks
+from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 
 _NOTES = (
     "SELECT turn, asker, p.text, o.text FROM undo_log u JOIN content p ON p.id = u.planned"
     " LEFT JOIN content o ON o.id = u.outcome"
+)
+_CHANGED = "SELECT 1 FROM file_changes WHERE turn = :turn UNION ALL SELECT 1 FROM command_changes WHERE turn = :turn"
+_CHANGING = (
+    "SELECT id FROM (SELECT seq, id FROM turns WHERE session = ? ORDER BY seq DESC LIMIT 200) t"
+    " WHERE EXISTS (SELECT 1 FROM file_changes f WHERE f.turn = t.id)"
+    " OR EXISTS (SELECT 1 FROM command_changes m WHERE m.turn = t.id) ORDER BY seq DESC"
 )
 _BEGIN = "INSERT INTO undo_log (asker, turn, planned) VALUES (?, ?, ?)"
 _END = "UPDATE undo_log SET outcome = ?, seq = (SELECT max(seq) + 1 FROM undo_log) WHERE asker = ?"
@@ -45,13 +51,23 @@ class StoredUndoLog:
         sql = f"{_NOTES} WHERE u.outcome IS NULL ORDER BY seq"
         return tuple(map(_load, await self._readers.read(lambda c: all_rows(c, sql))))
 
-    async def undone(self, turns: Collection[TurnId]) -> frozenset[TurnId]:
-        """Those of these turns that are undone now; one whose undoing was undone in its turn is not."""
-        names = {name: turn for turn in turns for name in (turn, undo_of(turn))}
-        sql = f"SELECT turn FROM undo_log WHERE outcome IS NOT NULL AND turn IN ({marks(names)}) ORDER BY seq"  # noqa: S608
-        rows = await self._readers.read(lambda c: all_rows(c, sql, tuple(names)))
-        last = {names[name]: name for (name,) in rows}
-        return frozenset(turn for turn, name in last.items() if turn == name)
+    async def newest(self, session: SessionKey) -> TurnId | None:
+        """The session's newest turn that changed anything and is not undone; it looks at the last 200 turns."""
+        return await self._readers.read(partial(_newest, session))
+
+    async def changed(self, turn: TurnId) -> bool:
+        """Whether this turn, or undoing, changed anything, as far as that is still known."""
+        return await self._readers.read(lambda c: find_row(c, _CHANGED, {"turn": turn}) is not None)
+
+
+def _newest(session: SessionKey, connection: apsw.Connection) -> TurnId | None:
+    turns = [TurnId(row[0]) for row in all_rows(connection, _CHANGING, (session,))]
+    if not turns:
+        return None
+    names = {name: turn for turn in turns for name in (turn, undo_of(turn))}
+    sql = f"SELECT turn FROM undo_log WHERE outcome IS NOT NULL AND turn IN ({marks(names)}) ORDER BY seq"  # noqa: S608
+    last = {names[name]: name for (name,) in all_rows(connection, sql, tuple(names))}
+    return next((turn for turn in turns if last.get(turn) != turn), None)  # an undoing that was undone is none
 
 
 def begin_undo(connection: apsw.Connection, note: UndoNote) -> None:

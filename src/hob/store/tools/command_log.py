@@ -1,0 +1,118 @@
+"""Which commands ran, and between which snapshots they changed something."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+from hob.core.ids import CallId, SessionKey, TurnId
+from hob.core.undo import Begun, Span
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+
+_AT_ONCE = 200
+_BEGIN = "INSERT INTO commands (turn, call, session, process, trees, text) VALUES (?, ?, ?, ?, ?, ?)"
+_END = "UPDATE commands SET outcome = ? WHERE turn = ? AND call = ? AND outcome = ''"
+_MARK = "INSERT INTO tree_snapshots VALUES (?, ?) ON CONFLICT DO UPDATE SET snapshot = excluded.snapshot"
+_CHANGE = "INSERT INTO command_changes (turn, at, body) VALUES (?, ?, ?)"
+_COMMANDS = (
+    "SELECT turn, call, session, c.text, process, outcome, trees FROM commands m JOIN content c ON c.id = m.text"
+    " WHERE c.text IS NOT NULL AND"
+)
+_SPANS = (
+    "SELECT turn, c.text, s.at, seq FROM command_changes s JOIN content c ON c.id = s.body WHERE c.text IS NOT NULL AND"
+)
+
+
+class StoredCommandLog:
+    """Implements the tools' `CommandRows`; its methods raise StoreErrors."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def begin(self, begun: Begun, marks: Mapping[Path, str]) -> None:
+        """A command is about to start, which may change these folders as their snapshots have them."""
+        await self._writer.write(lambda c: begin_command(c, begun, marks))
+
+    async def change(self, span: Span) -> None:
+        """Something was changed."""
+        await self._writer.write(lambda c: change_tree(c, span))
+
+    async def end(self, turn: TurnId, call: CallId, how: str) -> None:
+        """It has ended in this way."""
+        await self._writer.write(lambda c: end_command(c, turn, call, how))
+
+    async def running(self) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
+        """Those that have not ended, oldest first, with the latest snapshots of their folders."""
+
+        def query(connection: apsw.Connection) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
+            rows = all_rows(connection, f"{_COMMANDS} outcome = '' ORDER BY seq")
+            return tuple((_begun(row), _marks(connection, row[-1])) for row in rows)
+
+        return await self._readers.read(query)
+
+    async def find(self, process: str, session: SessionKey) -> Begun | None:
+        """The command that ran in the background by this id, if it was this session's."""
+        sql = f"{_COMMANDS} process = ? AND process <> '' AND session = ?"
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (process, session)))
+        return _begun(rows[0]) if rows else None
+
+    async def spans(self, turn: TurnId) -> tuple[Span, ...]:
+        """What the commands of this turn changed, oldest first."""
+        sql = f"{_SPANS} turn = ? ORDER BY seq"
+        return tuple(map(_span, await self._readers.read(lambda c: all_rows(c, sql, (turn,)))))
+
+    async def newest(self, turns: int) -> tuple[Span, ...]:
+        """What the commands of the last turns that changed anything changed."""
+        return await self._readers.read(partial(_newest, turns))
+
+
+def begin_command(connection: apsw.Connection, begun: Begun, marks: Mapping[Path, str]) -> None:
+    """Keep that a command is about to start."""
+    trees = json.dumps([str(tree) for tree in marks])
+    text = ContentWriter(connection)(begun.command)
+    connection.execute(_BEGIN, (begun.turn, begun.call, begun.session, begun.process, trees, text))
+    connection.executemany(_MARK, [(str(tree), name) for tree, name in marks.items()])
+
+
+def change_tree(connection: apsw.Connection, span: Span) -> None:
+    """Keep that something was changed."""
+    body = ContentWriter(connection)(json.dumps([str(span.tree), span.before, span.after]))
+    connection.execute(_CHANGE, (span.turn, span.at, body))
+    connection.execute(_MARK, (str(span.tree), span.after))
+
+
+def end_command(connection: apsw.Connection, turn: TurnId, call: CallId, how: str) -> None:
+    """Keep that a command has ended."""
+    connection.execute(_END, (how, turn, call))
+
+
+def _newest(turns: int, connection: apsw.Connection) -> tuple[Span, ...]:
+    found: dict[str, list[Span]] = {}
+    rows: list[Row] = [("", "", 0, 2**63 - 1)]
+    while rows and len(found) <= turns:
+        rows = all_rows(connection, f"{_SPANS} seq < ? ORDER BY seq DESC LIMIT ?", (rows[-1][3], _AT_ONCE))
+        for row in rows:
+            found.setdefault(row[0], []).append(_span(row))
+    return tuple(span for spans in list(found.values())[:turns] for span in spans)
+
+
+def _marks(connection: apsw.Connection, trees: str) -> Mapping[Path, str]:
+    sql = "SELECT tree, snapshot FROM tree_snapshots WHERE tree IN (SELECT value FROM json_each(?))"
+    return {Path(tree): name for tree, name in all_rows(connection, sql, (trees,))}
+
+
+def _begun(row: Row) -> Begun:
+    turn, call, session, command, process, outcome, _ = row
+    return Begun(TurnId(turn), CallId(call), SessionKey(session), command, process, outcome)
+
+
+def _span(row: Row) -> Span:
+    turn, body, at, _ = row
+    tree, before, after = json.loads(body)
+    return Span(TurnId(turn), Path(tree), before, after, at)

@@ -1,0 +1,68 @@
+"""What turns changed in files."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import apsw
+
+from hob.core.ids import TurnId
+from hob.core.undo import FileChange, FileVersion
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+
+_AT_ONCE = 200
+_INSERT = "INSERT INTO file_changes (turn, at, blob, body) VALUES (?, ?, ?, ?)"
+_OF = (
+    "SELECT c.text FROM file_changes f JOIN content c ON c.id = f.body WHERE turn = ? AND c.text IS NOT NULL"
+    " ORDER BY seq"
+)
+_NEWEST = "SELECT seq, turn FROM file_changes WHERE seq < ? ORDER BY seq DESC LIMIT ?"
+
+
+class StoredFileChanges:
+    """Implements the tools' `Changes`; its methods raise StoreErrors."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def add(self, changes: Collection[FileChange]) -> None:
+        """Keep them, all or none."""
+        await self._writer.write(lambda c: add_changes(c, changes))
+
+    async def of(self, turn: TurnId) -> tuple[FileChange, ...]:
+        """What this turn changed."""
+        rows = await self._readers.read(lambda c: all_rows(c, _OF, (turn,)))
+        return tuple(load_change(json.loads(text)) for (text,) in rows)
+
+    async def recent(self, limit: int) -> tuple[TurnId, ...]:
+        """The turns that changed anything, newest first."""
+        return await self._readers.read(partial(_recent, limit))
+
+
+def add_changes(connection: apsw.Connection, changes: Collection[FileChange]) -> None:
+    """Keep them."""
+    keep = ContentWriter(connection)
+    for change in changes:
+        blob = None if change.before is None else change.before.blob
+        connection.execute(_INSERT, (change.turn, change.at, blob, keep(json.dumps(asdict(change)))))
+
+
+def load_change(found: Mapping[str, Any]) -> FileChange:
+    """A change from its JSON."""
+    before, after = (FileVersion(**part) if part else None for part in (found["before"], found["after"]))
+    return FileChange(**{**found, "before": before, "after": after, "made": tuple(found["made"])})
+
+
+def _recent(limit: int, connection: apsw.Connection) -> tuple[TurnId, ...]:
+    found: dict[str, None] = {}
+    rows = [(2**63 - 1, "")]
+    while rows and len(found) < limit:
+        rows = all_rows(connection, _NEWEST, (rows[-1][0], _AT_ONCE))
+        found.update((turn, None) for _, turn in rows)
+    return tuple(map(TurnId, found))[:limit]

@@ -1,0 +1,43 @@
+"""Which turns may have written what others wanted, until the owner has been told of it."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+import apsw
+
+from hob.core.ids import TurnId
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows
+from hob.store.database.writer import Writer
+
+_AT_ONCE = 20
+_NEWEST = "SELECT seq, turn FROM tainted_writes WHERE seq < ? ORDER BY seq DESC LIMIT ?"
+TAINTED_WRITE = "INSERT OR IGNORE INTO tainted_writes (turn) VALUES (?)"
+
+
+class StoredTaintedWrites:
+    """Keeps them; its methods raise StoreErrors."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def note(self, turn: TurnId) -> None:
+        """This tainted turn is about to change files, or may; again changes nothing."""
+        await self._writer.write(lambda c: c.execute(TAINTED_WRITE, (turn,)).fetchall())
+
+    async def turns(self) -> AsyncIterator[TurnId]:
+        """All of them, the newest first."""
+        before = 2**63 - 1
+        while rows := await self._readers.read(partial(_newest, before)):
+            for _, turn in rows:
+                yield TurnId(turn)
+            before = rows[-1][0]
+
+    async def clear(self) -> None:
+        """The owner knows."""
+        await self._writer.write(lambda c: c.execute("DELETE FROM tainted_writes").fetchall())
+
+
+def _newest(before: int, connection: apsw.Connection) -> list[Row]:
+    return all_rows(connection, _NEWEST, (before, _AT_ONCE))

@@ -1,0 +1,98 @@
+"""Every statement that the suite runs on the database is explained: none walks through a table that grows."""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+import hob
+from hob.store.database.migration import apply_migrations
+from hob.store.erasure.content import WriteConnection
+
+SOURCE = str(Path(hob.__file__).parent)
+_ROWS = str(Path(SOURCE, "store/database/rows.py"))
+SMALL = frozenset({
+    "channel_state", "chats", "follower_quarantine", "grants", "imported_files", "noted", "pairing_requests",
+    "person_addresses", "persons", "runs", "settings", "tree_snapshots",
+})  # fmt: skip
+"""Tables that hold little for ever."""
+WALKS: Mapping[str, str] = {
+    "store/projections/rebuild.py": "a rebuild reads all facts",
+    "store/backup/": "a backup and an export read everything; files of earlier releases are imported once",
+    "store/database/": "migrations run once; a check reads everything",
+    "store/erasure/erasure.py": "what is erased is looked for everywhere, and so is what still names a file",
+    "store/erasure/copies.py": "the same in copies of the database",
+    "store/erasure/person_data.py": "what there is of a person is looked for everywhere",
+    "store/audit/audit.py": "the whole chain is checked",
+    "store/tools/open_groups.py": "read once at the start; a few short rows",
+}
+"""The modules, or folders, that may walk through tables, and why."""
+_NAMED = re.compile(
+    r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+(?:AS\s+)?(?!ON\b|SET\b|WHERE\b|USING\b)(\w+))?", re.IGNORECASE
+)
+_SCAN = re.compile(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?")
+_ASKS = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
+
+
+class Statements:
+    """Notes each statement once, with the module that gave it."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, str] = {}
+
+    def hook(self, connection: apsw.Connection) -> None:
+        if isinstance(connection, WriteConnection):
+            connection.exec_trace = self.note
+
+    def note(self, _cursor: Any, sql: str, _bindings: Any) -> bool:
+        if sql not in self.seen:
+            frame = sys._getframe(1)
+            while frame.f_back is not None and frame.f_code.co_filename == _ROWS:
+                frame = frame.f_back
+            self.seen[sql] = frame.f_code.co_filename
+        return True
+
+    def scans(self) -> Iterator[str]:
+        """Each statement that walks through a table that grows, and where it stands."""
+        connection = WriteConnection(":memory:")
+        apply_migrations(connection)
+        names = "SELECT name FROM sqlite_schema WHERE type = '{}' AND sql LIKE '{}'"
+        of_open = {row[0] for row in connection.execute(names.format("index", "% WHERE %state%"))}
+        of_open |= {row[0] for row in connection.execute(names.format("index", "% WHERE outcome%"))}
+        grows = {row[0] for row in connection.execute(names.format("table", "%"))} - SMALL
+        for sql, file in self.seen.items():
+            module = str(Path(file).relative_to(SOURCE)) if file.startswith(SOURCE) else ""
+            if not module or module.startswith(tuple(WALKS)) or not _ASKS.match(sql):
+                continue
+            plan = _plan(connection, sql)
+            first_few = "LIMIT" in sql and "WHERE" not in sql and not any("TEMP B-TREE" in step for step in plan)
+            tables = {name: table for table, alias in _NAMED.findall(sql) for name in (table, alias or table)}
+            for step in () if first_few else plan:
+                found = _SCAN.match(step)
+                if found and tables.get(found[1], found[1]) in grows and found[2] not in of_open:
+                    yield f"{module}: {step}: {sql}"
+
+
+def _plan(connection: apsw.Connection, sql: str) -> list[str]:
+    statement = connection.cursor()
+    try:
+        rows = statement.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+    except apsw.BindingsError as error:
+        count = int(re.findall(r"has (\d+) bindings", str(error))[0])
+        rows = statement.execute(f"EXPLAIN QUERY PLAN {sql}", (None,) * count).fetchall()
+    return [str(row[3]) for row in rows]
+
+
+@contextmanager
+def recorded() -> Iterator[Statements]:
+    """What is run on databases that are opened meanwhile."""
+    statements = Statements()
+    apsw.connection_hooks.append(statements.hook)
+    try:
+        yield statements
+    finally:
+        apsw.connection_hooks.remove(statements.hook)
