@@ -15,13 +15,16 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from rich.console import Console
 
+from hob.cli.help_page import HelpPage
+from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
 from hob.core.language import CATALOGS, DOMAIN, LANGUAGES
 from hob.guard.policy.modes import ACTS
 from hob.guard.policy.rule_names import RULES
 from hob.guard.shell.places import ShellPlace
 
-SOURCE = CATALOGS.parent
+SOURCE = Path(CATALOGS).parent
 SAYING = {"translatable", "translate", "say", "_"}
 """Functions whose literal arguments are messages."""
 OF_PACKAGES = {
@@ -31,6 +34,8 @@ OF_PACKAGES = {
 }
 PLURALS = {"translate_plural", "ngettext"}
 TABLES = {"ENGLISH"}
+TEXTS = {"LABELS"}
+"""Lists of messages."""
 NAMED = {"told", "question", "advice"}
 """Variables of the onboarding that hold what is said."""
 ASKING_RULES = ("mode.", "taint.", "group.private", "unconfined.asked")
@@ -41,11 +46,33 @@ def messages() -> set[str | tuple[str, str]]:
     found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
     found |= {f"it would {text}" for text in ACTS.values()}
     found |= {text for rule, text in RULES.items() if rule.startswith(ASKING_RULES)}
+    found |= {ABOUT, *HEADINGS.values(), *(text for _, _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
         further = {each for package, names in OF_PACKAGES.items() if name.startswith(package) for each in names}
         found.update(_said(ast.parse(path.read_text("utf-8")), SAYING | further, onboarding=name.startswith("cli/")))
     return found
+
+
+@cache
+def _help_pages() -> frozenset[str]:
+    """Every text of every `--help`."""
+    found: set[str] = set()
+
+    def seen(text: str) -> str:
+        found.add(text)
+        return text
+
+    app = build(HelpPage(seen))
+    chains: list[list[str]] = [[]]
+    while chains:
+        chain = chains.pop()
+        app.help_print(chain, console=Console(file=io.StringIO()))
+        inner = app
+        for name in chain:
+            inner = inner[name]
+        chains += [[*chain, name] for name in inner if not name.startswith("-")]
+    return frozenset(found - {""})
 
 
 @cache
@@ -77,6 +104,8 @@ def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str 
             case ast.AnnAssign(target=ast.Name(id=table), value=ast.Dict() as value) if table in TABLES:
                 for each in value.values:
                     yield from _texts(each, words=False)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in TEXTS:
+                yield from _texts(value, words=False)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if onboarding and name in NAMED:
                 yield from _texts(value, words=True)
 
@@ -97,7 +126,7 @@ def _texts(node: ast.AST, *, words: bool) -> Iterator[str]:
 
 def file_of(language: str, ending: str) -> Path:
     """The catalog of a language: `po` is what translators write, `mo` what Hob reads."""
-    return CATALOGS / language / "LC_MESSAGES" / f"{DOMAIN}.{ending}"
+    return Path(CATALOGS, language, "LC_MESSAGES", f"{DOMAIN}.{ending}")
 
 
 def load(language: str) -> Catalog:

@@ -13,9 +13,10 @@ from tests.scans import recorded
 FULL = os.environ.get("HOB_TEST_FULL") == "1"
 QUICK = os.environ.get("HOB_TEST_QUICK") == "1"
 
-# nothing of whoever starts the tests: neither their terminal nor that a shell starts programs in the background with
-# Ctrl-C ignored, which all that tests start would inherit
+# nothing of whoever starts the tests: neither their terminal, nor their language, nor that a shell starts programs in
+# the background with Ctrl-C ignored, which all that tests start would inherit
 os.environ["TERM"] = "xterm-256color"
+os.environ["LC_ALL"] = "C.UTF-8"
 os.environ.pop("NO_COLOR", None)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

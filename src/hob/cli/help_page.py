@@ -2,11 +2,14 @@
 
 import io
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
 from cyclopts import CycloptsError, MissingArgumentError, UnusedCliTokensError
 from cyclopts.help import HelpEntry, HelpPanel
 from rich.console import Console, ConsoleOptions
+
+from hob.cli.language import _
 
 _WIDEST = 100
 _MARGIN = "  "
@@ -15,63 +18,70 @@ _LABELS = 24
 
 
 class HelpPage:
-    """A help formatter for cyclopts: names to the left, meanings wrapped at words to the right."""
+    """A help formatter for cyclopts: names to the left, meanings wrapped at words to the right.
+
+    Every text is said by `say`.
+    """
+
+    def __init__(self, say: Callable[[str], str] = _) -> None:
+        self._say = say
 
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
         """Print a list of commands or of options."""
         if panel.entries:
-            title = "Options" if panel.format == "parameter" else "Commands"
-            lines = [line for entry in panel.entries for line in _entry(entry, _width(console))]
+            title = self._say("Options") if panel.format == "parameter" else self._say("Commands")
+            lines = [line for entry in panel.entries for line in self._entry(entry, _width(console))]
             _print(console, "\n".join([f"{title}:", *lines]))
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
         """Print how the command is called."""
         if usage:
-            _print(console, f"Usage: {_plain(usage)}")
+            _print(console, f"{self._say('Usage')}: {_plain(usage).removeprefix('Usage: ')}")
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
         """Print what the command does, its paragraphs wrapped."""
         paragraphs = _plain(description).split("\n\n") if description else []
         if paragraphs:
-            _print(console, "\n\n".join(textwrap.fill(_joined(text), _width(console)) for text in paragraphs))
+            told = [textwrap.fill(self._say(_joined(text)), _width(console)) for text in paragraphs]
+            _print(console, "\n\n".join(told))
+
+    def _entry(self, entry: HelpEntry, width: int) -> list[str]:
+        shown = entry.copy(
+            metavar=None if entry.choices else entry.metavar,
+            negative_names=() if entry.default == "False" else entry.negative_names,
+        )
+        label = entry.positional_label or ", ".join(shown.display_labels_with_metavar)
+        notes = [self._say(_joined(_plain(entry.description)))]
+        if choices := [choice for choice in entry.choices or () if choice]:
+            notes.append(f"[{', '.join(choices)}]")
+        if entry.default not in (None, "", '""', "False", "None"):
+            notes.append(self._say("[default: {value}]").format(value=entry.default))
+        if entry.required:
+            notes.append(self._say("[required]"))
+        column = " " * (len(_MARGIN) + _LABELS)
+        text = textwrap.wrap(" ".join(filter(None, notes)), width, initial_indent=column, subsequent_indent=column)
+        head = f"{_MARGIN}{label}"
+        if text and len(label) < _LABELS:
+            return [head.ljust(len(column)) + text[0].lstrip(), *text[1:]]
+        return [head, *text]
 
 
 def wrong_use(error: CycloptsError) -> str:
     """What is wrong with how a command was called, and where its help is."""
     match error:
         case UnusedCliTokensError() if error.unused_tokens:
-            said = f"unexpected argument {' '.join(error.unused_tokens)!r}"
+            said = _("unexpected argument {words}").format(words=repr(" ".join(error.unused_tokens)))
             if error.command_chain and error.command_chain[-1] == "ask":
-                said += "; put the question in quotes"
+                said += _("; put the question in quotes")
         case MissingArgumentError(argument=argument) if argument is not None and argument.token_count()[0] == 1:
             kind = argument.field_info
             name = argument.name if kind.is_keyword_only else argument.name.lstrip("-").upper()
-            said = f"{name} is missing" if kind.is_positional else f"{name} needs a value"
+            said = (_("{name} is missing") if kind.is_positional else _("{name} needs a value")).format(name=name)
         case _:
             said = str(error).partition(" Available commands")[0].strip()
     chain = " ".join(("hob", *(error.command_chain or ())))
-    return f"hob: {said.rstrip('.')}{'' if said.endswith('?') else ';'} see `{chain} --help`"
-
-
-def _entry(entry: HelpEntry, width: int) -> list[str]:
-    shown = entry.copy(
-        metavar=None if entry.choices else entry.metavar,
-        negative_names=() if entry.default == "False" else entry.negative_names,
-    )
-    label = entry.positional_label or ", ".join(shown.display_labels_with_metavar)
-    notes = [_joined(_plain(entry.description))]
-    if choices := [choice for choice in entry.choices or () if choice]:
-        notes.append(f"[{', '.join(choices)}]")
-    if entry.default not in (None, "", '""', "False", "None"):
-        notes.append(f"[default: {entry.default}]")
-    if entry.required:
-        notes.append("[required]")
-    column = " " * (len(_MARGIN) + _LABELS)
-    text = textwrap.wrap(" ".join(filter(None, notes)), width, initial_indent=column, subsequent_indent=column)
-    head = f"{_MARGIN}{label}"
-    if text and len(label) < _LABELS:
-        return [head.ljust(len(column)) + text[0].lstrip(), *text[1:]]
-    return [head, *text]
+    said = f"{said.rstrip('.')}{'' if said.endswith('?') else ';'}"
+    return f"hob: {_('{said} see `{command} --help`').format(said=said, command=chain)}"
 
 
 def _plain(text: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hob.app.loading import load
 from hob.app.plugins.manifest import Manifest, read_manifests
+from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
 
@@ -71,14 +72,15 @@ PLAIN = frozenset({"chat", "serve", "stop", "status", "usage", "tasks", "timelin
 def overview() -> str:
     """What `hob --help` says, made without loading anything."""
     lines: list[str] = []
-    for name, _, text in COMMANDS:
+    for name, _where, text in COMMANDS:
         if name in HEADINGS:
-            lines += ["", f"{HEADINGS[name]}:"]
-        lines.append(f"  {name:10} {text}")
+            lines += ["", f"{_(HEADINGS[name])}:"]
+        lines.append(f"  {name:10} {_(text)}")
     if theirs := [row for each in plugins_that_are_on().values() for row in each.commands.items()]:
-        lines += ["", "From plug-ins:", *(f"  {name:10} {text}" for name, text in theirs)]
-    options = "  --help     This text; `hob COMMAND --help` says more.\n  --version  Show the version."
-    return "\n".join((f"Usage: hob [COMMAND]\n\n{ABOUT}", *lines, "\nOptions:", options))
+        lines += ["", f"{_('From plug-ins')}:", *(f"  {name:10} {text}" for name, text in theirs)]
+    more, version = _("This text; `hob COMMAND --help` says more."), _("Show the version.")
+    head = f"{_('Usage')}: hob {_('[COMMAND]')}\n\n{_(ABOUT)}"
+    return "\n".join((head, *lines, f"\n{_('Options')}:", f"  --help     {more}", f"  --version  {version}"))
 
 
 def plugins_that_are_on() -> Mapping[str, Manifest]:
@@ -87,7 +89,7 @@ def plugins_that_are_on() -> Mapping[str, Manifest]:
     return {name: each for name, each in found.items() if each.on}
 
 
-def build() -> Any:
+def build(help_page: Any = None) -> Any:
     """The commands, as a `cyclopts.App`; `hob` alone is a chat."""
     from cyclopts import App  # a tenth of a second that the list of commands does not need
 
@@ -97,7 +99,7 @@ def build() -> Any:
         name="hob",
         help=ABOUT,
         help_format="plaintext",
-        help_formatter=HelpPage(),
+        help_formatter=help_page or HelpPage(),
         version_flags=["--version", "-V"],
         result_action="return_value",
     )
@@ -117,7 +119,7 @@ def _perform(arguments: Sequence[str]) -> object:
         arguments = ["chat", *arguments]
     name, *rest = arguments
     if (name in PLAIN and not rest) or (name == "ask" and len(rest) == 1 and not rest[0].startswith("-")):
-        module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
+        module, _, function = next(where for each, where, _text in COMMANDS if each == name).partition(":")
         return getattr(load(f"hob.cli.{module}"), function)(*rest)
     return _parsed(arguments)
 

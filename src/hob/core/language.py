@@ -3,13 +3,15 @@
 The English text is the message's id in the gettext catalog of each further language (`hob/locale`).
 """
 
-import gettext
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import gettext
 
 DOMAIN = "hob"
-CATALOGS = Path(__file__).parents[1] / "locale"
+CATALOGS = f"{__file__.rpartition('/core/')[0]}/locale"
 LANGUAGES = ("en", "de")
 
 
@@ -49,6 +51,8 @@ def translate(message: str, language: str) -> str:
 
 def translate_plural(one: str, many: str, count: int, language: str) -> str:
     """The form of the message for this count, placeholders unfilled."""
+    if language == "en":
+        return one if count == 1 else many
     return _catalog(language).ngettext(one, many, count)
 
 
@@ -67,7 +71,9 @@ def language_of(environ: Mapping[str, str]) -> str:
 
 
 @cache
-def _catalog(language: str) -> gettext.NullTranslations:
+def _catalog(language: str) -> "gettext.NullTranslations":
+    import gettext  # English does without it
+
     if language not in LANGUAGES:
         return gettext.NullTranslations()
     return gettext.translation(DOMAIN, CATALOGS, [language], fallback=True)

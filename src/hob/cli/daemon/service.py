@@ -33,9 +33,7 @@ app = App(
 @app.command
 def install(
     *,
-    with_keys: Annotated[
-        bool, Parameter(help="WriteFile the keys of this terminal into its file.", negative="")
-    ] = False,
+    with_keys: Annotated[bool, Parameter(help="Write the keys of this terminal into its file.", negative="")] = False,
     dry_run: Annotated[bool, Parameter(help="Only show what would be done.", negative="")] = False,
 ) -> int:
     """Write the service, start it, and have it started with the machine; again it only puts right what differs."""

@@ -6,12 +6,14 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import holder_of
+from hob.cli.language import _, ngettext
 from hob.cli.output import age, line, paint, print_json
 from hob.config.environment import find_home, process_environment
 
 LATE = 300.0
 """Seconds; what waits longer is late."""
 DAY = 86_400.0
+LABELS = ("turns", "replies", "model", "settings", "files", "store", "follower", "job", "live", "backup")
 
 
 def status(*, json: bool = False) -> None:
@@ -31,86 +33,117 @@ def status(*, json: bool = False) -> None:
         own = {} if holder else {"pid": None, "since": None}  # else this command would tell of itself
         print_json({**seen, **own, "holder": holder or None})
         return
-    owner = paint("running", "green") if holder else paint("not running; start it with `hob serve`", "yellow")
-    print(f"Hob {seen['version']} in {home}: {owner}")
+    state = paint(_("running"), "green") if holder else paint(_("not running; start it with `hob serve`"), "yellow")
+    print(_("Hob {version} in {home}: {state}").format(version=seen["version"], home=home, state=state))
     if holder:
-        print(f"          as `{line(holder).partition(',')[0]}`,{line(holder).partition(',')[2]}")
-        print(f"          at {seen['address'] or 'hob.sock alone: no other program reaches its API'}")
-    print(f"turns     {seen['running']} running, {seen['waiting']} waiting", end="")
-    print(_aged(", the oldest message waits for", seen["oldest_waiting_seconds"], 30))
-    _show_held(seen["for_leave"], seen["for_answer"], seen["parked"])
-    oldest = _aged(", the oldest for", seen["oldest_owed_seconds"], 60)
-    unread = f", {seen['unread']} not fetched yet" if seen["unread"] else ""
-    print(f"replies   {seen['owed']} to be sent{oldest}{unread}")
-    if seen["undeliverable"]:
-        print(paint(f"          {seen['undeliverable']} could not be delivered:", "red"))
-        for row in seen["stuck"]:
-            print(f"          {row['channel']}: {line(row['reason'])}; `hob retry {row['id']}` sends it again")
-    print(f"model     {seen['model']}")
+        command, _comma, about = line(holder).partition(",")
+        _row("", _("as `{command}`,{about}").format(command=command, about=about.replace(" since ", _(" since "))))
+        _row(
+            "",
+            _("at {address}").format(address=seen["address"] or _("hob.sock alone: no other program reaches its API")),
+        )
+    _show_messages(seen)
+    _row("model", seen["model"])
     for row in seen["resting"]:
+        told = _("{model} (key {key}) rests for {left}: {reason}")
         left = age(max(0.0, row["until"] - time.time()))
-        print(paint(f"          {row['model']} (key {row['key']}) rests for {left}: {row['reason']}", "yellow"))
-    if seen["settings"]["problem"]:
-        print(paint(f"settings  wrong, the former ones hold: {line(seen['settings']['problem'], 200)}", "red"))
+        _row("", told.format(model=row["model"], key=row["key"], left=left, reason=_(row["reason"])), "yellow")
+    if problem := seen["settings"]["problem"]:
+        _row("settings", _("wrong, the former ones hold: {problem}").format(problem=line(problem, 200)), "red")
     for key in seen["settings"]["waiting"]:
-        print(paint(f"settings  {key} was changed and holds from the next start on", "yellow"))
+        _row("settings", _("{key} was changed and holds from the next start on").format(key=key), "yellow")
     for name in seen["unaccepted"]:
-        print(paint(f"files     {name} was changed and is untrusted; `hob accept {name}` accepts it", "yellow"))
+        told = _("{name} was changed and is untrusted; `hob accept {name}` accepts it")
+        _row("files", told.format(name=name), "yellow")
     _show_store(seen)
     for guest in seen.get("connected", ()):  # only who runs for a while has guests
-        print(f"live      {guest['who']} {guest['address']} for {age(time.time() - guest['since'])}")
+        since = age(time.time() - guest["since"])
+        _row("live", _("{who} {address} for {age}").format(who=guest["who"], address=guest["address"], age=since))
     _show_backups(seen["backups"])
+
+
+def _row(label: str, text: str, colour: str = "") -> None:
+    """A line of the status under its label; without one, it goes on with the last."""
+    print(paint(f"{_(label):{max(len(_(each)) for each in LABELS) + 2}}{text}", colour))
+
+
+def _show_messages(seen: Mapping[str, Any]) -> None:
+    oldest = _aged(_(", the oldest message waits for {age}"), seen["oldest_waiting_seconds"], 30)
+    told = _("{running} running, {waiting} waiting{oldest}")
+    _row("turns", told.format(running=seen["running"], waiting=seen["waiting"], oldest=oldest))
+    _show_held(seen["for_leave"], seen["for_answer"], seen["parked"])
+    oldest = _aged(_(", the oldest for {age}"), seen["oldest_owed_seconds"], 60)
+    unread = _(", {count} not fetched yet").format(count=seen["unread"]) if seen["unread"] else ""
+    _row("replies", _("{count} to be sent{oldest}{unread}").format(count=seen["owed"], oldest=oldest, unread=unread))
+    if seen["undeliverable"]:
+        _row("", _("{count} could not be delivered:").format(count=seen["undeliverable"]), "red")
+        for row in seen["stuck"]:
+            told = _("{channel}: {reason}; `hob retry {id}` sends it again")
+            _row("", told.format(channel=row["channel"], reason=line(_(row["reason"])), id=row["id"]))
 
 
 def _show_store(seen: Mapping[str, Any]) -> None:
     health = seen["store_health"]
-    room = f"{health['size'] / 1e6:,.1f} MB, {health['free'] / 1e9:,.1f} GB free"
-    state = paint(seen["store"], "green" if seen["store"] == "ok" else "red")
-    queue = paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000))
-    follows = "" if seen["followers"] else ", nothing lags behind"
-    print(f"store     {state}, {room}, {queue} writes wait{follows}")
+    told = _("{state}, {size} MB, {free} GB free, {writes} writes wait{follows}")
+    _row(
+        "store",
+        told.format(
+            state=paint(seen["store"], "green" if seen["store"] == "ok" else "red"),
+            size=f"{health['size'] / 1e6:,.1f}",
+            free=f"{health['free'] / 1e9:,.1f}",
+            writes=paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000)),
+            follows="" if seen["followers"] else _(", nothing lags behind"),
+        ),
+    )
     for follower in seen["followers"]:
-        lag = paint(f"{age(follower['lag_seconds'])} behind", _colour(follower["lag_seconds"], 60, LATE))
+        lag = _("{age} behind").format(age=age(follower["lag_seconds"]))
+        lag = paint(lag, _colour(follower["lag_seconds"], 60, LATE))
         apart = follower.get("quarantined", 0)
-        kept = paint(f", {apart} {'event' if apart == 1 else 'events'} quarantined", "red") if apart else ""
-        print(f"follower  {follower['name']}: {lag}{kept}")
+        kept = ngettext(", {count} event quarantined", ", {count} events quarantined", apart) if apart else ""
+        _row("follower", f"{follower['name']}: {lag}{paint(kept, 'red')}")
     for job in seen.get("jobs", ()):
         if job["state"] in ("waiting", "stopped"):
-            how = "stopped" if job["state"] == "stopped" else "is started again by itself"
-            print(paint(f"job       {job['name']} failed and {how}: {line(job['problem'], 200)}", "red"))
+            stopped = _("{name} failed and stopped: {problem}")
+            told = (
+                stopped if job["state"] == "stopped" else _("{name} failed and is started again by itself: {problem}")
+            )
+            _row("job", told.format(name=job["name"], problem=line(job["problem"], 200)), "red")
 
 
 def _show_held(for_leave: int, for_answer: int, parked: int) -> None:
     if for_leave:
-        wait = "waits" if for_leave == 1 else "wait"
-        print(
-            f"          {paint(f'{for_leave} {wait} for your approval', 'yellow')}: `hob approvals` shows what is asked"
-        )
+        wait = paint(ngettext("{count} waits for your approval", "{count} wait for your approval", for_leave), "yellow")
+        _row("", _("{wait}: `hob approvals` shows what is asked").format(wait=wait))
     if for_answer:
-        wait = "waits" if for_answer == 1 else "wait"
-        print(f"          {paint(f'{for_answer} {wait} for your answer', 'yellow')}, where it was asked")
+        wait = paint(ngettext("{count} waits for your answer", "{count} wait for your answer", for_answer), "yellow")
+        _row("", _("{wait}, where it was asked").format(wait=wait))
     if later := parked - for_leave - for_answer:
-        print(f"          {later} held up, to go on later by itself")
+        _row("", _("{count} held up, to go on later by itself").format(count=later))
 
 
 def _show_backups(backups: Mapping[str, Any]) -> None:
     if backups["problem"]:
-        print(paint(f"backup    failed: {line(backups['problem'], 200)}; it is tried again every hour", "red"))
+        told = _("failed: {problem}; it is tried again every hour").format(problem=line(backups["problem"], 200))
+        _row("backup", told, "red")
     elif backups["running"]:
-        print("backup    is being made")
+        _row("backup", _("is being made"))
     if backups["at"] is not None:
         old = time.time() - backups["at"]
         colour = _colour(old, 2 * DAY, 4 * DAY) if backups["daily"] else "dim"
-        print(f"backup    {paint(f'{age(old)} old', colour)}, {backups['kept']} kept: {backups['newest']}")
+        aged = paint(_("{age} old").format(age=age(old)), colour)
+        _row(
+            "backup",
+            _("{age}, {count} kept: {newest}").format(age=aged, count=backups["kept"], newest=backups["newest"]),
+        )
     elif not backups["daily"]:
-        print(paint("backup    none is made by itself (backups.daily)", "yellow"))
+        _row("backup", _("none is made by itself (backups.daily)"), "yellow")
     elif not backups["problem"]:
-        first = time.strftime("%a %H:%M", time.localtime(backups["next_at"]))
-        print(f"backup    the first is made while Hob runs after {first}")
+        first = time.strftime(_("%a %H:%M"), time.localtime(backups["next_at"]))
+        _row("backup", _("the first is made while Hob runs after {time}").format(time=first))
 
 
 def _aged(words: str, seconds: float, warn: float) -> str:
-    return paint(f"{words} {age(seconds)}", _colour(seconds, warn, LATE)) if seconds else ""
+    return paint(words.format(age=age(seconds)), _colour(seconds, warn, LATE)) if seconds else ""
 
 
 def _colour(amount: float, warn: float, alarm: float) -> str:

@@ -1,0 +1,19 @@
+"""The terminal's language: commands say `_("{name} is there").format(name=name)`."""
+
+from hob.config.environment import process_environment
+from hob.core.language import language_of, translate_plural, translated
+
+
+def terminal_language() -> str:
+    """The language that LC_ALL, LC_MESSAGES or LANG ask for."""
+    return language_of(process_environment())
+
+
+def _(message: str) -> str:
+    """The message in the terminal's language, placeholders unfilled; those of a `Translatable` filled."""
+    return translated(message, terminal_language())
+
+
+def ngettext(one: str, many: str, count: int) -> str:
+    """The form of the message for this count, with the count in its placeholder."""
+    return translate_plural(one, many, count, terminal_language()).format(count=count)

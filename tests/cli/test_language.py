@@ -1,0 +1,55 @@
+"""The terminal's locale decides the language of what commands print, not of what programs read."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hob.cli.table import run
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def german(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LC_ALL")
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+
+
+@pytest.mark.usefixtures("german")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--help", "Ein persönlicher Assistent, der nichts verliert."),
+        ("sessions --help", "Unterhaltungen auflisten"),
+        ("undo --help", "[Vorgabe: main]"),
+        ("status", "nicht; `hob serve` startet es"),
+    ],
+)
+def test_a_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words.split()) == 0
+    said = capsys.readouterr().out
+    assert told in said
+    assert "--help" not in words or max(map(len, said.splitlines())) <= 80
+
+
+def test_json_is_the_same_in_every_language(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["security", "audit", "--json"]) in (0, 1)
+    english = capsys.readouterr().out
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert run(["security", "audit", "--json"]) in (0, 1)
+    assert capsys.readouterr().out == english
+
+
+def test_help_in_english_loads_no_catalog() -> None:
+    code = "import sys, hob.cli.table as table; table.overview(); print('gettext' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (said.stdout, said.stderr) == ("False\n", "")
