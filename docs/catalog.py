@@ -20,6 +20,7 @@ from rich.console import Console
 from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
 from hob.core.language import CATALOGS, DOMAIN, LANGUAGES
+from hob.guard.audit.security.check import Severity
 from hob.guard.policy.modes import ACTS
 from hob.guard.policy.rule_names import RULES
 from hob.guard.shell.places import ShellPlace
@@ -28,7 +29,8 @@ SOURCE = Path(CATALOGS).parent
 SAYING = {"translatable", "translate", "say", "_"}
 """Functions whose literal arguments are messages."""
 OF_PACKAGES = {
-    "guard": {"ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
+    "app/diagnostics": {"critical", "warn", "info", "DoctorCheck", "CheckResult", "Mend", "NotLooked"},
+    "guard": {"SecurityCheck", "_private", "ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
     "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
     "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
 }
@@ -36,7 +38,7 @@ PLURALS = {"translate_plural", "ngettext"}
 TABLES = {"ENGLISH"}
 TEXTS = {"LABELS"}
 """Lists of messages."""
-NAMED = {"told", "question", "advice"}
+NAMED = {"title", "told", "question", "advice"}
 """Variables of the onboarding that hold what is said."""
 ASKING_RULES = ("mode.", "taint.", "group.private", "unconfined.asked")
 
@@ -46,11 +48,17 @@ def messages() -> set[str | tuple[str, str]]:
     found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
     found |= {f"it would {text}" for text in ACTS.values()}
     found |= {text for rule, text in RULES.items() if rule.startswith(ASKING_RULES)}
-    found |= {ABOUT, *HEADINGS.values(), *(text for _, _, text in COMMANDS), *_help_pages()}
+    found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
         further = {each for package, names in OF_PACKAGES.items() if name.startswith(package) for each in names}
-        found.update(_said(ast.parse(path.read_text("utf-8")), SAYING | further, onboarding=name.startswith("cli/")))
+        found.update(
+            _said(
+                ast.parse(path.read_text("utf-8")),
+                SAYING | further,
+                onboarding=name.startswith(("cli/", "app/diagnostics/")),
+            )
+        )
     return found
 
 

@@ -30,6 +30,7 @@ def german(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
         ("sessions --help", "Unterhaltungen auflisten"),
         ("undo --help", "[Vorgabe: main]"),
         ("status", "nicht; `hob serve` startet es"),
+        ("security audit", "nichts begrenzt, was am Tag"),
     ],
 )
 def test_a_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,6 +38,12 @@ def test_a_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys:
     said = capsys.readouterr().out
     assert told in said
     assert "--help" not in words or max(map(len, said.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("german")
+def test_doctor_gives_german_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["doctor", "--offline"])
+    assert "es gibt noch kein Home; `hob onboard` legt eines an" in capsys.readouterr().out
 
 
 def test_json_is_the_same_in_every_language(

@@ -5,10 +5,7 @@ The English text is the message's id in the gettext catalog of each further lang
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import gettext
+from typing import Any
 
 DOMAIN = "hob"
 CATALOGS = f"{__file__.rpartition('/core/')[0]}/locale"
@@ -21,16 +18,16 @@ class Translatable(str):
     __slots__ = ("message", "values")
 
     message: str
-    values: Mapping[str, str]
+    values: Mapping[str, object]
 
-    def __new__(cls, message: str, values: Mapping[str, str]) -> "Translatable":
+    def __new__(cls, message: str, values: Mapping[str, object]) -> "Translatable":
         made = super().__new__(cls, message.format_map(values))
         made.message = message
         made.values = values
         return made
 
 
-def translatable(message: str, **values: str) -> Translatable:
+def translatable(message: str, **values: object) -> Translatable:
     """The message with these values in its placeholders; they may be translatable themselves."""
     return Translatable(message, values)
 
@@ -39,21 +36,19 @@ def translated(text: str, language: str) -> str:
     """The text in this language; as it is, in English, where the catalog does not know it."""
     if not isinstance(text, Translatable):
         return translate(text, language)
-    return translate(text.message, language).format_map(
-        {name: translated(value, language) for name, value in text.values.items()}
-    )
+    return say(language, text.message, **text.values)
 
 
 def translate(message: str, language: str) -> str:
     """The message in this language, placeholders unfilled; in English where the catalog does not know it."""
-    return message if language == "en" or not message else _catalog(language).gettext(message)
+    return message if language == "en" or not message else str(_catalog(language).gettext(message))
 
 
 def translate_plural(one: str, many: str, count: int, language: str) -> str:
     """The form of the message for this count, placeholders unfilled."""
     if language == "en":
         return one if count == 1 else many
-    return _catalog(language).ngettext(one, many, count)
+    return str(_catalog(language).ngettext(one, many, count))
 
 
 def say(language: str, message: str, **values: object) -> str:
@@ -71,7 +66,7 @@ def language_of(environ: Mapping[str, str]) -> str:
 
 
 @cache
-def _catalog(language: str) -> "gettext.NullTranslations":
+def _catalog(language: str) -> Any:
     import gettext  # English does without it
 
     if language not in LANGUAGES:

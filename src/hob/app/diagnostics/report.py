@@ -10,6 +10,7 @@ from hob.app.home import own
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.errors import HomeTaken, NotConfigured, StoreFull
+from hob.core.language import translatable
 from hob.guard.audit.security.check import Severity
 
 _ORDER = tuple(Severity)
@@ -56,9 +57,9 @@ def examine_house(
         try:
             findings += [DoctorFinding(check.id, found) for found in check.look(diagnostics)]
         except NotLooked as reason:
-            skipped.append((check.id, str(reason)))
+            skipped.append((check.id, reason.args[0]))
         except Exception as error:  # noqa: BLE001 - the wall: what nobody thought of is what a doctor is for
-            told = f"this could not be looked at: {type(error).__name__}: {error}"
+            told = translatable("this could not be looked at: {kind}: {error}", kind=type(error).__name__, error=error)
             findings.append(
                 DoctorFinding(check.id, warn(told, "please report this, with what is special about this machine"))
             )

@@ -13,6 +13,7 @@ from hob import __version__
 from hob.app.diagnostics.check import DoctorCheck
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import DoctorFinding, DoctorReport, examine_house, mend
+from hob.cli.language import _, ngettext
 from hob.cli.output import paint, print_json, tame
 from hob.config.environment import find_home, process_environment
 from hob.guard.audit.security.check import Severity
@@ -63,7 +64,7 @@ class _Progress:
     def begin(self, check: DoctorCheck) -> None:
         self.end()
         if self._live and check.slow:
-            print(paint(check.question, "dim", sys.stderr), end="", file=sys.stderr, flush=True)
+            print(paint(_(check.question), "dim", sys.stderr), end="", file=sys.stderr, flush=True)
             self._open = True
 
     def end(self) -> None:
@@ -90,21 +91,23 @@ def _view(report: DoctorReport, mended: list[str], about: dict[str, str]) -> dic
 
 def _show(report: DoctorReport, mended: list[str]) -> None:
     for told in mended:
-        print(f"{paint('fixed', 'green')}     {tame(told)}")
+        print(f"{paint(_('fixed'), 'green')}     {tame(_(told))}")
     for each in report.findings:
         _show_one(each)
-    for reason, count in Counter(reason for _, reason in report.skipped).items():
-        print(paint(f"not asked  {count} {'check' if count == 1 else 'checks'}, because {tame(reason)}", "dim"))
+    for reason, count in Counter(reason for _id, reason in report.skipped).items():
+        checks = ngettext("{count} check", "{count} checks", count)
+        told = _("not asked  {checks}, because {reason}").format(checks=checks, reason=tame(_(reason)))
+        print(paint(told, "dim"))
     found = ", ".join(
-        f"{number} {severity.value}"
+        f"{number} {_(severity.value)}"
         for severity in reversed(Severity)
         if (number := sum(each.found.severity is severity for each in report.findings))
     )
-    print(f"{report.checks} checks: {found or 'nothing found'}")
+    print(_("{count} checks: {found}").format(count=report.checks, found=found or _("nothing found")))
 
 
 def _show_one(each: DoctorFinding) -> None:
     found = each.found
     where = f": {tame(found.where)}" if found.where else ""
-    print(f"{paint(found.severity.value.ljust(8), COLOURS[found.severity])}  {paint(each.id, 'bold')}{where}")
-    print(f"          {tame(found.title.rstrip('.'))}; {tame(found.advice)}")
+    print(f"{paint(_(found.severity.value).ljust(8), COLOURS[found.severity])}  {paint(each.id, 'bold')}{where}")
+    print(f"          {tame(_(found.title).rstrip('.'))}; {tame(_(found.advice))}")

@@ -6,6 +6,7 @@ from cyclopts import App
 
 from hob.app.diagnostics.security_facts import gather, tighten
 from hob.app.settings_sections import read_config
+from hob.cli.language import _
 from hob.cli.output import paint, print_json
 from hob.config.environment import process_environment
 from hob.guard.audit.security.check import Severity
@@ -67,23 +68,24 @@ def _view(report: SecurityReport, fixed: list[str]) -> dict[str, Any]:
 
 def _show(report: SecurityReport, fixed: list[str]) -> None:
     for path in fixed:
-        print(f"{paint('fixed', 'green')}     {path}")
+        print(f"{paint(_('fixed'), 'green')}     {path}")
     open_ones = [each for each in report.findings if not each.accepted]
     for each in open_ones:
         _show_one(each)
     for each in report.findings[len(open_ones) :]:
-        print(paint(f"accepted  {each.id}{f': {each.where}' if each.where else ''}", "dim"))
+        print(paint(f"{_('accepted')}  {each.id}{f': {each.where}' if each.where else ''}", "dim"))
     for name in report.unknown:
-        print(f"{paint('warn', 'yellow')}      security.accept names {name}, and there is no such check")
+        told = _("security.accept names {name}, and there is no such check").format(name=name)
+        print(f"{paint(_('warn').ljust(8), 'yellow')}  {told}")
     found = ", ".join(
-        f"{number} {severity.value}"
+        f"{number} {_(severity.value)}"
         for severity in reversed(Severity)
         if (number := sum(each.severity is severity for each in open_ones))
     )
-    print(f"{report.checks} checks: {found or 'nothing found'}")
+    print(_("{count} checks: {found}").format(count=report.checks, found=found or _("nothing found")))
 
 
 def _show_one(found: SecurityFinding) -> None:
     where = f": {found.where}" if found.where else ""
-    print(f"{paint(found.severity.value.ljust(8), _COLOURS[found.severity])}  {paint(found.id, 'bold')}{where}")
-    print(f"          {found.title}; {found.advice}")
+    print(f"{paint(_(found.severity.value).ljust(8), _COLOURS[found.severity])}  {paint(found.id, 'bold')}{where}")
+    print(f"          {_(found.title)}; {_(found.advice)}")

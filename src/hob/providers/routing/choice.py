@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.language import translatable
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
 from hob.providers.catalog.catalog import (
@@ -399,10 +400,11 @@ class Choice:
 
 
 _OFFICIAL = "https://api.openai.com/v1"
-NOTHING = (
-    "no model is connected; run `hob onboard`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
+CONNECT = translatable(
+    "run `hob onboard`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
     " OPENROUTER_API_KEY, start Ollama, install a CLI such as claude, or set model.base_url"
 )
+NOTHING = f"no model is connected; {CONNECT}"
 
 
 def _is_reachable(base_url: str) -> bool:

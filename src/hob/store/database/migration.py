@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.errors import StoreError, StoreFull, StoreNewer
+from hob.core.language import translatable
 from hob.store.database.disk import SIDES, drop_database, free_bytes, free_name, stamp, sync_directory, sync_file
 from hob.store.database.faults import translate
 from hob.store.database.rows import find_row
@@ -45,9 +46,11 @@ def backup_hint(home: Path, *, damaged: bool = False) -> str:
     """What to say about restoring: names the newest backup, if there is one."""
     newest = newest_backup(home)
     if newest is None:
-        told = "No backup was found in its `backups` folder; `hob restore FILE` takes one from elsewhere."
-        return f"{told} `hob doctor --fix` makes one of what can still be read." if damaged else told
-    return f"The newest backup is {newest}; `hob restore {newest}` brings it back."
+        told = translatable("No backup was found in its `backups` folder; `hob restore FILE` takes one from elsewhere.")
+        if not damaged:
+            return told
+        return translatable("{told} `hob doctor --fix` makes one of what can still be read.", told=told)
+    return translatable("The newest backup is {newest}; `hob restore {newest}` brings it back.", newest=newest)
 
 
 def migrate(

@@ -10,6 +10,7 @@ from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, critical, 
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.home import holder_of
 from hob.core.errors import HobError, StoreError
+from hob.core.language import translatable
 from hob.store.backup.inspection import examine_audit, find_damage
 from hob.store.backup.salvage import salvage
 from hob.store.database.database import NAME, check_note, damaged_files, traces, was_used
@@ -25,20 +26,24 @@ def _undecided(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     damaged, used = damaged_files(home), traces(home)
     if (home / NAME).exists():
         return
-    advice = f"{backup_hint(home, damaged=bool(damaged))} To begin with an empty one, move {{}} elsewhere"
+    hint = backup_hint(home, damaged=bool(damaged))
+    kept = " and ".join(map(str, (*damaged[-1:], *used)))
+    advice = translatable("{hint} To begin with an empty one, move {kept} elsewhere", hint=hint, kept=kept)
     if damaged:
-        kept = " and ".join(map(str, (damaged[-1], *used)))
         title = "the database was damaged, and Hob waits for your decision"
-        yield critical(title, advice.format(kept), str(damaged[-1]), _salvaging(diagnostics, damaged[-1]))
+        yield critical(title, advice, str(damaged[-1]), _salvaging(diagnostics, damaged[-1]))
     elif used:
-        kept = " and ".join(map(str, used))
-        yield critical("the database is gone, although this home has been used", advice.format(kept), str(home / NAME))
+        yield critical("the database is gone, although this home has been used", advice, str(home / NAME))
 
 
 def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     file = diagnostics.need_home() / NAME
     if os.path.lexists(file) and not file.is_file():
-        yield critical("the database is no file", f"move this away. {backup_hint(diagnostics.home)}", str(file))
+        yield critical(
+            "the database is no file",
+            translatable("move this away. {hint}", hint=backup_hint(diagnostics.home)),
+            str(file),
+        )
         return
     if diagnostics.database.stat().st_size == 0 and was_used(diagnostics.home):
         yield critical(
@@ -47,7 +52,7 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     elif isinstance(diagnostics.examination, HobError):
         yield critical(
             str(diagnostics.examination),
-            f"{backup_hint(diagnostics.home, damaged=True)} Keep a copy of the file first",
+            translatable("{hint} Keep a copy of the file first", hint=backup_hint(diagnostics.home, damaged=True)),
             str(file),
             _salvaging(diagnostics, file),
         )
@@ -67,7 +72,15 @@ def _salvaging(diagnostics: DiagnosticContext, damaged: Path) -> Mend | None:
         except (StoreError, apsw.Error, OSError):
             return False
 
-    return Mend(f"what can be read of {damaged} is now {goal}; `hob restore {goal}` puts it in place", perform, True)
+    return Mend(
+        translatable(
+            "what can be read of {damaged} is now {goal}; `hob restore {goal}` puts it in place",
+            damaged=damaged,
+            goal=goal,
+        ),
+        perform,
+        True,
+    )
 
 
 def _noted(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -78,15 +91,17 @@ def _noted(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         return
     if problem:
         yield critical(
-            f"an earlier check found damage: {problem}", backup_hint(diagnostics.home), str(diagnostics.database)
+            translatable("an earlier check found damage: {problem}", problem=problem),
+            backup_hint(diagnostics.home),
+            str(diagnostics.database),
         )
 
 
 def _damaged(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if problem := _damage_of(diagnostics):
         yield critical(
-            f"the database is damaged: {problem}",
-            f"stop Hob. {backup_hint(diagnostics.home)}",
+            translatable("the database is damaged: {problem}", problem=problem),
+            translatable("stop Hob. {hint}", hint=backup_hint(diagnostics.home)),
             str(diagnostics.database),
         )
 
@@ -105,17 +120,30 @@ def _version(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     seen = diagnostics.examined
     if seen.version > seen.known:
         yield critical(
-            f"a newer Hob wrote the database (version {seen.version}; this one knows {seen.known})",
-            f"upgrade Hob: `hob upgrade` says how. {backup_hint(diagnostics.home)}",
+            translatable(
+                "a newer Hob wrote the database (version {version}; this one knows {known})",
+                version=seen.version,
+                known=seen.known,
+            ),
+            translatable("upgrade Hob: `hob upgrade` says how. {hint}", hint=backup_hint(diagnostics.home)),
             str(diagnostics.database),
         )
     elif seen.version < seen.known and seen.size:
         room = free_bytes(diagnostics.home)
-        told = (
-            f"the next start brings the database from version {seen.version} to {seen.known}, and makes a backup first"
+        told = translatable(
+            "the next start brings the database from version {version} to {known}, and makes a backup first",
+            version=seen.version,
+            known=seen.known,
         )
         if room < 2 * seen.size:
-            yield warn(told, f"it needs {2 * seen.size / 1e6:.0f} MB and there are {room / 1e6:.0f}: make room")
+            yield warn(
+                told,
+                translatable(
+                    "it needs {needed:.0f} MB and there are {room:.0f}: make room",
+                    needed=2 * seen.size / 1e6,
+                    room=room / 1e6,
+                ),
+            )
         elif diagnostics.owner is None:
             yield info(told, "nothing to do")
 
@@ -125,13 +153,18 @@ def _audit(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         return
     checked = examine_audit(diagnostics.home, owned=diagnostics.owner is not None)
     if checked is not None and not checked.whole:
-        problem = checked.problems[0] if checked.problems else "entries are missing"
-        yield critical(f"the audit log is not as it was written: {problem}", "see `hob audit verify`")
+        problem = checked.problems[0] if checked.problems else translatable("entries are missing")
+        yield critical(
+            translatable("the audit log is not as it was written: {problem}", problem=problem), "see `hob audit verify`"
+        )
 
 
 def _stuck(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if count := diagnostics.examined.stuck:
-        yield warn(f"{count} replies could not be delivered", "`hob status` lists them with reasons; `hob retry ID`")
+        yield warn(
+            translatable("{count} replies could not be delivered", count=count),
+            "`hob status` lists them with reasons; `hob retry ID`",
+        )
 
 
 def _backups(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -142,10 +175,16 @@ def _backups(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if newest is None:
         yield warn(
             "there is no backup in the home",
-            f"`hob backup {diagnostics.home}/backups/NAME.db`; all is well if you keep them elsewhere",
+            translatable(
+                "`hob backup {home}/backups/NAME.db`; all is well if you keep them elsewhere", home=diagnostics.home
+            ),
         )
     elif (days := (diagnostics.now - newest.stat().st_mtime) / _DAY) > _BACKUP_DAYS:
-        yield warn(f"the newest backup is {days:.0f} days old", "make another: `hob backup FILE`", str(newest))
+        yield warn(
+            translatable("the newest backup is {days:.0f} days old", days=days),
+            "make another: `hob backup FILE`",
+            str(newest),
+        )
 
 
 def _backup_damaged(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -157,7 +196,11 @@ def _backup_damaged(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     except StoreError as error:
         problem = str(error)
     if problem:
-        yield warn(f"the newest backup is damaged: {problem}", "make another: `hob backup FILE`", str(newest))
+        yield warn(
+            translatable("the newest backup is damaged: {problem}", problem=problem),
+            "make another: `hob backup FILE`",
+            str(newest),
+        )
 
 
 DATABASE: tuple[DoctorCheck, ...] = (

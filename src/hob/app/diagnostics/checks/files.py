@@ -10,6 +10,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.security_facts import gather_files, tighten
 from hob.app.home import PARTS
 from hob.core.clock import Clock
+from hob.core.language import translatable
 from hob.guard.audit.security.check import Tightening
 from hob.guard.audit.security.checks.files import FILES as PERMISSIONS
 from hob.guard.audit.security.facts import SecurityFacts
@@ -55,9 +56,17 @@ def _permissions(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for check in PERMISSIONS:
         for found in check.find(facts):
             if isinstance(found, Tightening):
-                mend = Mend(f"restricted the permissions of {found.path}", partial(tighten, found))
+                mend = Mend(
+                    translatable("restricted the permissions of {path}", path=found.path), partial(tighten, found)
+                )
                 advice = "`hob doctor --fix` restricts its permissions"
-                yield CheckResult(check.severity, f"{check.title} (mode {_mode(found.path)})", advice, found.path, mend)
+                yield CheckResult(
+                    check.severity,
+                    translatable("{title} (mode {mode})", title=check.title, mode=_mode(found.path)),
+                    advice,
+                    found.path,
+                    mend,
+                )
             elif check.id == "fs.foreign_owner":
                 yield CheckResult(check.severity, check.title, check.advice, found)
 
@@ -69,9 +78,12 @@ def _mode(path: str) -> str:
 def _leftovers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     """Files that were being written when Hob ended. Nothing reads them again."""
     diagnostics.need_home()
-    parts = [("a piece of work that never came to its end", path) for path in _parts(diagnostics)]
-    for title, path in (*parts, *(("the socket of a Hob that was killed", path) for path in _sockets(diagnostics))):
-        mend = Mend(f"removed {path}", partial(_remove, path), alone=True)
+    parts = [(translatable("a piece of work that never came to its end"), path) for path in _parts(diagnostics)]
+    for title, path in (
+        *parts,
+        *((translatable("the socket of a Hob that was killed"), path) for path in _sockets(diagnostics)),
+    ):
+        mend = Mend(translatable("removed {path}", path=path), partial(_remove, path), alone=True)
         yield info(title, "the next start does without it; `hob doctor --fix` removes it", str(path), mend)
 
 
@@ -102,12 +114,14 @@ def _loose_journals(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             if log.with_name(log.name.removesuffix(side)).exists():
                 continue
             if side == "-shm" or not log.stat().st_size:
-                mend = Mend(f"removed {log}", partial(_remove, log), alone=True)
+                mend = Mend(translatable("removed {log}", log=log), partial(_remove, log), alone=True)
                 yield info(
                     "an empty log of a database that is not there", "`hob doctor --fix` removes it", str(log), mend
                 )
             else:
-                mend = Mend(f"put {log} aside", partial(_set_aside, log, diagnostics.clock), alone=True)
+                mend = Mend(
+                    translatable("put {log} aside", log=log), partial(_set_aside, log, diagnostics.clock), alone=True
+                )
                 yield warn(
                     "the newest changes of a database that is not there",
                     "if you moved the database, put this beside it under its name; `hob doctor --fix` puts it aside,"
@@ -132,7 +146,7 @@ def _kept(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if kept and (home / NAME).exists():
         first = min(kept).name
         yield info(
-            f"{len(kept)} former databases take {size / 1_000_000:.1f} MB",
+            translatable("{kept} former databases take {size:.1f} MB", kept=len(kept), size=size / 1_000_000),
             "delete them when you are sure that nothing of them is missed",
             first if len(kept) == 1 else f"{first}, …",
         )

@@ -16,6 +16,7 @@ from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.diagnostics.server_clock import date_of
 from hob.app.service.steps import ask
 from hob.core.errors import ModelError, NotConfigured
+from hob.core.language import translatable
 from hob.gateway.http.sockets import bind_tcp
 from hob.gateway.settings import GatewaySettings
 from hob.store.database.database import NAME
@@ -41,22 +42,32 @@ def _space(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         free = disk.f_bavail * disk.f_frsize
         if free < _LITTLE:
             yield critical(
-                f"{what} has {free / 1e6:.0f} MB left: soon nothing is accepted any more", _MAKE_ROOM, str(place)
+                translatable(
+                    "{what} has {free:.0f} MB left: soon nothing is accepted any more", what=what, free=free / 1e6
+                ),
+                _MAKE_ROOM,
+                str(place),
             )
         elif free < _LOW:
-            yield warn(f"{what} has {free / 1e6:.0f} MB left", _MAKE_ROOM, str(place))
+            yield warn(
+                translatable("{what} has {free:.0f} MB left", what=what, free=free / 1e6), _MAKE_ROOM, str(place)
+            )
         if disk.f_files and disk.f_favail < _FEW_FILES:
-            yield warn(f"{what} can take {disk.f_favail} more files only", "delete what is not needed", str(place))
+            yield warn(
+                translatable("{what} can take {files} more files only", what=what, files=disk.f_favail),
+                "delete what is not needed",
+                str(place),
+            )
 
 
-_MAKE_ROOM = "make room; `hob status` says how large the database is"
+_MAKE_ROOM = translatable("make room; `hob status` says how large the database is")
 
 
 def _places(diagnostics: DiagnosticContext) -> Iterator[tuple[str, Path]]:
-    yield "the home's disk", diagnostics.home
-    yield "the disk for temporary files", Path(tempfile.gettempdir())
+    yield translatable("the home's disk"), diagnostics.home
+    yield translatable("the disk for temporary files"), Path(tempfile.gettempdir())
     try:
-        yield "the workspace's disk", diagnostics.config[WorkspaceSettings].path.expanduser()
+        yield translatable("the workspace's disk"), diagnostics.config[WorkspaceSettings].path.expanduser()
     except NotLooked:
         return
 
@@ -69,7 +80,11 @@ def _clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if diagnostics.now < newest - _DAY:
         last = datetime.fromtimestamp(newest, UTC).date()
         yield critical(
-            f"the clock says {diagnostics.clock.now().date()}, and files were written on {last}",
+            translatable(
+                "the clock says {date}, and files were written on {last}",
+                date=diagnostics.clock.now().date(),
+                last=last,
+            ),
             "set the clock: servers' certificates look invalid, and waits come out wrong",
         )
     if diagnostics.find_program("timedatectl"):
@@ -87,7 +102,12 @@ def _other_clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if abs(wrong) < _MINUTES:
         return
     told = datetime.fromtimestamp(there, UTC)
-    title = f"the clock is {'ahead' if wrong > 0 else 'behind'}: it is {told:%Y-%m-%d %H:%M} UTC for the model's server"
+    title = translatable(
+        "the clock is ahead: it is {there:%Y-%m-%d %H:%M} UTC for the model's server"
+        if wrong > 0
+        else "the clock is behind: it is {there:%Y-%m-%d %H:%M} UTC for the model's server",
+        there=told,
+    )
     advice = "set the clock, by `timedatectl set-ntp true` for example: certificates and tokens end at wrong times"
     yield (critical if abs(wrong) > _DAY else warn)(title, advice)
 
@@ -114,7 +134,9 @@ def _port(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     except NotConfigured as error:
         reason = str(error).partition(";")[0]
         yield critical(
-            f"the daemon could not start: {reason}", "end that program, or `hob config set gateway.port N`", where
+            translatable("the daemon could not start: {reason}", reason=reason),
+            "end that program, or `hob config set gateway.port N`",
+            where,
         )
 
 
@@ -131,7 +153,7 @@ def _running_version(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     version = diagnostics.status().get("version", hob.__version__)
     if version != hob.__version__:
         yield warn(
-            f"Hob {version} is running, and this is Hob {hob.__version__}",
+            translatable("Hob {version} is running, and this is Hob {here}", version=version, here=hob.__version__),
             "start it again: `hob service restart`, or stop and start `hob serve`",
         )
 
@@ -139,7 +161,11 @@ def _running_version(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _second_hob(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     found, own = diagnostics.find_program("hob"), Path(sys.executable).with_name("hob")
     if found is not None and own.exists() and found.resolve() != own.resolve():
-        yield info(f"`hob` starts another one than this ({own})", "take one of the two out of the PATH", str(found))
+        yield info(
+            translatable("`hob` starts another one than this ({own})", own=own),
+            "take one of the two out of the PATH",
+            str(found),
+        )
 
 
 def _libraries(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -158,7 +184,11 @@ def _libraries(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             yield critical("a library is not installed", "install Hob again: `hob upgrade` says how", name)
             continue
         if _numbers(there) < _numbers(least):
-            yield critical(f"version {there} is older than {least}", "install Hob again: `hob upgrade` says how", name)
+            yield critical(
+                translatable("version {there} is older than {least}", there=there, least=least),
+                "install Hob again: `hob upgrade` says how",
+                name,
+            )
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -177,7 +207,7 @@ def _sandbox(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         yield warn("commands cannot be confined here, so Hob runs none", str(error))
         return
     if found.advice:
-        yield info(f"commands are confined by {found.reason}", found.advice)
+        yield info(translatable("commands are confined by {reason}", reason=found.reason), found.advice)
 
 
 def _git(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

@@ -8,11 +8,12 @@ from pathlib import Path
 from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
+from hob.core.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES
 from hob.providers.cli.program import COMMANDS
 from hob.providers.http.wire import Listed
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import NOTHING, Ref
+from hob.providers.routing.choice import CONNECT, Ref
 from hob.providers.settings import ModelSettings
 
 _ASK_SECONDS = 20.0
@@ -22,9 +23,13 @@ def _none(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     settings = diagnostics.config[ModelSettings]
     try:
         if diagnostics.choice.default() is None:
-            yield critical("no model is connected", NOTHING.partition("; ")[2])
+            yield critical("no model is connected", CONNECT)
     except ModelError as error:
-        yield critical(str(error), "`hob models set` chooses one that works", f"model.name = {settings.name}")
+        yield critical(
+            str(error),
+            "`hob models set` chooses one that works",
+            translatable("model.name = {name}", name=settings.name),
+        )
 
 
 def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -32,7 +37,11 @@ def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         try:
             diagnostics.choice.resolve(name)
         except ModelError as error:
-            yield warn(f"it leads nowhere: {error}", "`hob models scan` shows what there is; change it", setting)
+            yield warn(
+                translatable("it leads nowhere: {error}", error=error),
+                "`hob models scan` shows what there is; change it",
+                setting,
+            )
 
 
 def _chosen(settings: ModelSettings) -> Iterator[tuple[str, str]]:
@@ -52,7 +61,9 @@ def _programs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             program = connected.settings.command or COMMANDS[connected.provider.wire]
             if diagnostics.find_program(program) is None:
                 yield warn(
-                    f"its program {program} is not in the PATH", f"install it, or set model.providers.{id}.command", id
+                    translatable("its program {program} is not in the PATH", program=program),
+                    translatable("install it, or set model.providers.{id}.command", id=id),
+                    id,
                 )
 
 
@@ -64,7 +75,9 @@ def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         matters = critical if usual is not None and usual.provider == provider else warn
         if isinstance(listing, str):
             yield matters(
-                f"it cannot be asked: {listing}", "`hob models test` tries again once that is put right", provider
+                translatable("it cannot be asked: {listing}", listing=listing),
+                "`hob models test` tries again once that is put right",
+                provider,
             )
             continue
         names = {each.name.removesuffix(":latest") for each in listing}
@@ -72,7 +85,11 @@ def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             if ref.provider == provider and ref.model and names and ref.model.removesuffix(":latest") not in names:
                 yield warn(
                     "its server does not list such a model",
-                    f"`hob models scan {provider}` shows what it has; `hob models test {ref}` asks it all the same",
+                    translatable(
+                        "`hob models scan {provider}` shows what it has; `hob models test {ref}` asks it all the same",
+                        provider=provider,
+                        ref=ref,
+                    ),
                     str(ref),
                 )
 

@@ -8,6 +8,7 @@ from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, 
 from hob.app.diagnostics.context import ANSWER_SECONDS, DiagnosticContext, NotLooked
 from hob.app.logs.log_file import FOLDER, NAME
 from hob.app.service.service_manager import read_text
+from hob.core.language import translatable
 
 _FEW_FILES = 2_000
 
@@ -15,7 +16,10 @@ _FEW_FILES = 2_000
 def _hung(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if diagnostics.owner is not None and diagnostics.owner.status is None:
         yield critical(
-            f"it owns the home and does not answer within {ANSWER_SECONDS:.0f} seconds",
+            translatable(
+                "it owns the home and does not answer within {seconds:.0f} seconds",
+                seconds=ANSWER_SECONDS,
+            ),
             "`hob logs` may say why; to end it loses nothing: `hob service restart`, or kill it",
             diagnostics.owner.name,
         )
@@ -23,20 +27,28 @@ def _hung(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 def _store(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if (problem := diagnostics.status().get("store", "ok")) != "ok":
-        yield critical(f"nothing is accepted now: {problem}", "`hob status` tells more; what was accepted is kept")
+        yield critical(
+            translatable("nothing is accepted now: {problem}", problem=problem),
+            "`hob status` tells more; what was accepted is kept",
+        )
 
 
 def _resting(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for route in diagnostics.status().get("resting", ()):
         yield warn(
-            f"this model is not asked for a while: {route['reason']}", "`hob models test` asks it now", route["model"]
+            translatable("this model is not asked for a while: {reason}", reason=route["reason"]),
+            "`hob models test` asks it now",
+            route["model"],
         )
 
 
 def _settings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     settings = diagnostics.status().get("settings") or {}
     if problem := settings.get("problem"):
-        yield warn(f"it was told to read its settings again and they were wrong: {problem}", "`hob config check`")
+        yield warn(
+            translatable("it was told to read its settings again and they were wrong: {problem}", problem=problem),
+            "`hob config check`",
+        )
     if waiting := settings.get("waiting"):
         yield info(
             "these settings were changed and hold from the next start on", "`hob service restart`", ", ".join(waiting)
@@ -46,28 +58,40 @@ def _settings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _late(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if (since := diagnostics.status().get("late_since")) is not None:
         minutes = max(0.0, diagnostics.now - since) / 60
-        yield warn(f"replies have not arrived for {minutes:.0f} minutes", "`hob status` tells of which channel")
+        yield warn(
+            translatable("replies have not arrived for {minutes:.0f} minutes", minutes=minutes),
+            "`hob status` tells of which channel",
+        )
 
 
 def _backup(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if problem := (diagnostics.status().get("backups") or {}).get("problem"):
-        yield warn(f"the last daily backup failed: {problem}", "it is tried again every hour once that is put right")
+        yield warn(
+            translatable("the last daily backup failed: {problem}", problem=problem),
+            "it is tried again every hour once that is put right",
+        )
 
 
 def _jobs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for job in diagnostics.status().get("jobs", ()):
         if job["state"] == "stopped":
-            yield critical(f"a job has stopped: {job['problem']}", "`hob doctor` names what is damaged", job["name"])
+            yield critical(
+                translatable("a job has stopped: {problem}", problem=job["problem"]),
+                "`hob doctor` names what is damaged",
+                job["name"],
+            )
         elif job["state"] == "waiting":
             advice = "it is started again by itself; `hob logs` shows what happened"
-            yield warn(f"a job fails: {job['problem']}", advice, job["name"])
+            yield warn(translatable("a job fails: {problem}", problem=job["problem"]), advice, job["name"])
 
 
 def _followers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for follower in diagnostics.status().get("followers", ()):
         if count := follower.get("quarantined", 0):
             yield warn(
-                f"it could not take {count} of the events on the timeline and went on without them",
+                translatable(
+                    "it could not take {count} of the events on the timeline and went on without them", count=count
+                ),
                 "`hob logs` shows why; please report it",
                 follower["name"],
             )
@@ -76,7 +100,11 @@ def _followers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _plugins(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for plugin in diagnostics.status().get("plugins", ()):
         if problem := plugin["problem"]:
-            yield warn(f"a plug-in that is on is not open: {problem}", "`hob plugins list` shows them", plugin["name"])
+            yield warn(
+                translatable("a plug-in that is on is not open: {problem}", problem=problem),
+                "`hob plugins list` shows them",
+                plugin["name"],
+            )
 
 
 def _log(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -95,7 +123,10 @@ def _open_files(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         raise NotLooked("the system does not tell")
     if int(found[1]) < _FEW_FILES:
         yield warn(
-            f"it may have {found[1]} files open at once, and the API alone may hold that many connections",
+            translatable(
+                "it may have {files} files open at once, and the API alone may hold that many connections",
+                files=found[1],
+            ),
             "raise it: `ulimit -n 8192` before `hob serve`, or LimitNOFILE= in `systemctl --user edit hob`",
         )
 

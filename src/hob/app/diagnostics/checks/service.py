@@ -7,8 +7,9 @@ from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, 
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.service.plan import make_plan
 from hob.bus.settings import BusSettings
+from hob.core.language import translatable
 
-_AGAIN = "`hob service install` puts it right"
+_AGAIN = translatable("`hob service install` puts it right")
 
 
 def _need_service(diagnostics: DiagnosticContext) -> None:
@@ -22,7 +23,7 @@ def _other_home(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     service_manager = diagnostics.service_manager
     if service_manager.file.exists() and service_manager.home() != str(diagnostics.home):
         told = (
-            f"the service is for another home: {service_manager.home()}"
+            translatable("the service is for another home: {home}", home=service_manager.home())
             if service_manager.home()
             else "the service was not written by Hob"
         )
@@ -49,7 +50,8 @@ def _down(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     state = diagnostics.service_manager.state()
     if not state.running and diagnostics.owner is None:
         yield critical(
-            f"the service does not run: {state.detail}", "`hob service logs` says why; `hob service restart`"
+            translatable("the service does not run: {detail}", detail=state.detail),
+            "`hob service logs` says why; `hob service restart`",
         )
     if not state.enabled:
         yield warn("the service is not started with the machine", _AGAIN)

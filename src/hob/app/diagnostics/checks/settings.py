@@ -9,6 +9,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.channels.webhooks.settings import WebhooksOut
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.webhooks.settings import Webhooks
 from hob.store.database.database import NAME
@@ -20,8 +21,12 @@ from hob.workspace.settings import WorkspaceSettings
 def _invalid(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for problem in diagnostics.wrong_settings:
         where = " ".join(str(part) for part in (problem.place, problem.key) if part)
-        hint = f"did you mean {problem.hint}? " if problem.hint else ""
-        yield critical(problem.reason, f"{hint}Hob does not start until it is put right; see `hob config check`", where)
+        hint = translatable("did you mean {hint}? ", hint=problem.hint) if problem.hint else ""
+        yield critical(
+            problem.reason,
+            translatable("{hint}Hob does not start until it is put right; see `hob config check`", hint=hint),
+            where,
+        )
 
 
 def _warnings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -48,7 +53,11 @@ def _webhooks(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         for name, each in entries.items():
             where = f"{section}.{name}"
             if (problem := each.problem()) and not any(path.startswith(f"{where}.") for path in unreadable):
-                yield warn(f"nothing comes by this webhook: {problem}", f"`hob secrets set {where}.secret`", where)
+                yield warn(
+                    translatable("nothing comes by this webhook: {problem}", problem=problem),
+                    translatable("`hob secrets set {where}.secret`", where=where),
+                    where,
+                )
 
 
 def _start(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -79,8 +88,14 @@ def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     elif not diagnostics.may_write(path):
         yield warn("the workspace cannot be written", advice, str(path))
     elif not path.exists() and (diagnostics.home / NAME).is_file():
-        lost = "its identity files, notes and skills are missing, and the next start makes new ones from templates"
-        yield critical(f"the workspace is gone: {lost}", "put it back, or set workspace.path to where it is", str(path))
+        lost = translatable(
+            "its identity files, notes and skills are missing, and the next start makes new ones from templates"
+        )
+        yield critical(
+            translatable("the workspace is gone: {lost}", lost=lost),
+            "put it back, or set workspace.path to where it is",
+            str(path),
+        )
     elif not work.exists() and (diagnostics.home / "tools" / "snapshots").is_dir():
         yield warn("the folder where tools work is gone", "put it back, or set workspace.work_repo", str(work))
 
@@ -91,9 +106,13 @@ def _identity(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         return
     for file in BootstrapFiles(diagnostics.config[WorkspaceSettings].path, accepted).load():
         if file.problem:
-            yield warn(f"this identity file {file.problem}", "put it right, then `hob accept`", file.name)
+            yield warn(
+                translatable("this identity file {problem}", problem=file.problem),
+                "put it right, then `hob accept`",
+                file.name,
+            )
         elif not file.label.trusted:
-            advice = f"read it, then `hob accept {file.name}`"
+            advice = translatable("read it, then `hob accept {name}`", name=file.name)
             yield warn("this identity file was changed: Hob reads it and does not obey it", advice, file.name)
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import PurePath
 
+from hob.core.language import translatable
 from hob.guard.audit.security.check import Found, SecurityCheck, Severity, Tightening, open_places, places_of, when
 from hob.guard.audit.security.facts import SecurityFacts
 
@@ -15,7 +16,7 @@ def _private(place: str, what: str, severity: Severity) -> SecurityCheck:
     return SecurityCheck(
         f"fs.{place}_mode",
         severity,
-        f"others on this machine may read or change {what}",
+        translatable("others on this machine may read or change {what}", what=what),
         "run `hob security audit --fix`",
         lambda facts: open_places(facts, place, _READ),
     )

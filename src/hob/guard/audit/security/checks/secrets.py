@@ -2,6 +2,7 @@
 
 from ipaddress import ip_address
 
+from hob.core.language import translatable
 from hob.guard.audit.security.check import SecurityCheck, Severity, when
 from hob.guard.audit.security.facts import SENSIBLE, SecurityFacts
 
@@ -43,7 +44,8 @@ SECRETS: tuple[SecurityCheck, ...] = (
         lambda facts: when(_is_served(facts) and _is_plain(facts), facts.gateway.host),
     ),
     SecurityCheck(
-        "gateway.token_short", Severity.WARN, f"the API's token has fewer than {_LEAST_TOKEN} characters",
+        "gateway.token_short", Severity.WARN,
+        translatable("the API's token has fewer than {count} characters", count=_LEAST_TOKEN),
         "unset gateway.auth_token, and Hob makes a good one",
         lambda facts: when(_is_served(facts) and facts.gateway.token_length < _LEAST_TOKEN, "gateway.auth_token"),
     ),
