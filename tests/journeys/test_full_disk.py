@@ -106,9 +106,9 @@ async def test_killed_on_a_full_disk_it_goes_on_when_there_is_space(small: World
 async def test_without_a_daemon_the_commands_name_the_full_disk_and_the_next_step(small: World) -> None:
     assert (await small.hob("ask", "hello")).status == 0
     ballast = fill(small.home)
-    for command in (("ask", "again"), ("status",)):
+    for command, status in ((("ask", "again"), 1), (("status",), 0)):  # what only reads works all the same
         said = await small.hob(*command)
-        assert said.status == 1
+        assert said.status == status
         assert str(small.home) in said.err
         assert "room" in said.err or "space" in said.err
         assert "Traceback" not in said.err

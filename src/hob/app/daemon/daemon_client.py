@@ -132,9 +132,9 @@ def _ask_here(
     try:
         with own(home, "command"):
             return asyncio.run(answer(config))
-    except StoreFull:
+    except StoreFull as error:
         if method != "GET" or not has_database(home):
             raise
-    print(f"{home} cannot be written; this is what stands in it.", file=sys.stderr)
+        print(f"{str(error).rstrip('.')}; this is what stands in it", file=sys.stderr)
     with database_copied(home) as copy:  # opening a database writes to it
         return asyncio.run(answer(replace(config, home=copy)))
