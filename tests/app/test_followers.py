@@ -154,6 +154,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 async def test_a_follower_killed_at_any_moment_writes_each_effect_once(tmp_path: Path) -> None:
     """The table takes a place twice, so that a second writing would be seen."""
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:

@@ -17,6 +17,8 @@ from hob.store.audit.audit import AuditEntry
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 
+pytestmark = pytest.mark.slow
+
 PLAIN = "sk-test-Zq8Lw2mxKt7Vb31"
 CONFIG = f"""
 [gateway]

@@ -212,6 +212,7 @@ def test_other_brackets_stay(text: str) -> None:
     assert Marks(b"salt").wrap(text, WEB, "t1").split("\n")[1] == text
 
 
+@pytest.mark.slow
 def test_the_worst_text_is_disarmed_in_linear_time() -> None:
     for piece in ("<", "\u00ab", "< /", "<\u200d", "<u", "&lt", "<c\u0301"):
         grows_with_its_size(lambda size, piece=piece: Marks(b"salt").wrap(piece * size, WEB, "t1"), 2_500, least=0.002)  # type: ignore[misc]

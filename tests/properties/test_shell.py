@@ -259,6 +259,7 @@ LONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_text_is_read_in_time(name: str) -> None:
     text = LONG[name][:65_000]

@@ -102,6 +102,7 @@ def test_plain_text_is_told_at_once(text: str) -> None:
     assert reader.feed(text) == text.rstrip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [*OPENERS, '<tool_call>{"name": "read", "', "```json\n{", "[", "{", '"', "\\", "`"])
 def test_hostile_repetition_is_read_in_time(piece: str) -> None:
     def work(size: int) -> None:

@@ -182,6 +182,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_write_it_leaves_a_home_that_works_and_goes_on(machine: Machine) -> None:
     begin = ["onboard", "--base-url", machine.server.url, "--model", "small-1", "--key", "-", "--name", "Anna"]
     command = [*begin, "--packages", "--monthly", "20", "--non-interactive"]
