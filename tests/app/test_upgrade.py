@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hob import __version__
-from hob.cli.setup.installation import changes_since, find_installation
+from hob.cli.setup.upgrade import changes_since, find_installation
 from hob.core.clock import SystemClock
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store

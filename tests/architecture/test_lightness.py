@@ -73,7 +73,7 @@ def test_a_listener_that_nobody_opens_a_websocket_at_loads_nothing_of_it() -> No
         "async def listen():\n    async with serve(build_api, [], grace=1): pass\nasyncio.run(listen())"
     )
     assert "hob.gateway.http.listener" in found
-    assert found.isdisjoint({"websockets", "hob.gateway.live.connection", "hob.gateway.live.table"})
+    assert found.isdisjoint({"websockets", "hob.gateway.live.connection"})
 
 
 def test_who_attaches_to_a_running_hob_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:

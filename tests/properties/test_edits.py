@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hob.core.errors import ToolFailed
 from hob.tools.editing.diffs import unified
-from hob.tools.editing.patch_apply import apply
+from hob.tools.editing.editing import apply
 from hob.tools.editing.patch_format import parse
 from hob.tools.editing.replacement import edit
 

@@ -19,8 +19,7 @@ from hob.gateway.openai.ask import ChatOutcome, ChatRun
 from hob.gateway.openai.completions import ChunkWriter
 from hob.gateway.openai.errors import failed
 from hob.gateway.openai.responses import ResponseWriter
-from hob.gateway.openai.stream import StreamWriter
-from hob.gateway.openai.stream_text import StreamedText
+from hob.gateway.openai.stream import StreamedText, StreamWriter
 
 ID = InboundId("m_7f3k9q2x0b1d4h")
 TRACE, SESSION = TraceId("t"), SessionKey("api:main")

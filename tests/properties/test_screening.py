@@ -10,8 +10,7 @@ from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelReque
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
 from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts
-from hob.providers.screening.placeholders import Placeholders, Restorer, put_back
-from hob.providers.screening.prompt_guard import PromptGuard
+from hob.providers.screening.prompt_guard import Placeholders, PromptGuard, Restorer, put_back
 from hob.providers.screening.sanitizer import Sanitizer
 from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 

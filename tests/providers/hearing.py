@@ -8,7 +8,7 @@ import pytest
 
 from hob.core.errors import ModelError
 from hob.core.models import Beat, ModelEvent, ModelReply
-from hob.providers.http.wire import Hears
+from hob.providers.http.decoder import Decoder
 
 
 def sse(*events: Mapping[str, Any]) -> bytes:
@@ -19,7 +19,7 @@ def sse(*events: Mapping[str, Any]) -> bytes:
     )
 
 
-def hear(decoder: Hears, *data: bytes) -> list[ModelEvent]:
+def hear(decoder: Decoder, *data: bytes) -> list[ModelEvent]:
     """All that these bytes mean, without beats."""
     events = [event for piece in data for event in decoder.feed(piece)] + decoder.finish()
     return [event for event in events if not isinstance(event, Beat)]
@@ -32,7 +32,7 @@ def last(events: Iterable[ModelEvent]) -> ModelReply:
     return reply
 
 
-def failure(decoder: Hears, *data: bytes) -> ModelError:
+def failure(decoder: Decoder, *data: bytes) -> ModelError:
     """What it ends in."""
     with pytest.raises(ModelError) as caught:
         hear(decoder, *data)

@@ -8,7 +8,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ExtraCall, ModelReply, ModelRequest, Usage, UserMessage
 from hob.providers.cli.claude import ClaudeDecoder
 from hob.providers.cli.events import CliFailed
-from hob.providers.http.wire import Hears
+from hob.providers.http.decoder import Decoder
 from hob.providers.routing.failover_model import Failover
 from hob.providers.routing.health import ModelRoute
 from hob.providers.wires.anthropic.decoding import Decoder as Anthropic
@@ -47,7 +47,9 @@ NOTHING = {"message": {"content": ""}, "done": True, "prompt_eval_count": 8, "ev
     ],
     ids=["cut", "error", "broken", "empty", "withheld", "failed", "nothing said", "never counted"],
 )
-def test_a_failure_tells_what_was_counted(decoder: Hears, data: bytes, fault: ModelFault, usage: Usage | None) -> None:
+def test_a_failure_tells_what_was_counted(
+    decoder: Decoder, data: bytes, fault: ModelFault, usage: Usage | None
+) -> None:
     error = failure(decoder, data)
     assert (error.fault, error.usage, error.cost) == (fault, usage, None)
 

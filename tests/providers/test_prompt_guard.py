@@ -22,8 +22,16 @@ from hob.core.models import (
 from hob.core.screening.kinds import SensitiveFinding
 from hob.core.sentences import Sentence, say
 from hob.core.tools import ToolCall
-from hob.providers.screening.placeholders import SHAPE, Restorer, put_back
-from hob.providers.screening.prompt_guard import PromptGuard, Screened, refusal, restore_reply, restored
+from hob.providers.screening.prompt_guard import (
+    SHAPE,
+    PromptGuard,
+    Restorer,
+    Screened,
+    put_back,
+    refusal,
+    restore_reply,
+    restored,
+)
 from hob.providers.screening.settings import PromptGuardSettings, ScreeningAction
 
 KEY = b"a secret of the home"

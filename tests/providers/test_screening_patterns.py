@@ -12,9 +12,9 @@ from hob.core.screening import credentials, numbers, personal
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import MOST_STEPS, compile_pattern, compile_words, count_steps
-from hob.providers.screening import cleaning, own_words, placeholders
+from hob.providers.screening import cleaning, own_words, prompt_guard
 
-MODULES = (cleaning, credentials, numbers, own_words, personal, placeholders)
+MODULES = (cleaning, credentials, numbers, own_words, personal, prompt_guard)
 
 
 def patterns_in(value: object) -> Iterator[re.Pattern[str]]:

@@ -8,9 +8,7 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.media import Transcript
 from hob.core.models import Usage
-from hob.providers.wires.openai_media.languages import language_code
-from hob.providers.wires.openai_media.recordings import recording_ending
-from hob.providers.wires.openai_media.transcription import OpenAITranscriber
+from hob.providers.wires.openai_media.transcription import OpenAITranscriber, language_code, recording_ending
 from hob.testing import Fault, ModelServer, Reply
 from hob.testing.model_server.multipart import read_form
 from tests.providers.canned import client_of, saying

@@ -4,7 +4,7 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, Usage
-from hob.providers.media.vision import HeldPictures, VisionDescriber
+from hob.providers.media.media import HeldPictures, VisionDescriber
 from hob.providers.routing.failover_model import Failover
 from hob.providers.routing.health import ModelRoute
 from hob.testing.clock import ManualClock

@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ToolFailed
 from hob.tools.editing.diffs import diff, unified, visible
-from hob.tools.editing.patch_apply import apply
+from hob.tools.editing.editing import apply
 from hob.tools.editing.patch_format import FilePatch, PatchAction, parse
 
 TEXT = "".join(f"line {n}\n" for n in range(1, 21))

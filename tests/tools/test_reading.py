@@ -14,7 +14,7 @@ from hob.core.ids import BlobId
 from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
 from hob.tools.filesystem.files import FileTools
-from hob.tools.filesystem.pages import PAGE
+from hob.tools.filesystem.read import PAGE
 from tests.tools.calling import made, text_of
 from tests.tools.keeping import FolderBlobs, roots_of
 

@@ -28,7 +28,6 @@ class Questions(Protocol):
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
         """Take the message as the answer the session waits for, durably, and wake the turn; None if none waits."""
-        ...
 
 
 Arrived = Callable[[Inbound, SessionKey, bool], None]

@@ -10,15 +10,12 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The wall time, aware, in UTC. It may jump; never subtract two of these to get a duration."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds from an arbitrary start; never goes back."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Wait that long."""
-        ...
 
 
 class SystemClock:

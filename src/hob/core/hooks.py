@@ -103,4 +103,3 @@ class Hook(Protocol):
 
     async def __call__(self, event: HookEvent) -> Decision:
         """Decide about one event; raises freely."""
-        ...

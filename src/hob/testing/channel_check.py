@@ -28,15 +28,12 @@ class Platform(Protocol):
 
     def shown(self) -> Sequence[Shown]:
         """Everything people were shown, in order."""
-        ...
 
     def break_down(self, fault: SendFailed) -> None:
         """The next send fails so."""
-        ...
 
     async def write(self, text: str, key: str) -> None:
         """Somebody writes in chat `chat`; the platform's id of the message is `key`."""
-        ...
 
 
 Make = Callable[[], AbstractAsyncContextManager[Platform]]

@@ -37,43 +37,33 @@ class CommandOperations(Protocol):
 
     async def status(self) -> Mapping[str, Any]:
         """Counts and states; see `Answer.STATUS` for the keys used here."""
-        ...
 
     async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
         """What each model has cost since then (Unix seconds), the dearest first."""
-        ...
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         """Open tasks: id, state, title."""
-        ...
 
     async def prompt(self, session: str) -> Mapping[str, Any]:
         """`sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
-        ...
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         """Stop the session's running turn; False if none runs."""
-        ...
 
     async def cancel(self, id: str, reason: str) -> bool:
         """Cancel a task or turn by its id; False if there is none that could be."""
-        ...
 
     async def resume(self, session: SessionKey) -> None:
         """Let a paused session go on."""
-        ...
 
     async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
         """Messages summarised and characters of the summary, or why not."""
-        ...
 
     async def undo_compaction(self, session: SessionKey) -> bool:
         """Take the newest summary back; False if there is none."""
-        ...
 
     async def undo_turn(self, session: SessionKey) -> UndoResult | None:
         """Hide the newest turn's words; None if there is none."""
-        ...
 
     async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
         """Put back what a turn changed in files, or say what that would change, as `diff`.
@@ -81,7 +71,6 @@ class CommandOperations(Protocol):
         Without a name it is the newest that changed any. The same `by` gets the same outcome: `turn`, `words`,
         `restored`, `kept` (path, reason), `running`, and `back`, by which it is taken back. Raises NotFound.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,158 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from hob.app.daemon.daemon_client import reload_running
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings_sections import choose_models, read_config
-from hob.cli.onboarding.detection import DetectedModel, name_of
-from hob.cli.onboarding.model_options import candidate_of, wished
-from hob.cli.onboarding.model_picker import pick_model, wants_it_anyway, with_place
+from hob.cli.onboarding.detection import TITLES, DetectedModel, name_of
+from hob.cli.onboarding.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
+from hob.cli.onboarding.model_options import candidate_of, is_key, trouble_of, usual_model, wished
 from hob.cli.onboarding.model_trial import Candidate, ModelTrial, list_for, save_candidate, try_candidate
-from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
+from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
+from hob.config.environment import process_environment
 from hob.config.problems import Layer
 from hob.core.errors import HobError, ModelError, NotConfigured
 from hob.core.language import translatable
+from hob.providers.catalog.catalog import PROVIDERS, SERVER
 from hob.providers.routing.choice import NOTHING
 from hob.providers.settings import ModelSettings
+
+# Asking a person for a model, and where its key is to be kept.
+
+KEY_PAGES = {
+    "anthropic": "https://console.anthropic.com/settings/keys",
+    "openai": "https://platform.openai.com/api-keys",
+    "gemini": "https://aistudio.google.com/apikey",
+    "openrouter": "https://openrouter.ai/settings/keys",
+    "deepseek": "https://platform.deepseek.com/api_keys",
+    "groq": "https://console.groq.com/keys",
+    "mistral": "https://console.mistral.ai/api-keys",
+    "xai": "https://console.x.ai",
+}
+"""Where people make themselves a key."""
+
+_KEEP, _KEY, _SERVER, _LOOK, _LATER = "keep", "key", "server", "look", "later"
+_MOST_SHOWN = 30
+
+
+def pick_model(
+    home: Path, found: Sequence[DetectedModel], asks: Asks, *, now: str, line: str
+) -> Candidate | Literal["look", "later"]:
+    """What the person chooses of what was found. `now` is the model that is configured, `line` all that is said of it.
+
+    The configured one is the candidate that changes nothing.
+    """
+    usable = [each for each in found if each.draft.model and each.draft.model != now]
+    options: list[tuple[str, str]] = [(_KEEP, translatable("Keep {model}", model=line))] if line else []
+    options += [
+        (str(place), translatable("{model}: {trial}", model=each.title, trial=each.line))
+        for place, each in enumerate(usable)
+    ]
+    options += [
+        (_KEY, "Another provider: enter a key"),
+        (_SERVER, "A server of your own that speaks OpenAI chat completions"),
+        (_LOOK, "Look again: I have started Ollama, or another local server"),
+        (_LATER, "Not now"),
+    ]
+    match asks.choose("Which model shall think for Hob?", options):
+        case "keep":
+            return Candidate(ProviderConfigDraft())
+        case "key":
+            return _ask_provider(asks)
+        case "server":
+            return _ask_server(home, asks)
+        case "look" | "later" as other:
+            return other
+        case place:
+            return _ask_model(usable[int(place)], asks)
+
+
+def _ask_model(found: DetectedModel, asks: Asks) -> Candidate:
+    candidate = candidate_of(found, FILE)  # where it is kept is asked once it works
+    if len(found.models) < 2:
+        return candidate
+    model = asks.choose(
+        translatable("Which model of {provider}?", provider=found.title),
+        [(name, name) for name in found.models[:_MOST_SHOWN]],
+    )
+    return replace(candidate, draft=replace(found.draft, model=name_of(found.provider, model)))
+
+
+def _ask_provider(asks: Asks) -> Candidate | Literal["look"]:
+    options = [(each.id, TITLES[each.id]) for each in PROVIDERS if each.id in KEY_PAGES]
+    provider = asks.choose("Whose key do you have?", options)
+    asks.tell(translatable("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
+    key = _ask_key("The key, empty to go back", asks)
+    return Candidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE) if key else "look"
+
+
+def _ask_key(question: str, asks: Asks) -> str:
+    while (key := asks.read_secret(question)) and not is_key(key):
+        asks.tell("✗ a key is one line without spaces", "red")
+    return key
+
+
+def _ask_server(home: Path, asks: Asks) -> Candidate | Literal["look"]:
+    while True:
+        if (candidate := _ask_address(asks)) is None:
+            return "look"
+        try:
+            names = list_for(home, candidate)
+        except ModelError as error:
+            asks.tell(translatable("✗ {trouble}", trouble=str(error)), "red")
+            continue
+        model = _ask_name(names, asks)
+        return replace(candidate, draft=replace(candidate.draft, model=name_of(SERVER, model)))
+
+
+def _ask_address(asks: Asks) -> Candidate | None:
+    question = "Its address, e.g. http://127.0.0.1:8000/v1, empty to go back"
+    while (address := asks.read(question)) and (trouble := trouble_of(address)):
+        asks.tell(translatable("✗ {trouble}", trouble=trouble), "red")
+    if not address:
+        return None
+    return Candidate(
+        ProviderConfigDraft(provider=SERVER, base_url=address), _ask_key("Its key, empty for none", asks), FILE
+    )
+
+
+def _ask_name(names: Sequence[str], asks: Asks) -> str:
+    if len(names) == 1:
+        return names[0]
+    if names:
+        return asks.choose("Which model?", [(name, name) for name in names[:_MOST_SHOWN]])
+    while not (name := asks.read("The model's name")):
+        asks.tell("✗ the server does not tell which models it has, so it needs a name", "red")
+    return name
+
+
+def wants_it_anyway(tried: ModelTrial, asks: Asks) -> bool:
+    """Tell why a model did not pass, and whether it is wanted all the same."""
+    asks.tell(translatable("✗ {trouble}", trouble=tried.told), "red")
+    if not tried.answers:
+        asks.tell("Nothing was written. Put that right and choose it again, or choose another one.", "dim")
+        return False
+    asks.tell("It can talk, but not act for you: files, commands and memory need tool calls.", "dim")
+    return confirm(asks, "Use it all the same?", default=False)
+
+
+def with_place(candidate: Candidate, keep: str, asks: Asks) -> Candidate:
+    """The candidate with the place where its key is to be kept."""
+    variables = (name for provider in PROVIDERS for name in provider.keys)
+    variable = next((name for name in variables if process_environment().get(name) == candidate.typed), "")
+    options = [(FILE, "In a file that only you can read (secrets/ in Hob's home)")]
+    options += [(KEYRING, "In the system's keyring")] if has_keyring() else []
+    if variable:
+        alone = translatable(
+            "Only in {variable}: every shell and service that starts Hob must set it", variable=variable
+        )
+        options.append((ENVIRONMENT, alone))
+    if keep in dict(options) or len(options) == 1:
+        return replace(candidate, keep=keep or FILE)
+    return replace(candidate, keep=asks.choose("Where shall the key be kept?", options))
+
 
 STEP = "model"
 _AGAIN = "hob onboard"

@@ -1,8 +1,16 @@
 """`hob upgrade`: how to, for this very Hob."""
 
+import json
+import re
 import shlex
-from dataclasses import replace
-from typing import Annotated
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import metadata, resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import unquote, urlsplit
 
 from cyclopts import Parameter
 
@@ -10,9 +18,114 @@ from hob import __version__
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.service.steps import ask
 from hob.cli.output import paint, print_json
-from hob.cli.setup.installation import Installation, changes_since, load_changelog, this_installation
 from hob.config.environment import find_home, process_environment
 from hob.store.database.disk import stamp
+
+# How this Hob was installed, so how it is upgraded; and what changed. Asks nobody over the network.
+
+CHANGELOG = "CHANGELOG.md"
+IMAGE_MARK = "hob-image"
+"""The file beside the libraries that says that they are a container's."""
+_MADE_BY = {"uv-receipt.toml": "a tool of uv", "pipx_metadata.json": "an application of pipx"}
+_SAME_WAY = "install the newer one from where you had this one"
+_OF_FORMER = "the same with version {version}"
+_NOT_OURS = "Name where it comes from (a checkout, a wheel): what package indexes call hob is another program."
+_SECTION = re.compile(r"^## \[?([^\]\s]+)\]?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where this Hob comes from: `kind` in words, the commands that bring a newer one, and those that go back."""
+
+    kind: str
+    upgrade: tuple[str, ...]
+    back: str
+    checkout: Path | None = None
+    note: str = ""
+
+
+def find_installation(prefix: Path, python: str, version: str, origin: Mapping[str, Any]) -> Installation:
+    """How the Hob of this environment was installed: `prefix` is where its libraries lie.
+
+    `origin` is what the installer noted (https://packaging.python.org/en/latest/specifications/direct-url/).
+    """
+    url = str(origin.get("url", ""))
+    if (prefix / IMAGE_MARK).exists():
+        again = ("docker compose build --pull", "docker compose up --detach")
+        return Installation("a container", again, "build the former image", note="Run these where compose.yaml lies.")
+    if url.startswith("file:") and (checkout := Path(unquote(urlsplit(url).path))).is_dir():
+        return _of_checkout(checkout, prefix, python, editable=bool(origin.get("dir_info", {}).get("editable")))
+    if any(part.startswith("archive-v") for part in prefix.parts):
+        note = "It lies in a cache that is emptied at times: no service can be made of it."
+        return Installation("a passing run of uvx", (_SAME_WAY,), _OF_FORMER.format(version=version), note=note)
+    pip = _pip(python)
+    if control := origin.get("vcs_info"):
+        source = f"hob @ {control['vcs']}+{url}"
+        back = shlex.quote(f"{source}@{control.get('commit_id', '')}")
+        upgrade = f"{pip} --force-reinstall {shlex.quote(source)}"
+        return Installation(f"a package from {url}", (upgrade,), f"{pip} --force-reinstall {back}")
+    kind = next((kind for mark, kind in _MADE_BY.items() if (prefix / mark).exists()), "a package")
+    return Installation(kind, (_SAME_WAY,), _OF_FORMER.format(version=version), note=_NOT_OURS)
+
+
+def _of_checkout(checkout: Path, prefix: Path, python: str, *, editable: bool) -> Installation:
+    place = shlex.quote(str(checkout))
+    if editable and (checkout / "Makefile").exists() and prefix == checkout / ".venv":
+        renew = f"make -C {place} .venv/ready"
+    else:
+        renew = f"{_pip(python)} {'--editable' if editable else '--upgrade'} {place}"
+    pull = (f"git -C {place} pull",) if (checkout / ".git").exists() else ()
+    back = f"git -C {place} checkout REVISION, then {renew}"
+    return Installation(f"a checkout in {checkout}", (*pull, renew), back, checkout)
+
+
+def _pip(python: str) -> str:
+    """What installs into the environment of this Python; those that uv makes have no pip."""
+    quoted = shlex.quote(python)
+    return f"{quoted} -m pip install" if find_spec("pip") else f"uv pip install --python {quoted}"
+
+
+def _origin() -> dict[str, Any]:
+    """What the installer noted about where it came from."""
+    try:
+        text = metadata.distribution("hob").read_text("direct_url.json")
+        value = json.loads(text) if text else {}
+    except (metadata.PackageNotFoundError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def load_changelog(installation: Installation) -> str:
+    """The text of the changelog that came along; nothing where none did."""
+    packed = resources.files("hob") / CHANGELOG
+    places = (packed, *((installation.checkout / CHANGELOG,) if installation.checkout else ()))
+    return next((place.read_text("utf-8") for place in places if place.is_file()), "")
+
+
+def changes_since(changelog: str, version: str) -> list[str]:
+    """What is new after this version, a change an item; of the newest version alone where that one is unknown."""
+    sections = list(_sections(changelog))
+    names = [name for name, _ in sections]
+    newest = names.index(version) if version in names else 1
+    return [item for _, text in sections[: max(1, newest)] for item in _items(text)]
+
+
+def _sections(changelog: str) -> Iterator[tuple[str, str]]:
+    found = list(_SECTION.finditer(changelog))
+    for number, section in enumerate(found, 1):
+        end = found[number].start() if number < len(found) else len(changelog)
+        yield section[1], changelog[section.end() : end]
+
+
+def _items(text: str) -> Iterator[str]:
+    for item in re.split(r"^- ", text, flags=re.MULTILINE)[1:]:
+        yield " ".join(re.split(r"\n\s*\n|^#", item, maxsplit=1, flags=re.MULTILINE)[0].split())
+
+
+def this_installation(version: str) -> Installation:
+    """How this very Hob was installed."""
+    return find_installation(Path(sys.prefix), sys.executable, version, _origin())
+
 
 _SHOWN = 12
 

@@ -29,4 +29,3 @@ class Accept(Protocol):
 
         Raises Busy, Stopping, NotAllowed, InvalidRequest, KeyReused and StoreErrors: then nothing was accepted.
         """
-        ...

@@ -36,11 +36,9 @@ class Channel(Protocol):
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
         """Receive while the block is open."""
-        ...
 
     async def send(self, message: Outbound) -> Delivered:
         """Send one chunk; `message.id` is the idempotency key. Raises SendFailed."""
-        ...
 
 
 class ChannelState(Protocol):
@@ -48,8 +46,6 @@ class ChannelState(Protocol):
 
     async def get(self, channel: str, account: str) -> Mapping[str, str]:
         """All of it."""
-        ...
 
     async def put(self, channel: str, account: str, values: Mapping[str, str]) -> None:
         """Set these keys in one transaction; an empty value removes its key."""
-        ...

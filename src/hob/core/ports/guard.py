@@ -40,7 +40,6 @@ class Judge(Protocol):
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         """The verdict for this call in a context of this trust. Never raises."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +64,3 @@ class Admission(Protocol):
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
         """Judge by rule; no model, no I/O."""
-        ...

@@ -11,7 +11,6 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """The vectors; nothing is asked for no texts."""
-        ...
 
 
 class Transcriber(Protocol):
@@ -19,7 +18,6 @@ class Transcriber(Protocol):
 
     async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> Transcript:
         """What is said in the audio; `language`, where it is known, helps."""
-        ...
 
 
 class Speaker(Protocol):
@@ -29,7 +27,6 @@ class Speaker(Protocol):
 
     def speak(self, text: str, voice: str = "") -> AsyncIterator[bytes]:
         """The audio, piece by piece. After an error nothing of it is whole. An empty voice is the configured one."""
-        ...
 
 
 class Describer(Protocol):
@@ -37,4 +34,3 @@ class Describer(Protocol):
 
     async def describe(self, image: bytes, media_type: str, question: str = "") -> Description:
         """What it shows, in words; with a question, its answer."""
-        ...

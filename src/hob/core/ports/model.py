@@ -15,7 +15,6 @@ class Model(Protocol):
         Raises ModelError. After an error nothing of what was streamed is an answer. Closing the iterator early ends
         the request.
         """
-        ...
 
 
 @runtime_checkable
@@ -30,8 +29,7 @@ class Routes(Protocol):
     """A model that chooses who answers before anything is reserved or sent."""
 
     async def route(self, request: ModelRequest) -> Route:
-        """The route. Asks no model. What may not approval is out of its request. Raises ModelError."""
-        ...
+        """The route. Asks no model. What may not leave is out of its request. Raises ModelError."""
 
 
 class Profiles(Protocol):
@@ -39,7 +37,6 @@ class Profiles(Protocol):
 
     def find_profile(self, model: str) -> ModelProfile:
         """What is known of the model, perhaps nothing. Never raises, never waits."""
-        ...
 
 
 class Prices(Protocol):
@@ -47,12 +44,9 @@ class Prices(Protocol):
 
     def find_price(self, model: str) -> Price | None:
         """The model's price, or None where it is not known. Never waits."""
-        ...
 
     def most_output(self, model: str, request: ModelRequest) -> int:
         """The most tokens of output that this model could be asked for by the request."""
-        ...
 
     async def prepare(self, models: Sequence[str]) -> None:
         """Return when all is at hand that can be known of these models' prices. Never raises."""
-        ...

@@ -10,4 +10,3 @@ class Notices(Protocol):
 
     def publish(self, notice: Notice) -> None:
         """Show it to whoever looks. Never blocks, never raises."""
-        ...

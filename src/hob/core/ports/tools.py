@@ -32,8 +32,6 @@ class Blobs(Protocol):
 
     async def put(self, data: bytes, media_type: str) -> BlobId:
         """Keep these bytes; they are on disk when this returns. Raises StoreFull."""
-        ...
 
     async def load(self, blob: BlobId) -> bytes:
         """The bytes. Raises NotFound."""
-        ...

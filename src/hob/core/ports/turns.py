@@ -13,15 +13,12 @@ class Control(Protocol):
 
     def offered(self) -> Collection[InboundId]:
         """The messages that wait and may join the turn (queue mode `steer`); only a hint."""
-        ...
 
     def joined(self, inbounds: Sequence[InboundId]) -> None:
         """The turn has taken these in (or found none): from now on `offered` speaks of later ones."""
-        ...
 
     def stop_reason(self) -> str | None:
         """Why the turn's task was cancelled by a person, or None: then Hob is shutting down and the turn resumes."""
-        ...
 
 
 class Turns(Protocol):
@@ -32,7 +29,6 @@ class Turns(Protocol):
 
         Cancelled with a stop reason it finishes as cancelled; without one it stays resumable and re-raises.
         """
-        ...
 
 
 class Commands(Protocol):
@@ -40,11 +36,9 @@ class Commands(Protocol):
 
     def when(self, text: str) -> str | None:
         """`arrival` if the text is a command that acts at once, `lane` if it waits its turn, None if no command."""
-        ...
 
     async def run(self, inbound: Inbound, session: SessionKey) -> str:
         """Do it and give the answer. What a person typed wrong is answered, not raised."""
-        ...
 
 
 class Routing(Protocol):
@@ -52,8 +46,6 @@ class Routing(Protocol):
 
     def session_of(self, inbound: Inbound) -> SessionKey:
         """The session of an address that was never switched elsewhere."""
-        ...
 
     def mode_of(self, channel: str) -> QueueMode:
         """The queue mode where the session has chosen none."""
-        ...

@@ -4,9 +4,9 @@ Each detector looks only where a word or sign it needs is there at all, so plain
 to the rules of `patterns`: no text makes them slow.
 """
 
+import re
 from collections.abc import Collection, Iterator
 
-from hob.core.screening.command_lines import find_options
 from hob.core.screening.credentials import (
     find_api_keys,
     find_bearers,
@@ -19,6 +19,32 @@ from hob.core.screening.credentials import (
 from hob.core.screening.kinds import SECRETS, SensitiveFinding, SensitiveKind
 from hob.core.screening.numbers import find_numbers
 from hob.core.screening.personal import find_emails, find_ibans, find_ipv6
+
+# Passwords in the commands that people paste: options of programs that take one in the open.
+
+_MOST_LINE = 500  # characters of a command that are looked at
+_NO_VALUES = "$%<{[(*"  # a variable, or a mark that stands for a value
+_LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]{0,2}+[\"']?[^\s:\"']{1,64}+:(?P<value>[^\s\"']{3,200}+)")
+_PROGRAMS = {
+    "curl": _LOGIN,  # https://curl.se/docs/manpage.html#-u
+    "mysql": re.compile(r"(?<!\S)-p[\"']?(?P<value>[^\s\"']{3,200}+)"),  # also mysqldump, mysqladmin; -p with no blank
+    "mariadb": re.compile(r"(?<!\S)-p[\"']?(?P<value>[^\s\"']{3,200}+)"),
+    "sshpass": re.compile(r"(?<!\S)-p[ ]?[\"']?(?P<value>[^\s\"']{3,200}+)"),
+}
+
+
+def find_options(text: str, lowered: str) -> Iterator[SensitiveFinding]:
+    """What `curl -u name:…`, `mysql -p…` and `sshpass -p …` are given. A line is looked at once for each program."""
+    for program, option in _PROGRAMS.items():
+        at = lowered.find(program)
+        while at >= 0:
+            end = text.find("\n", at, at + _MOST_LINE)
+            end = end if end >= 0 else min(len(text), at + _MOST_LINE)
+            for match in option.finditer(text, at, end):
+                if match["value"][0] not in _NO_VALUES:
+                    yield SensitiveFinding(SensitiveKind.PASSWORD, *match.span("value"))
+            at = lowered.find(program, end)
+
 
 _MOST_LOOKS = 3
 _NUMBERS = frozenset(

@@ -59,7 +59,6 @@ class PolicyInputs(Protocol):
 
     async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
         """The situation now, as far as it matters for such a tool. Raises StoreErrors."""
-        ...
 
 
 class TaintedWrites(Protocol):
@@ -67,15 +66,12 @@ class TaintedWrites(Protocol):
 
     async def note(self, turn: TurnId) -> None:
         """This tainted turn is about to change files, or may. Durable when it returns. Raises StoreErrors."""
-        ...
 
     async def files(self) -> Sequence[str]:
         """Some files that such turns did change, the newest first. Raises StoreErrors."""
-        ...
 
     async def clear(self) -> None:
         """The owner has been told of them and does not mind. Raises StoreErrors."""
-        ...
 
 
 class Records(Protocol):
@@ -83,7 +79,6 @@ class Records(Protocol):
 
     async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
         """Keep one, and what the audit log tells of it; durable when this returns. Raises StoreErrors."""
-        ...
 
 
 class PolicyJudge:

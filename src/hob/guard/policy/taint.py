@@ -6,6 +6,7 @@ looks at what the model says, so it holds even if the model does whatever an att
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import unquote_plus
 
 from hob.core.language import translatable
@@ -14,8 +15,30 @@ from hob.guard.policy.addresses import host_of
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import Act
-from hob.guard.policy.overlap import shares
 from hob.guard.settings import PolicySettings
+
+# Whether a text repeats a passage of another: a net under mishaps, since words can always be put differently.
+
+_WORD = re.compile(r"\w+")
+_RUN = 6  # words in a row that are no coincidence
+
+
+def shares(text: str, private: str) -> bool:
+    """Whether some words in a row, or a whole short private text, stand in both; case and marks count for nothing."""
+    passages = _passages(private)
+    return bool(passages) and not passages.isdisjoint(_runs(text, len(next(iter(passages)))))
+
+
+@lru_cache(maxsize=64)
+def _passages(private: str) -> frozenset[tuple[str, ...]]:
+    words = len(_WORD.findall(private))
+    return frozenset(_runs(private, min(_RUN, words))) if words >= 3 else frozenset()
+
+
+def _runs(text: str, length: int) -> set[tuple[str, ...]]:
+    words = [found.casefold() for found in _WORD.findall(text)]
+    return {tuple(words[n : n + length]) for n in range(len(words) - length + 1)}
+
 
 _MOST_HEARD = 3
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")

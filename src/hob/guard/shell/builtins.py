@@ -22,11 +22,9 @@ class BuiltinEffect(Protocol):
     @property
     def directory(self) -> str:
         """Where commands run."""
-        ...
 
     def read(self, text: str, stdin: Feed | None = None, wanted: bool = False) -> str:
         """Follow a text."""
-        ...
 
 
 Args = tuple[str, ...]

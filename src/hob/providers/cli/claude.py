@@ -7,7 +7,6 @@ It is given no tool, no MCP server, no settings and no memory files, so that it 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hob.core.errors import ModelFault
 from hob.core.models import Stop, Thinking, Usage
@@ -22,7 +21,7 @@ from hob.providers.cli.events import (
     CliThought,
     Event,
 )
-from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
+from hob.providers.cli.program import Cli, CliFacts, CliRequest
 from hob.providers.cli.reading import Object, count_in, number_in, object_in, objects_in, text_in
 
 FACTS = CliFacts(
@@ -68,7 +67,7 @@ _FAULTS = {
 }
 
 
-class ClaudeCli:
+class ClaudeCli(Cli):
     """Implements `Cli`."""
 
     facts = FACTS
@@ -91,18 +90,8 @@ class ClaudeCli:
             return {}
         return {"MAX_THINKING_TOKENS": "0", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(ask.max_tokens)}
 
-    def files(self, system: str) -> Mapping[str, str]:
-        return {"system.md": system or NO_SYSTEM}
-
-    def prompt(self, text: str) -> str:
-        return defused(text)
-
     def decoder(self) -> "ClaudeDecoder":
         return ClaudeDecoder()
-
-    def read_report(self, report: Mapping[str, Any]) -> Usage | None:
-        """As `Cli.read_report`; the last line tells."""
-        return None
 
 
 class ClaudeDecoder:

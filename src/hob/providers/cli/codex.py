@@ -27,7 +27,7 @@ from hob.providers.cli.events import (
     CliThought,
     Event,
 )
-from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
+from hob.providers.cli.program import Cli, CliFacts, CliRequest
 from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
 FACTS = CliFacts(
@@ -74,7 +74,7 @@ _RECONNECTING = re.compile(r"Reconnecting\.\.\.[^(]*(?:\((.*)\))?", re.DOTALL)
 _TOOLS = {"command_execution", "file_change", "mcp_tool_call", "web_search"}
 
 
-class CodexCli:
+class CodexCli(Cli):
     """Implements `Cli`."""
 
     facts = FACTS
@@ -98,18 +98,8 @@ class CodexCli:
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
         return _own_provider(ask.environ).variables
 
-    def files(self, system: str) -> Mapping[str, str]:
-        return {"system.md": system or NO_SYSTEM}
-
-    def prompt(self, text: str) -> str:
-        return defused(text)
-
     def decoder(self) -> "CodexDecoder":
         return CodexDecoder()
-
-    def read_report(self, report: Mapping[str, Any]) -> Usage | None:
-        """As `Cli.read_report`; the last line tells."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)

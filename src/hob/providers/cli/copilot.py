@@ -21,7 +21,7 @@ from hob.providers.cli.events import (
     CliThought,
     Event,
 )
-from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
+from hob.providers.cli.program import NO_SYSTEM, Cli, CliFacts, CliRequest
 from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
 FACTS = CliFacts(
@@ -46,7 +46,7 @@ _AGENT = ".github/agents/hob.agent.md"
 _EFFORTS = {level: str(level) for level in Thinking} | {Thinking.OFF: "none"}
 
 
-class CopilotCli:
+class CopilotCli(Cli):
     """Implements `Cli`."""
 
     facts = FACTS
@@ -64,14 +64,8 @@ class CopilotCli:
             *ask.further,
         )
 
-    def variables(self, ask: CliRequest) -> Mapping[str, str]:
-        return {}
-
     def files(self, system: str) -> Mapping[str, str]:
         return {_AGENT: f"---\nname: hob\ndescription: Hob\ntools: []\n---\n{system or NO_SYSTEM}"}
-
-    def prompt(self, text: str) -> str:
-        return defused(text)
 
     def decoder(self) -> "CopilotDecoder":
         return CopilotDecoder()

@@ -8,12 +8,11 @@ remains. It does not tell that an answer was cut at its limit or withheld in par
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hob.core.models import Usage
 from hob.providers.cli.complaints import fault_of
 from hob.providers.cli.events import CliFailed, CliFinished, CliOpened, CliRefused, CliSaid, Event
-from hob.providers.cli.program import NO_SYSTEM, CliFacts, CliRequest, defused
+from hob.providers.cli.program import NO_SYSTEM, Cli, CliFacts, CliRequest, defused
 from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
 _SETTINGS = {
@@ -75,7 +74,7 @@ _AT_SIGNS = r"In messages to you an at sign may be written `\@`; read and write 
 _API_ERROR = re.compile(r"\[API Error: (.*)\]", re.DOTALL)
 
 
-class GeminiCli:
+class GeminiCli(Cli):
     """Implements `Cli`."""
 
     facts = FACTS
@@ -102,10 +101,6 @@ class GeminiCli:
 
     def decoder(self) -> "GeminiDecoder":
         return GeminiDecoder()
-
-    def read_report(self, report: Mapping[str, Any]) -> Usage | None:
-        """As `Cli.read_report`; the last line tells."""
-        return None
 
 
 class GeminiDecoder:

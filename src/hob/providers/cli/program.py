@@ -67,7 +67,6 @@ class CliDecoder(Protocol):
 
     def feed(self, line: Mapping[str, Any]) -> Sequence[Event]:
         """What the line says. A line that means nothing to us gives nothing; no line raises."""
-        ...
 
 
 class Cli(Protocol):
@@ -77,27 +76,25 @@ class Cli(Protocol):
 
     def arguments(self, ask: CliRequest) -> tuple[str, ...]:
         """The arguments behind the program's name; the prompt comes through its standard input."""
-        ...
 
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
         """Variables of this run."""
-        ...
+        return {}
 
     def files(self, system: str) -> Mapping[str, str]:
         """Files of the run's folder, by relative path."""
-        ...
+        return {"system.md": system or NO_SYSTEM}
 
     def prompt(self, text: str) -> str:
         """The text in a form that the CLI passes on as it is: no command, no name of a file to read."""
-        ...
+        return defused(text)
 
     def decoder(self) -> CliDecoder:
         """Reads one run."""
-        ...
 
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
-        """The usage in the CLI's report."""
-        ...
+        """The usage in the CLI's report; None where its last line tells."""
+        return None
 
 
 def open_cli(name: str) -> Cli:

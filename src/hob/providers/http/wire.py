@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hob.core.ids import BlobId
-from hob.core.models import ModelEvent, ModelRequest
+from hob.core.models import ModelRequest
+from hob.providers.http.decoder import Decoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,46 +23,30 @@ class Listed:
     output_price: float | None = None
 
 
-class Hears(Protocol):
-    """A decoder of one answer: bytes in, events out."""
-
-    done: bool
-
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """What these bytes mean. Raises ModelError."""
-        ...
-
-    def finish(self, *, broken: bool = False) -> list[ModelEvent]:
-        """The bytes have ended: the reply if all of it had come. Raises ModelError."""
-        ...
-
-
 class Wire(Protocol):
     """One protocol, as one server speaks it. Pure: no socket, no clock, no environment."""
 
     name: str
     """Which wire it is; `Continuation.wire` of what it says."""
+    decodes: type[Decoder]
+    """What reads its answers."""
 
     def chat_url(self, base_url: str, model: str) -> str:
         """Where a request goes. Raises ValueError for a base URL that is no address."""
-        ...
 
     def models_url(self, base_url: str) -> str:
         """Where the models are listed. Raises ValueError."""
-        ...
 
     def headers(self, key: str) -> Mapping[str, str]:
         """Headers of every request, with the key where there is one."""
-        ...
+        return {"authorization": f"Bearer {key}"} if key else {}
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         """The body. The same request gives the same bytes, and what grows from turn to turn stands last."""
-        ...
 
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Hears:
+    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
         """A decoder for one answer; see `answer.Answer` for `salt` and `taken`."""
-        ...
+        return self.decodes(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         """The models of a listing (parsed JSON); None if it is no listing."""
-        ...

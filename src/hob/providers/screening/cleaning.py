@@ -16,11 +16,9 @@ class Stage(Protocol):
 
     def feed(self, piece: str) -> str:
         """What may go on now."""
-        ...
 
     def finish(self) -> str:
         """What is left when nothing more comes."""
-        ...
 
 
 def unfinished(text: str, words: Collection[str]) -> int:

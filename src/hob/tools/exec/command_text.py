@@ -34,11 +34,9 @@ class Sieve(Protocol):
 
     def feed(self, piece: str) -> str:
         """What can be shown now."""
-        ...
 
     def finish(self) -> str:
         """What was held back."""
-        ...
 
 
 class Live:

@@ -1,13 +1,13 @@
 """Anthropic Messages. Format: https://platform.claude.com/docs/en/api/messages"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.providers.http.addresses import versioned
 from hob.providers.http.decoder import count_of
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import Listed, Wire
 from hob.providers.wires.anthropic.decoding import WIRE, Decoder
 from hob.providers.wires.anthropic.encoding import encode_request
 
@@ -16,10 +16,11 @@ _VERSION = "2023-06-01"
 _MOST_MODELS = 1_000  # of one page; there are some dozens
 
 
-class AnthropicMessages:
+class AnthropicMessages(Wire):
     """Implements `Wire`."""
 
     name = WIRE
+    decodes = Decoder
 
     def chat_url(self, base_url: str, model: str) -> str:
         return versioned(base_url, "/v1", "/messages") + "/messages"
@@ -32,9 +33,6 @@ class AnthropicMessages:
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
-
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         rows = listing.get("data") if isinstance(listing, dict) else None

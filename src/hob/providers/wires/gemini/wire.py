@@ -1,6 +1,6 @@
 """Gemini generateContent. Format: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -8,17 +8,18 @@ from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.providers.http.addresses import versioned
 from hob.providers.http.decoder import count_of
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import Listed, Wire
 from hob.providers.wires.gemini.decoding import Decoder
 from hob.providers.wires.gemini.encoding import WIRE, encode_request
 
 _MOST_MODELS = 1_000  # of one page; there are some dozens
 
 
-class GenerateContent:
+class GenerateContent(Wire):
     """Implements `Wire`."""
 
     name = WIRE
+    decodes = Decoder
 
     def chat_url(self, base_url: str, model: str) -> str:
         name = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
@@ -32,9 +33,6 @@ class GenerateContent:
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
-
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         """As `Wire.read_models`: those that answer, not those that embed or draw."""

@@ -3,21 +3,22 @@
 Format: https://docs.ollama.com/api
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.providers.http.addresses import with_scheme
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import Listed, Wire
 from hob.providers.wires.ollama.decoding import Decoder
 from hob.providers.wires.ollama.encoding import encode_request
 
 
-class OllamaChat:
+class OllamaChat(Wire):
     """Implements `Wire`. `context_tokens` is the context to load models with; None takes what a request needs."""
 
     name = "ollama"
+    decodes = Decoder
 
     def __init__(self, context_tokens: int | None = None) -> None:
         self._context_tokens = context_tokens
@@ -28,14 +29,8 @@ class OllamaChat:
     def models_url(self, base_url: str) -> str:
         return f"{server_root(base_url)}/api/tags"
 
-    def headers(self, key: str) -> Mapping[str, str]:
-        return {"authorization": f"Bearer {key}"} if key else {}
-
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images, context_tokens=self._context_tokens)
-
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         rows = listing.get("models") if isinstance(listing, dict) else None

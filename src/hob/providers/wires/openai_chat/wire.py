@@ -10,16 +10,17 @@ from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.decoder import MOST_TOKENS
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import Listed, Wire
 from hob.providers.wires.openai_chat.decoding import Decoder
 from hob.providers.wires.openai_chat.encoding import WIRE, encode_request
 from hob.providers.wires.openai_chat.settings import Dialect
 
 
-class ChatCompletions:
+class ChatCompletions(Wire):
     """Implements `Wire` in one server's dialect."""
 
     name = WIRE
+    decodes = Decoder
 
     def __init__(self, dialect: Dialect | None = None) -> None:
         self._dialect = dialect or Dialect()
@@ -29,9 +30,6 @@ class ChatCompletions:
 
     def models_url(self, base_url: str) -> str:
         return endpoint(base_url, "/models")
-
-    def headers(self, key: str) -> Mapping[str, str]:
-        return {"authorization": f"Bearer {key}"} if key else {}
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, dialect=self._dialect, images=images)

@@ -3,13 +3,13 @@
 Format: https://developers.openai.com/api/reference/resources/responses
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.providers.http.addresses import endpoint
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import Listed, Wire
 from hob.providers.wires.openai_chat.wire import ChatCompletions
 from hob.providers.wires.openai_responses.decoding import Decoder
 from hob.providers.wires.openai_responses.encoding import WIRE, encode_request
@@ -17,10 +17,11 @@ from hob.providers.wires.openai_responses.encoding import WIRE, encode_request
 _CHAT = ChatCompletions()
 
 
-class Responses:
+class Responses(Wire):
     """Implements `Wire`. Addresses, key and list of models are those of chat completions."""
 
     name = WIRE
+    decodes = Decoder
 
     def chat_url(self, base_url: str, model: str) -> str:
         return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/responses")
@@ -28,14 +29,8 @@ class Responses:
     def models_url(self, base_url: str) -> str:
         return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/models")
 
-    def headers(self, key: str) -> Mapping[str, str]:
-        return _CHAT.headers(key)
-
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
-
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        return Decoder(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         return _CHAT.read_models(listing)

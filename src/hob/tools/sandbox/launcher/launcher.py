@@ -15,19 +15,15 @@ class Grip(Protocol):
 
     async def started(self, pid: int) -> None:
         """Do what can only be done now that the program runs. Raises ToolFailed."""
-        ...
 
     def terminate(self, pid: int) -> None:
         """Ask the command and what it started to end (SIGTERM)."""
-        ...
 
     def kill(self, pid: int) -> None:
         """End all of it, at once (SIGKILL)."""
-        ...
 
     def status(self, code: int) -> int | None:
         """The command's exit status, given the program's; None where the command was never started."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +43,22 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """As it is called in the settings."""
-        ...
 
     @property
     def confines(self) -> bool:
         """Whether it is a sandbox at all."""
-        ...
 
     @property
     def networks(self) -> bool:
         """Whether a job can be given hosts."""
-        ...
 
     @property
     def protects(self) -> bool:
         """Whether a job cannot change what is protected in folders that it may change."""
-        ...
 
     @property
     def hides(self) -> bool:
         """Whether what is hidden from a job cannot be read by it."""
-        ...
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """The program for this job; `decided` hears of each decision about its network.
@@ -75,4 +66,3 @@ class Backend(Protocol):
         What is needed until it has started is entered into `before`, what must stay until it has ended into `after`.
         Raises NotConfigured where the owner must act, ToolFailed where the job cannot be run so.
         """
-        ...
