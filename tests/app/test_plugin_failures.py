@@ -1,0 +1,55 @@
+"""Plug-ins that cannot be opened are taken out, and all else is opened."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from hob.app.contribution import Contribution
+from hob.app.kernel import Kernel, open_kernel
+from hob.app.plugins.loading import Plugins, open_with
+from hob.app.settings_sections import SECTIONS
+from hob.app.subsystem import Open, Subsystem
+from hob.app.subsystems import SUBSYSTEMS
+from hob.config.loading import load_config
+from hob.core.clock import SystemClock
+from hob.core.lazy import Lazy
+
+
+class Port:
+    """What several want to provide."""
+
+
+def feature(name: str, contribution: Contribution, *needs: type) -> Subsystem:
+    @asynccontextmanager
+    async def opening(_: Kernel) -> AsyncIterator[Contribution]:
+        yield contribution
+
+    def load() -> Open:
+        return opening
+
+    return Subsystem(name=name, needs=needs, plugin=True, open=Lazy(load))
+
+
+async def opened(home: Path, *features: Subsystem) -> tuple[set[str], dict[str, str]]:
+    plugins = Plugins(features={each.name: each for each in features})
+    config = load_config(SECTIONS, home=home, environ={"HOB_WORKSPACE_PATH": str(home / "w")})
+    async with AsyncExitStack() as stack:
+        kernel = await stack.enter_async_context(open_kernel(home, config, SystemClock(), one_shot=False))
+        features_open = await open_with(stack, kernel, SUBSYSTEMS, plugins)
+        return set(features_open.opened), plugins.problems
+
+
+async def test_two_plugins_that_provide_one_port_are_left_out_and_both_named(tmp_path: Path) -> None:
+    provides = Contribution(provides={Port: Port()})
+    names, problems = await opened(
+        tmp_path, feature("one", provides), feature("two", provides), feature("fine", Contribution())
+    )
+    assert {each.name for each in SUBSYSTEMS} | {"fine"} == names
+    assert problems.keys() == {"one", "two"}
+    assert set(problems.values()) == {"one and two both provide Port; switch one off"}
+
+
+async def test_a_plugin_whose_need_nobody_meets_is_left_out(tmp_path: Path) -> None:
+    names, problems = await opened(tmp_path, feature("lonely", Contribution(), Port))
+    assert names == {each.name for each in SUBSYSTEMS}
+    assert "lonely needs Port" in problems["lonely"]
