@@ -184,7 +184,8 @@ class StoredApprovals:
     async def open(self, session: SessionKey | None = None) -> tuple[Approval, ...]:
         """The unanswered questions, of one session if given, oldest first."""
         where, values = ("", ()) if session is None else ("AND session = ?", (session,))
-        sql = f"{_SELECT} WHERE state = 'open' {where} ORDER BY a.seq"
+        open_ones = f"SELECT seq FROM approvals WHERE state = 'open' {where}"  # noqa: S608
+        sql = f"{_SELECT} WHERE a.seq IN ({open_ones}) ORDER BY a.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
     async def newest(self, turn: TurnId, call: CallId, command: str) -> Approval | None:

@@ -50,7 +50,7 @@ _PLACE = (
 # Turns that wait for people who have answered already, so that only a process that ended is why they still wait.
 _STEP = "SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND s.kind IN"
 _UNHEARD = (
-    f"SELECT t.id FROM turns t WHERE t.{_OPEN} AND t.state = 'parked' AND ("  # noqa: S608 - constants
+    f"SELECT t.id FROM {_INDEXED} WHERE t.{_OPEN} AND t.state = 'parked' AND ("  # noqa: S608 - constants
     " t.waits_for = 'approval' AND ("
     "  NOT EXISTS (SELECT 1 FROM approvals a WHERE a.turn = t.id AND a.state = 'open')"
     "  OR EXISTS (SELECT 1 FROM approvals a WHERE a.turn = t.id AND a.state IN ('allowed', 'denied', 'expired')"
