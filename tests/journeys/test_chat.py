@@ -78,7 +78,7 @@ async def test_ctrl_d_leaves_the_terminal_as_it_was(world: World) -> None:
         terminal.type(CTRL_D)
         assert await terminal.ended() == 0
         assert terminal.raw.endswith((b"\x1b[?25h", b"\x1b[?2004l", b"\r\n")) or b"\x1b[?2004l" in terminal.raw[-200:]
-        assert "ready" not in terminal.screen
+        assert "· ready" not in terminal.screen
 
 
 async def test_what_is_typed_while_an_answer_streams_goes_out(world: World) -> None:
@@ -399,7 +399,7 @@ async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_
     """It was shown to nobody: Hob had it fetched, and nobody looked any more."""
     world.model.script.append(Reply("The answer at last.", delay=3))
     async with chat(world) as terminal:
-        await terminal.see_now("Hob listens.", READY)
+        await terminal.see_now("Hob is ready.", READY)
         terminal.type("tell me", ENTER)
         await terminal.see_now("· thinks")
         terminal.type(CTRL_D)
@@ -407,13 +407,13 @@ async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_
         assert await terminal.ended() == 0
         assert terminal.text.count("The answer at last.") == 1
     async with chat(world) as terminal:
-        await terminal.see_now("Hob listens.", READY)
+        await terminal.see_now("Hob is ready.", READY)
         assert "The answer at last." not in terminal.text
 
 
 async def test_a_chat_without_a_daemon_is_hob_itself(world: World) -> None:
     async with chat(world) as terminal:
-        await terminal.see_now("Hob listens.", READY)
+        await terminal.see_now("Hob is ready.", READY)
         terminal.type("hi", ENTER)
         await terminal.see("You said: hi")
         terminal.type("/exit", ENTER)
@@ -431,7 +431,7 @@ async def test_a_signal_ends_the_chat_and_gives_the_terminal_back(world: World, 
 @pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"NO_COLOR": "1"}], ids=str)
 async def test_a_simple_terminal_gets_the_plain_chat(world: World, environ: dict[str, str]) -> None:
     async with world.serve(), chat(world, 80, 24, **environ) as terminal:
-        await terminal.see("Hob listens.")
+        await terminal.see("Hob is ready.")
         terminal.type("hi", ENTER)
         await terminal.see("You said: hi")
         assert "· ready" not in terminal.text
@@ -442,7 +442,7 @@ async def test_a_simple_terminal_gets_the_plain_chat(world: World, environ: dict
 @pytest.mark.parametrize(("answer", "told"), [("y", "Allowed: exec"), ("n", "Not allowed: exec")])
 async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: str, told: str) -> None:
     async with world.serve(), chat(world, TERM="dumb") as terminal:
-        await terminal.see("Hob listens.")
+        await terminal.see("Hob is ready.")
         terminal.type(RUN, ENTER)
         await terminal.see("yes or no?")
         terminal.type(answer, ENTER)

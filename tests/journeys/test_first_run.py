@@ -112,7 +112,7 @@ async def test_a_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Pat
             for words in ("call you", "own notes", "fetch packages", "Dollars that Hob", "in the background"):
                 await terminal.see(words)
                 terminal.type(ENTER)
-            await terminal.see("Hob listens")
+            await terminal.see("Hob is ready")
             terminal.type("hello", ENTER)
             await terminal.see("You said: hello")
             terminal.type(CTRL_D)

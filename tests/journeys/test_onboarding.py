@@ -12,7 +12,7 @@ from .world import World
 async def test_whoever_speaks_german_is_set_up_in_german(world: World) -> None:
     put_managers(world.root / "bin")  # so that no service of the tester's is touched
     path = f"{world.root / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
-    environ = world.environ(LANG="de_DE.UTF-8", PATH=path, FAKE=str(world.root))
+    environ = world.environ(LC_ALL="de_DE.UTF-8", PATH=path, FAKE=str(world.root))
     del environ["HOB_MODEL_NAME"]
     async with open_terminal([sys.executable, "-m", "hob", "onboard"], environ, rows=60) as terminal:
         await terminal.see("Ich sehe nach, was es hier gibt", "✓ Dein Server", "Schlüssel in")

@@ -196,7 +196,7 @@ async def test_hob_alone_leads_a_newcomer_to_an_answer(machine: Machine, more: d
         terminal.type(DOWN, DOWN, UP, ENTER)
         await choose_server(terminal, machine)
         await answer_the_rest(terminal)
-        await terminal.see("Hob listens")
+        await terminal.see("Hob is ready")
         terminal.type("hello", ENTER)
         await terminal.see("ready\n")
         terminal.type(CTRL_D)
@@ -223,7 +223,7 @@ async def test_who_leaves_in_between_finds_a_home_that_works(machine: Machine) -
     async with open_terminal(HOB, environ_of()) as terminal:
         await terminal.see("Which model shall think", "Not now")
         terminal.type(CTRL_C)
-        await terminal.see("`hob onboard` goes on")
+        await terminal.see("run `hob onboard` to continue")
         assert await terminal.ended() == 130
     assert run(machine, "config", "check").returncode == 0
     async with open_terminal((*HOB, "onboard"), environ_of()) as terminal:

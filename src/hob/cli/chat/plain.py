@@ -20,7 +20,7 @@ _WORDS = {"y": "yes", "j": "ja", "n": "no"}
 def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
     """Read lines and show what comes of each; the command's exit status."""
     if sys.stdin.isatty():
-        print(paint(f"Hob listens. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
+        print(paint(f"Hob is ready. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
     return _talk(connection, body, _catch_up(connection, body))
 
 
