@@ -1,4 +1,4 @@
-"""What the API and `/ws` answer, field by field: for the reference, the OpenAPI file and whoever writes a client.
+"""What the API and `/ws` answer, field by field: for the reference, the OpenAPI file and authors of clients.
 
 A field without a word is what its name says. Times are Unix seconds. Messages of `/ws` have, beside these fields, their
 `type`, and the `ref` of what they answer, if one was given. The formats below `/v1` are OpenAI's.
@@ -119,7 +119,7 @@ class SpendingAnswer(TypedDict):
 
 
 class UnreadMessage(TypedDict):
-    """A message whose outcome nobody has fetched."""
+    """A message whose outcome was not fetched yet."""
 
     id: str
     session: str
