@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
+from inspect import cleandoc
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -19,6 +20,7 @@ from rich.console import Console
 
 from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
+from hob.core.errors import HobError
 from hob.core.language import CATALOGS, DOMAIN, LANGUAGES
 from hob.guard.audit.security.check import Severity
 from hob.guard.policy.modes import ACTS
@@ -31,6 +33,7 @@ SAYING = {"translatable", "translate", "say", "_"}
 OF_PACKAGES = {
     "app/diagnostics": {"critical", "warn", "info", "DoctorCheck", "CheckResult", "Mend", "NotLooked"},
     "guard": {"SecurityCheck", "_private", "ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
+    "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},
     "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
     "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
 }
@@ -48,6 +51,7 @@ def messages() -> set[str | tuple[str, str]]:
     found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
     found |= {f"it would {text}" for text in ACTS.values()}
     found |= {text for rule, text in RULES.items() if rule.startswith(ASKING_RULES)}
+    found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
@@ -60,6 +64,14 @@ def messages() -> set[str | tuple[str, str]]:
             )
         )
     return found
+
+
+def _errors(of: type[HobError] = HobError) -> Iterator[type[HobError]]:
+    """The errors of the system: what they say by themselves is their docstring."""
+    yield of
+    for each in of.__subclasses__():
+        if each.__module__ == HobError.__module__:
+            yield from _errors(each)
 
 
 @cache

@@ -46,6 +46,20 @@ def test_doctor_gives_german_advice(capsys: pytest.CaptureFixture[str]) -> None:
     assert "es gibt noch kein Home; `hob onboard` legt eines an" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("german")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("logs --limit -1", "hob: --limit -1 ist keine Zahl von Zeilen; 0 heißt alle\n"),
+        ("erase", "hob: PERSON fehlt; siehe `hob erase --help`\n"),
+        ("webhooks test nothing", "hob: kein Webhook heißt nothing; `hob webhooks list` zeigt sie\n"),
+    ],
+)
+def test_errors_are_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words.split()) in (1, 2)
+    assert capsys.readouterr().err.startswith(told)
+
+
 def test_json_is_the_same_in_every_language(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

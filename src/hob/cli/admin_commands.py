@@ -15,6 +15,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_a
 from hob.app.home import socket_of
 from hob.app.loading import load
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
+from hob.cli.language import _
 from hob.cli.output import LiveOutput, paint, print_json, tame
 from hob.core.errors import HomeTaken
 from hob.gateway.chat.events import ClientEvent
@@ -68,10 +69,11 @@ def perform(home: Path, admin_command: AdminCommand, *, json: bool) -> int:
     try:
         see_through(home, admin_command, notifier)
     except ConnectionLost:
-        kept = f"; your message is kept: hob ask --resume {notifier.id}" if notifier.id else ""
-        say(f"Hob went away{kept}")
+        kept = _("Hob went away; your message is kept: hob ask --resume {id}")
+        say(kept.format(id=notifier.id) if notifier.id else _("Hob went away"))
     except KeyboardInterrupt:
-        say(f"not waiting any longer: hob ask --resume {notifier.id}" if notifier.id else "stopped")
+        left = _("not waiting any longer: hob ask --resume {id}")
+        say(left.format(id=notifier.id) if notifier.id else _("stopped"))
         return INTERRUPTED
     return notifier.status
 
@@ -101,7 +103,7 @@ def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> AdminCommand | No
         decided = terminal.decide(first)
         return None if decided is None else answered(first["id"], allowed=decided[0], scope=decided[1])
     while True:
-        line = terminal.read("Your answer (Ctrl-D leaves it open): ")
+        line = terminal.read(_("Your answer (Ctrl-D leaves it open): "))
         if line is None:
             return None
         if line.strip():
@@ -229,7 +231,8 @@ class AdminProgress:
                 say(data["error"]["message"])
             return FAILED
         if data["state"] not in ENDED:
-            say(f"{data['state']}; wait for it with: hob ask --resume {data['id']}")
+            told = _("{state}; wait for it with: hob ask --resume {id}")
+            say(told.format(state=data["state"], id=data["id"]))
             return TEMPORARY
         return 0 if data["state"] != "cancelled" else FAILED
 

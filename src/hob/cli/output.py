@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
+from hob.cli.language import _
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
 
@@ -132,7 +133,7 @@ class LiveOutput:
         self._put(shown)
         if not self._left:
             self.end()
-            self._put("[… the rest is not shown here …]\n")
+            self._put(_("[… the rest is not shown here …]") + "\n")
 
     def end(self) -> None:
         """Whatever is shown next begins on a line of its own."""
@@ -144,9 +145,7 @@ class LiveOutput:
         print(paint(text, "dim", sys.stderr), end="", file=sys.stderr, flush=True)
 
 
-def confirm(
-    question: str, otherwise: str = "Nothing was changed.", *, about: Callable[[], object] = lambda: None
-) -> bool:
+def confirm(question: str, otherwise: str = "", *, about: Callable[[], object] = lambda: None) -> bool:
     """Whether the person at the terminal agrees; `about` shows what it is about, `otherwise` is said where not.
 
     Raises InvalidRequest without a terminal.
@@ -155,12 +154,13 @@ def confirm(
         raise InvalidRequest("no terminal to confirm in; use --yes")
     about()
     try:
-        answer = input(f"{question} [y/N] ")
+        answer = input(_("{question} [y/N] ").format(question=_(question)))
     except EOFError:
         answer = "\n"
-    if answer.strip().lower() in ("y", "yes"):
+    if answer.strip().lower() in ("y", "yes", "j", "ja"):
         return True
-    print(f"\n{otherwise}" if answer == "\n" else otherwise)
+    told = _(otherwise) or _("Nothing was changed.")
+    print(f"\n{told}" if answer == "\n" else told)
     return False
 
 

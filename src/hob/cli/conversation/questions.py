@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from hob.cli.language import _
 from hob.cli.output import show_painted
 
 DECISIONS = {
@@ -29,9 +30,10 @@ def show_question(view: Mapping[str, Any]) -> None:
 def how_to_answer(view: Mapping[str, Any]) -> str:
     """Which commands answer it."""
     if not view["approvals"]:
-        return f'waits for your answer: hob ask{_session(view)} "..."; what comes of it: hob ask --resume {view["id"]}'
-    ways = [f"hob approvals allow {id}, or deny {id}" for id in view["approvals"]]
-    return f"nothing is done until you answer: {'; '.join(ways)}"
+        told = _('waits for your answer: hob ask{session} "..."; what comes of it: hob ask --resume {id}')
+        return told.format(session=_session(view), id=view["id"])
+    ways = [_("hob approvals allow {id}, or deny {id}").format(id=id) for id in view["approvals"]]
+    return _("nothing is done until you answer: {ways}").format(ways="; ".join(ways))
 
 
 def _session(view: Mapping[str, Any]) -> str:
@@ -47,9 +49,11 @@ class ApprovalPrompt:
 
     def decide(self, approval: Mapping[str, Any]) -> tuple[bool, str] | None:
         """Whether it is allowed, and how far; None where the person leaves it open."""
-        further = "".join(f", or {scope}" for scope in approval["scopes"] if scope != "once")
+        further = "".join(_(", or {scope}").format(scope=scope) for scope in approval["scopes"] if scope != "once")
         while True:
-            word = self.read(f"Allow {approval['id']}? (y/n{further}; Ctrl-D leaves it open) ")
+            word = self.read(
+                _("Allow {id}? (y/n{further}; Ctrl-D leaves it open) ").format(id=approval["id"], further=further)
+            )
             if word is None:
                 return None
             said = DECISIONS.get(word.strip().lower())

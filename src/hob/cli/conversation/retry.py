@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import socket_of
+from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
 
 NO_MODEL = "no_model"
@@ -26,9 +27,9 @@ def retry(id: str = "", /) -> None:
         retried = reach("POST", "/retry", {"code": NO_MODEL})["retried"]
     alone = not socket_of(find_home(process_environment())).exists()
     for each in retried:
-        print(f"{each['id']} is brought back{_where(each) if alone else ''}")
+        print(_("{id} is brought back{where}").format(id=each["id"], where=_where(each) if alone else ""))
     if not retried:
-        print("Nothing waits for a model; `hob tasks --all` shows what failed for another reason.")
+        print(_("Nothing waits for a model; `hob tasks --all` shows what failed for another reason."))
 
 
 def _where(retried: Mapping[str, Any]) -> str:

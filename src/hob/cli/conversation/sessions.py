@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _
 from hob.cli.output import age, confirm, line, paint, print_json, tame, when, width_of_screen
 
 app = App(name="sessions", help="Conversations: list, show, name, pause and delete them.")
@@ -36,7 +37,7 @@ def list_(
         room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>5}  ") - 8))
         print(f"{name}  {old}  {each['entries']:>5}  {line(each['title'], room)}{paused}".rstrip())
     if not seen["sessions"]:
-        print("None was put away." if archived else "There is no conversation yet; `hob` begins one.")
+        print(_("None was put away.") if archived else _("There is no conversation yet; `hob` begins one."))
 
 
 @app.command
@@ -50,11 +51,17 @@ def show(session: Session = "main", *, json: Json = False) -> None:
     print(f"{paint(tame(seen['session']), 'bold')}  {line(seen['title'], 100)}")
     state = [name for name in ("paused", "archived") if seen[name]]
     print(
-        f"model {seen['model'] or 'as configured'}, {seen['entries']} entries, {seen['waiting']} waiting",
+        _("model {model}, {entries} entries, {waiting} waiting").format(
+            model=seen["model"] or _("as configured"), entries=seen["entries"], waiting=seen["waiting"]
+        ),
         *state,
         sep=", ",
     )
-    print(f"${seen['cost_usd']:.4f} in {seen['calls']} calls, last used {when(seen['updated'])}")
+    print(
+        _("${cost_usd:.4f} in {calls} calls, last used {updated}").format(
+            cost_usd=seen["cost_usd"], calls=seen["calls"], updated=when(seen["updated"])
+        )
+    )
     for entry in seen["last"]:
         print(f"  {paint(entry['role'].ljust(9), 'cyan')} {line(entry['text'], min(100, width_of_screen() - 12))}")
 
@@ -63,25 +70,33 @@ def show(session: Session = "main", *, json: Json = False) -> None:
 def rename(session: Session, title: Annotated[str, Parameter(help="What it is called from now on.")]) -> None:
     """Give a conversation a title."""
     changed = _change(session, title=title)
-    print(f"{tame(changed['session'])} is called {tame(changed['title'])}")
+    print(_("{session} is called {title}").format(session=tame(changed["session"]), title=tame(changed["title"])))
 
 
 @app.command
 def pause(session: Session) -> None:
     """What comes in waits, and nothing new is begun in it."""
-    print(f"{tame(_change(session, paused=True)['session'])} is paused; `hob sessions resume` lets it go on")
+    print(
+        _("{session} is paused; `hob sessions resume` lets it go on").format(
+            session=tame(_change(session, paused=True)["session"])
+        )
+    )
 
 
 @app.command
 def resume(session: Session) -> None:
     """Let it go on with what has waited."""
-    print(f"{tame(_change(session, paused=False)['session'])} goes on")
+    print(_("{session} goes on").format(session=tame(_change(session, paused=False)["session"])))
 
 
 @app.command
 def archive(session: Session, *, back: Annotated[bool, Parameter(help="Bring it back instead.")] = False) -> None:
     """Put a conversation away: it is kept and not listed."""
-    print(f"{tame(_change(session, archived=not back)['session'])} is {'back' if back else 'put away'}")
+    print(
+        (_("{session} is back") if back else _("{session} is put away")).format(
+            session=tame(_change(session, archived=not back)["session"])
+        )
+    )
 
 
 @app.command
@@ -94,7 +109,7 @@ def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.
     if json:
         print_json(done)
     else:
-        print(f"{tame(done['session'])} is deleted: {done['erased']} pieces")
+        print(_("{session} is deleted: {erased} pieces").format(session=tame(done["session"]), erased=done["erased"]))
     return 0
 
 

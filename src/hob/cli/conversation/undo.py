@@ -5,6 +5,7 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.app.home import make_home
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, tame
 from hob.config.environment import find_home, process_environment
 
@@ -44,17 +45,21 @@ def _show(seen: Mapping[str, Any]) -> None:
     """What was put back and what was not."""
     words = line(seen["words"]) or seen["turn"]
     if seen["restored"]:
-        print(f"As before “{words}”:")
+        print(_("As before “{words}”:").format(words=words))
     elif not seen["kept"]:
-        print(f"All files are as they were before “{words}”.")
+        print(_("All files are as they were before “{words}”.").format(words=words))
     for path in seen["restored"]:
         print(f"  {paint(line(path, _WIDTH), 'green')}")
     if seen["kept"]:
-        print("Left as they are:")
+        print(_("Left as they are:"))
     for each in seen["kept"]:
         print(f"  {paint(line(each['path'], _WIDTH), 'yellow')}: {each['reason']}")
     if seen["running"]:
-        print(f"Still running in the background, and able to change files again: {line(', '.join(seen['running']))}")
+        print(
+            _("Still running in the background, and able to change files again: {programs}").format(
+                programs=line(", ".join(seen["running"]))
+            )
+        )
     if seen["restored"]:
         print(paint(f"`hob undo {seen['back']}` takes this back.", "dim"))
 
@@ -62,7 +67,7 @@ def _show(seen: Mapping[str, Any]) -> None:
 def _show_preview(seen: Mapping[str, Any]) -> None:
     """The differences, coloured as everywhere."""
     if not seen["diff"]:
-        print(f"All files are as they were before “{line(seen['words']) or seen['turn']}”.")
+        print(_("All files are as they were before “{words}”.").format(words=line(seen["words"]) or seen["turn"]))
     for each in tame(seen["diff"]).splitlines():
         print(paint(each, _colour(each)))
 

@@ -13,6 +13,7 @@ from hob.app.logs.log_lines import LogLine, read_line, write_json
 from hob.cli.output import paint, tame
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
+from hob.core.language import translatable
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _COLOURS = {"WARNING": "yellow", "ERROR": "red", "CRITICAL": "red", "DEBUG": "dim"}
@@ -47,7 +48,7 @@ def logs(
         One JSON object a line.
     """
     if limit < 0:
-        raise InvalidRequest(f"--limit {limit} is no number of lines; 0 is all")
+        raise InvalidRequest(translatable("--limit {limit} is no number of lines; 0 is all", limit=limit))
     folder = find_home(process_environment()) / "logs"
     wanted = _filter(since, level, grep)
     show = _show_json if json else _show
@@ -117,7 +118,7 @@ def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
     try:
         pattern = re.compile(grep, re.IGNORECASE) if grep else None
     except re.error as error:
-        raise InvalidRequest(f"--grep is no regular expression: {error}") from None
+        raise InvalidRequest(translatable("--grep is no regular expression: {error}", error=error)) from None
 
     def wanted(line: LogLine) -> bool:
         name = line.level.lower()
@@ -138,7 +139,9 @@ def _moment(text: str) -> float:
     try:
         return datetime.fromisoformat(text.strip()).astimezone().timestamp()
     except ValueError:
-        raise InvalidRequest(f"--since {text!r} is no time; write 30min, 2h, 3d or 2026-05-01T08:30") from None
+        raise InvalidRequest(
+            translatable("--since {text!r} is no time; write 30min, 2h, 3d or 2026-05-01T08:30", text=text)
+        ) from None
 
 
 def _show(line: LogLine) -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from hob.app.daemon.daemon_client import OPENING_SECONDS
 from hob.app.home import holder_of, socket_of
+from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, Unready
+from hob.core.language import translatable
 
 STOP_SECONDS = 120.0
 """How long the daemon is waited for; it ends by itself once the running turns have ended."""
@@ -24,21 +26,26 @@ def stop() -> None:
     home = find_home(process_environment())
     holder = holder_of(home)
     if not holder.startswith(_DAEMON):
-        told = f"; {holder} ends by itself" if holder else ""
-        print(f"No daemon runs in {home}{told}.")
+        told = translatable("; {holder} ends by itself", holder=holder) if holder else ""
+        print(_("No daemon runs in {home}{told}.").format(home=home, told=_(told)))
         return
     try:
         os.kill(_pid_of(home), signal.SIGTERM)
     except ProcessLookupError:
         pass  # it has just ended
     except PermissionError as error:
-        raise Unready(f"{holder} belongs to another user; stop it as that user") from error
+        raise Unready(translatable("{holder} belongs to another user; stop it as that user", holder=holder)) from error
     until = time.monotonic() + STOP_SECONDS
     while holder_of(home) == holder:
         if time.monotonic() > until:
-            raise HobError(f"{holder} still works on something and ends after it; a second `hob stop` ends it at once")
+            raise HobError(
+                translatable(
+                    "{holder} still works on something and ends after it; a second `hob stop` ends it at once",
+                    holder=holder,
+                )
+            )
         time.sleep(0.05)
-    print("Hob has stopped.")
+    print(_("Hob has stopped."))
 
 
 def _pid_of(home: Path) -> int:

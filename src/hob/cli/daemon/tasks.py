@@ -1,6 +1,7 @@
 """`hob tasks`."""
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _
 from hob.cli.output import line, print_json, state, when
 
 
@@ -23,7 +24,7 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
         print_json(seen)
         return
     if not seen["tasks"]:
-        print("No open tasks; `hob tasks --all` shows ended ones." if not all else "No tasks yet.")
+        print(_("No open tasks; `hob tasks --all` shows ended ones.") if not all else _("No tasks yet."))
     for task in seen["tasks"]:
         reason = f"  [{task['reason']}]" if task["reason"] else ""
         print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 9)}  {line(task['title'], 60)}{reason}")

@@ -5,6 +5,7 @@ from pathlib import Path
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import own
 from hob.app.trust.audit import tell_action
+from hob.cli.language import _
 from hob.cli.output import paint
 from hob.config.environment import find_home, process_environment
 
@@ -20,7 +21,8 @@ def backup(file: Path) -> None:
     target = file.expanduser().absolute()
     seen = reach("POST", "/backup", {"file": str(target)})
     print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
-    print(paint("Not in it: settings, secrets/, the workspace, snapshots of commands (tools/); copy them.", "dim"))
+    missing = _("Not in it: settings, secrets/, the workspace, snapshots of commands (tools/); copy them.")
+    print(paint(missing, "dim"))
 
 
 def restore(file: Path) -> None:
@@ -37,4 +39,5 @@ def restore(file: Path) -> None:
     with own(home, "restore"):
         kept = restore_backup(home, file.expanduser().absolute())
         tell_action(home, "restore", str(file))
-    print(f"{file} is in place" + (f"; the former database is kept as {kept}" if kept else ""))
+    told = _("{file} is in place; the former database is kept as {kept}") if kept else _("{file} is in place")
+    print(told.format(file=file, kept=kept))

@@ -4,6 +4,7 @@ import io
 import sys
 
 from hob.app.daemon.daemon_client import local_key, reach_lines
+from hob.cli.language import _
 
 
 def export(*, session: str | None = None, all: bool = False) -> int:  # noqa: A002 - the option's name
@@ -17,7 +18,7 @@ def export(*, session: str | None = None, all: bool = False) -> int:  # noqa: A0
         Every session.
     """
     if (session is None) == (not all):
-        print("say which: `hob export --session KEY` or `hob export --all`", file=sys.stderr)
+        print(_("say which: `hob export --session KEY` or `hob export --all`"), file=sys.stderr)
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper):  # JSON lines are UTF-8 in every locale
         sys.stdout.reconfigure(encoding="utf-8")

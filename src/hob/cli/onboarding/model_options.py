@@ -12,6 +12,7 @@ from hob.cli.onboarding.report import SetupOptions
 from hob.config.environment import process_environment
 from hob.config.secrets import scheme_of
 from hob.core.errors import InvalidRequest
+from hob.core.language import translatable
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings
@@ -27,7 +28,10 @@ def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Calla
     provider = SERVER if wishes.base_url else _known(wishes.provider)
     if wishes.provider and not provider:
         raise InvalidRequest(
-            f"nobody knows the provider {wishes.provider}; `hob models scan` and the reference tell whom"
+            translatable(
+                "nobody knows the provider {provider}; `hob models scan` and the reference tell whom",
+                provider=wishes.provider,
+            )
         )
     head, slash, _ = wishes.model.partition("/")
     provider = provider or _known(head if slash else "") or (SERVER if wishes.model and not slash else "")

@@ -14,6 +14,7 @@ from hob.cli.output import line, paint, print_json
 from hob.cli.table import COMMANDS
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.language import translatable
 
 app = App(
     name="plugins", help="Packages that add to Hob: list them, switch them on and off.", result_action="return_value"
@@ -50,10 +51,16 @@ def enable(name: Name) -> int:
     """Switch a plug-in on from the next start on. It is loaded once, to see what it brings; this confirms it."""
     home, found = find_home(process_environment()), installed()
     if name not in found:
-        raise NotFound(f"no installed package brings a plug-in {line(name)}; `hob plugins list` shows what there is")
+        raise NotFound(
+            translatable(
+                "no installed package brings a plug-in {name}; `hob plugins list` shows what there is", name=line(name)
+            )
+        )
     plugin = found[name]
     if not any(group in OPENED for group in plugin.points) and _ASSISTANT not in plugin.kinds:
-        raise InvalidRequest(f"{name} is a provider of models and always on: `hob models set {name}` asks it")
+        raise InvalidRequest(
+            translatable("{name} is a provider of models and always on: `hob models set {name}` asks it", name=name)
+        )
     print(
         f"{name} {plugin.version}, of the package {', '.join(plugin.packages)}, runs with your rights: it can read, "
         "change and send whatever you can, and Hob's policy does not hold it back."
@@ -61,7 +68,9 @@ def enable(name: Name) -> int:
     manifest = manifest_of(plugin, load_plugin(plugin))
     before = read_manifests(home)
     if clashes := list(_clashes(manifest, before)):
-        raise NotConfigured(f"{name} cannot be enabled: {'; '.join(clashes)}")
+        raise NotConfigured(
+            translatable("{name} cannot be enabled: {problems}", name=name, problems="; ".join(clashes))
+        )
     known = before[name].declares if name in before else ()
     for each in manifest.declares:
         print(f"  {each}{' (new)' if known and each not in known else ''}")
@@ -77,7 +86,9 @@ def disable(name: Name) -> int:
     home = find_home(process_environment())
     manifest = read_manifests(home).get(name)
     if manifest is None:
-        raise NotFound(f"no plug-in {line(name)} was enabled; `hob plugins list` shows what there is")
+        raise NotFound(
+            translatable("no plug-in {name} was enabled; `hob plugins list` shows what there is", name=line(name))
+        )
     write_manifest(home, replace(manifest, on=False))
     print(f"{name} is off from the next start of Hob on; its settings are kept.")
     return 0
@@ -87,7 +98,11 @@ def add_command(app: App, plugin: str, name: str) -> None:
     """Put a command of a plug-in among Hob's own. Raises NotConfigured where the plug-in cannot be loaded."""
     found = installed()
     if plugin not in found:
-        raise NotConfigured(f"`hob {name}` is of the plug-in {plugin}, which is not installed any more")
+        raise NotConfigured(
+            translatable(
+                "`hob {name}` is of the plug-in {plugin}, which is not installed any more", name=name, plugin=plugin
+            )
+        )
     for command in load_plugin(found[plugin]).cli:
         if command.name == name:
             app.command(command.run(), name=name, help=command.help)

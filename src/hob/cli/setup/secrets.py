@@ -11,11 +11,13 @@ from hob.app.home import make_home, socket_of
 from hob.app.maintenance.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
 from hob.app.settings_sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
+from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, print_json, when
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config
 from hob.core.errors import InvalidRequest, NotFound
+from hob.core.language import translatable
 
 app = App(
     name="secrets", help="Keys and passwords: kept by reference, never shown.",
@@ -52,7 +54,7 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
     for name in unused:
         print(paint(f"secrets/{line(name, 60)} is named by no setting", "dim"))
     if not kept and not unused:
-        print("The settings name no secret; `hob secrets set KEY` keeps one.")
+        print(_("The settings name no secret; `hob secrets set KEY` keeps one."))
 
 
 @app.command(name="set")
@@ -69,7 +71,7 @@ def set_(
     reference = put_in_keyring(key, value) if keyring else put_in_file(home, key, value)
     _point(home, key, reference)
     tell_action(home, "secrets.set", key)
-    print(f"{key} is kept as {reference}")
+    print(_("{key} is kept as {reference}").format(key=key, reference=reference))
     return _tell_daemon(home)
 
 
@@ -79,26 +81,38 @@ def rotate(key: Key) -> int:
     home = find_home(process_environment())
     _known(key)
     reference = _reference(read_config(), key)
-    scheme, _, place = reference.partition(":")
+    scheme, _colon, place = reference.partition(":")
     if key == _OWN_TOKEN and scheme not in ("", "file", "keyring"):
-        raise InvalidRequest(f"{key} is read from {reference}: change it there")
+        raise InvalidRequest(
+            translatable("{key} is read from {reference}: change it there", key=key, reference=reference)
+        )
     if scheme == "env":
-        raise InvalidRequest(f"{key} is read from the environment ({place}): change it there and start Hob again")
+        raise InvalidRequest(
+            translatable(
+                "{key} is read from the environment ({place}): change it there and start Hob again",
+                key=key,
+                place=place,
+            )
+        )
     if scheme == "command":
-        print(f"{key} is what a program says ({place}); it is asked again.")
+        print(_("{key} is what a program says ({place}); it is asked again.").format(key=key, place=place))
         return _tell_daemon(home)
     value = _read(key)
     if scheme == "keyring":
-        service, _, user = place.rpartition("/")
+        service, _slash, user = place.rpartition("/")
         put_in_keyring(user, value, service)
     elif scheme == "file" and Path(place).parent != home / "secrets":
         raise InvalidRequest(
-            f"{key} is kept in {place}, which is not Hob's: change it there, then `hob secrets reload`"
+            translatable(
+                "{key} is kept in {place}, which is not Hob's: change it there, then `hob secrets reload`",
+                key=key,
+                place=place,
+            )
         )
     else:
         _point(home, key, put_in_file(home, Path(place).name if place else key, value))
     tell_action(home, "secrets.rotate", key)
-    print(f"{key} is rotated")
+    print(_("{key} is rotated").format(key=key))
     return _tell_daemon(home)
 
 
@@ -109,12 +123,18 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
     reference = _reference(read_config(), key)
     file = Path(reference.removeprefix("file:"))
     ours = reference.startswith("file:") and file.parent == home / "secrets"
-    if not yes and not confirm(f"Remove {key}{f' and {file}' if ours else ''}?"):
+    if not yes and not confirm(
+        translatable("Remove {key} and {file}?", key=key, file=file) if ours else translatable("Remove {key}?", key=key)
+    ):
         return 1
     environ = process_environment()
     if not unset_value(home / "config.toml", key, sections=sections_of(home, environ), environ=environ):
         raise InvalidRequest(
-            f"{key} does not come from {home / 'config.toml'}; `hob config show --origin` says where from"
+            translatable(
+                "{key} does not come from {home}; `hob config show --origin` says where from",
+                key=key,
+                home=home / "config.toml",
+            )
         )
     if ours:
         file.unlink(missing_ok=True)
@@ -136,13 +156,13 @@ def _known(key: str) -> None:
 
     _, setting = find_key(read_config().sections, key)
     if not holds_secret(setting.kind):
-        raise InvalidRequest(f"{key} is no secret; `hob config set {key} VALUE` sets it")
+        raise InvalidRequest(translatable("{key} is no secret; `hob config set {key} VALUE` sets it", key=key))
 
 
 def _reference(config: Config, key: str) -> str:
     found = dict(config.secrets()).get(key)
     if found is None:
-        raise NotFound(f"{key} is no secret that is set; `hob secrets list` tells which are")
+        raise NotFound(translatable("{key} is no secret that is set; `hob secrets list` tells which are", key=key))
     return found.reference
 
 
@@ -170,12 +190,17 @@ def _tell_daemon(home: Path, *, must: bool = False) -> int:
         answer = call(socket_of(home), "POST", "/reload", timeout=30)
     except (NobodyThere, ConnectionLost):
         if must:
-            print("Hob is not running; it reads them when it starts.", file=sys.stderr)
+            print(_("Hob is not running; it reads them when it starts."), file=sys.stderr)
         return 0
     if problem := answer.body.get("problem"):
-        print(f"hob: the settings are wrong, so the running Hob keeps the former ones: {problem}", file=sys.stderr)
+        print(
+            _("hob: the settings are wrong, so the running Hob keeps the former ones: {problem}").format(
+                problem=problem
+            ),
+            file=sys.stderr,
+        )
         return 2
-    print("The running Hob has read settings and secrets anew.")
+    print(_("The running Hob has read settings and secrets anew."))
     for waiting in answer.body.get("waiting", ()):
         print(paint(f"{waiting} holds from the next start on", "yellow"))
     return 0

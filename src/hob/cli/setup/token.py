@@ -11,6 +11,7 @@ from hob.cli.output import line, paint, print_json, when
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import OWNER, Token, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings
@@ -116,7 +117,7 @@ def _file() -> TokenFile:
 def _find(name: str) -> Token:
     found = [each for each in _file().tokens() if each.name == name]
     if not found:
-        raise NotFound(f"no token is called {name}; `hob token list` shows them")
+        raise NotFound(translatable("no token is called {name}; `hob token list` shows them", name=name))
     return found[0]
 
 
@@ -124,7 +125,9 @@ def _seconds(text: str) -> float:
     """A duration as people write it: 30d, 12h, 15m, 0."""
     number, unit = (text[:-1], _UNITS.get(text[-1:])) if text != "0" else ("0", 1)
     if unit is None or not (number.isascii() and number.isdecimal() and len(number) <= 5):
-        raise InvalidRequest(f"{text!r} is no duration; write a number with m, h, d or w, e.g. 30d")
+        raise InvalidRequest(
+            translatable("{text!r} is no duration; write a number with m, h, d or w, e.g. 30d", text=text)
+        )
     return float(number) * unit
 
 

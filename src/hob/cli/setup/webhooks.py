@@ -15,6 +15,7 @@ from hob.app.home import socket_of
 from hob.app.settings_sections import read_config
 from hob.cli.output import line, paint, print_json
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.language import translatable
 from hob.gateway.webhooks.samples import signed
 from hob.gateway.webhooks.settings import Webhooks, WebhookSettings
 
@@ -53,7 +54,7 @@ def try_(
     config = read_config()
     settings = config[Webhooks].get(name)
     if settings is None:
-        raise NotFound(f"no webhook is called {line(name)}; `hob webhooks list` shows them")
+        raise NotFound(translatable("no webhook is called {name}; `hob webhooks list` shows them", name=line(name)))
     id = f"test_{secrets.token_hex(8)}"
     data = _read(body) if body is not None else _SAMPLE.format(id=id).encode()
     secret = settings.secrets[0].reveal()
@@ -64,7 +65,9 @@ def try_(
         raise NotFound("no Hob is running here; `hob serve` starts one") from None
     if "error" in answer.body:
         if answer.status == 401:  # it is told to nobody over HTTP, and the owner sits here
-            raise NotConfigured(f"webhook {name} is refused by the Hob that runs; `hob logs` says why")
+            raise NotConfigured(
+                translatable("webhook {name} is refused by the Hob that runs; `hob logs` says why", name=name)
+            )
         raise error_of(answer.body)
     if json:
         print_json(answer.body)
@@ -76,7 +79,9 @@ def _read(file: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
-        raise InvalidRequest(f"{file} cannot be read: {error.strerror}") from None
+        raise InvalidRequest(
+            translatable("{file} cannot be read: {strerror}", file=file, strerror=error.strerror)
+        ) from None
 
 
 def _view(name: str, settings: WebhookSettings) -> Mapping[str, Any]:

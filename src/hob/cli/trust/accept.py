@@ -4,8 +4,10 @@ from hob.app.home import make_home
 from hob.app.identity_files import find_files
 from hob.app.settings_sections import read_config
 from hob.app.trust.audit import tell_action
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json
 from hob.core.errors import HobError, NotFound
+from hob.core.language import translatable
 from hob.workspace.settings import WorkspaceSettings
 
 _NOT = ("not accepted: given to the model as untrusted text", "yellow")
@@ -29,9 +31,18 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
     files, accepted = find_files(config.home, folder)
     there = {each.name: each for each in files.load()}
     if file and file not in there:
-        raise NotFound(f"{line(file)} is no identity file in {folder}; there are: {', '.join(there) or 'none'}")
+        raise NotFound(
+            translatable(
+                "{file} is no identity file in {folder}; there are: {names}",
+                file=line(file),
+                folder=folder,
+                names=", ".join(there) or translatable("none"),
+            )
+        )
     if file and (problem := there[file].problem):
-        raise HobError(f"{file} {problem}; what is not read whole cannot be accepted")
+        raise HobError(
+            translatable("{file} {problem}; what is not read whole cannot be accepted", file=file, problem=problem)
+        )
     if chosen := [each for each in there.values() if (all or each.name == file) and not each.problem]:
         accepted.accept({each.name: each.hash for each in chosen})
         tell_action(config.home, "accept", ", ".join(f"{each.name} {each.hash}" for each in chosen))
@@ -42,4 +53,4 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
     for name, yes in states.items():
         print(f"{name:14} {paint(*(('accepted', 'green') if yes else _NOT))}")
     if not states:
-        print(f"There are no identity files in {folder}.")
+        print(_("There are no identity files in {folder}.").format(folder=folder))

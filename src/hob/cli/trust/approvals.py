@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.admin_commands import USAGE, answered, perform
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, show_painted, tame, when
 from hob.config.environment import find_home, process_environment
 from hob.guard.approvals.question_text import subject_of
@@ -31,7 +32,9 @@ def list_(*, json: Json = False) -> None:
         about = line(f"{each['tool']}: {subject_of(each['shown'])}", 100)
         print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {about}")
         print(paint(f"  {line(each['shown'], 110)}", "dim"))
-    print("`hob approvals show ID` shows all of one." if seen["approvals"] else "Nothing waits for your approval.")
+    print(
+        _("`hob approvals show ID` shows all of one.") if seen["approvals"] else _("Nothing waits for your approval.")
+    )
 
 
 @app.command
@@ -43,12 +46,14 @@ def show(id: Id, *, json: Json = False) -> None:
         print_json(seen)
         return
     show_painted(seen["shown"], sys.stdout)
-    told = f", {seen['note']}" if seen["note"] else ""
+    told = _("{id} in {session}: {state}{note}")
     if seen["state"] == "open":
-        told = f" since {when(seen['asked'])}; approval can be for: {', '.join(seen['scopes'])}"
+        told = _("{id} in {session}: {state} since {asked}; approval can be for: {scopes}")
     elif seen["answered"]:
-        told = f" by {seen['by']}, {when(seen['answered'])}{told}"
-    print(f"{seen['id']} in {tame(seen['session'])}: {seen['state']}{tame(told)}")
+        told = _("{id} in {session}: {state} by {by}, {answered}{note}")
+    note = f", {seen['note']}" if seen["note"] else ""
+    times = {"asked": when(seen["asked"]), "answered": when(seen["answered"] or 0)}
+    print(tame(told.format_map({**seen, **times, "note": note, "scopes": ", ".join(seen["scopes"])})))
 
 
 @app.command
@@ -61,7 +66,7 @@ def allow(
 ) -> int:
     """Say yes, and see the turn that waited through to its end. Without a daemon this command does its work."""
     if session and always:
-        print("say --session or --always, not both", file=sys.stderr)
+        print(_("say --session or --always, not both"), file=sys.stderr)
         return USAGE
     return _answer(id, allowed=True, scope="always" if always else "session" if session else "once", json=json)
 
@@ -81,10 +86,12 @@ def grants(*, json: Json = False) -> None:
         print_json(seen)
         return
     for each in seen["grants"]:
-        where = f"in {tame(each['session'])}" if each["session"] else "everywhere"
+        where = _("in {session}").format(session=tame(each["session"])) if each["session"] else _("everywhere")
         print(f"{paint(each['id'], 'bold')}  {when(each['given'])}  {line(each['tool'], 30)} {where}")
     print(
-        "`hob approvals show ID` shows what was allowed." if seen["grants"] else "No approval holds for more than once."
+        _("`hob approvals show ID` shows what was allowed.")
+        if seen["grants"]
+        else _("No approval holds for more than once.")
     )
 
 
@@ -93,7 +100,7 @@ def revoke(id: Id) -> None:
     """Take back an approval that holds for more than once."""
 
     reach("DELETE", f"/grants/{quote(id, safe='')}")
-    print(f"{id} does not hold any more")
+    print(_("{id} does not hold any more").format(id=id))
 
 
 def _answer(id: str, *, allowed: bool, scope: str, json: bool) -> int:

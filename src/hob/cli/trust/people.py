@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, tame
 
 app = App(name="people", help="Who may talk to Hob, and where they write from.")
@@ -30,7 +31,7 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
         for address in person["addresses"]:
             print(f"  {line(address, 100)}")
     if not any(person["addresses"] for person in seen["people"]):
-        print("No address is linked; `hob people link channel:id owner` makes one yours.")
+        print(_("No address is linked; `hob people link channel:id owner` makes one yours."))
 
 
 @app.command
@@ -47,7 +48,7 @@ def unlink(address: Address) -> None:
     """Whoever writes from this address is unknown again."""
 
     done = reach("POST", "/people/unlink", {"address": address})
-    print(f"{tame(done['address'])} is nobody's any more")
+    print(_("{address} is nobody's any more").format(address=tame(done["address"])))
 
 
 @app.command
@@ -55,4 +56,4 @@ def forget(person: Id) -> None:
     """Remove a person with all addresses. What they said stays in the conversations."""
 
     done = reach("POST", "/people/forget", {"person": person})
-    print(f"{tame(done['id'])} is forgotten")
+    print(_("{id} is forgotten").format(id=tame(done["id"])))
