@@ -9,7 +9,8 @@ from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
 from hob.guard.policy.argument_roles import READINGS
-from hob.store.tools.memories import StoredMemories, StoredWorkingNotes
+from hob.store.memory.memories import StoredMemories
+from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.turns import Notebook
 from hob.tools.exec.commands import CommandTools

@@ -1,13 +1,93 @@
 """What is remembered, as values."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 from hob.core.labels import Label
 
 
+class Layer(StrEnum):
+    """Which kind of memory an item is. It is also how the item's source begins."""
+
+    SOUL = "soul"
+    """Sections of the identity files."""
+    CONVERSATION = "conversation"
+    TOOL = "tool"
+    GROUP = "group"
+    """What other agents share."""
+    ER1 = "er1"
+    OBSERVATION = "observation"
+    FACT = "fact"
+    """What Hob was asked to remember."""
+    DOCUMENT = "document"
+    """Sections of documents, daily notes and `MEMORY.md`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory: a person's, or a group's (then the key of its session). Every query is of exactly one.
+
+    `session` narrows it to one conversation.
+    """
+
+    person: str
+    agent: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryItem:
+    """One remembered piece: what was said, or what was made of it, with where it came from.
+
+    The id is a hash of what the item is, so that the same is never kept twice. `seq` is its row, 0 before it has one.
+    """
+
+    scope: Scope
+    layer: Layer
+    source: str
+    text: str
+    label: Label
+    at: float
+    """When it was said or written (Unix seconds)."""
+    session: str = ""
+    position: int = 0
+    """The place in its session or document."""
+    turn: str = ""
+    speaker: str = ""
+    role: str = ""
+    kind: str = ""
+    valid_from: float | None = None
+    valid_to: float | None = None
+    superseded_by: str = ""
+    evidence: tuple[str, ...] = ()
+    """The items and events it was made of."""
+    importance: float = 0.5
+    expires_at: float | None = None
+    seq: int = 0
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            scope = self.scope
+            parts = (scope.person, scope.agent, self.source, self.session, self.turn, str(self.position), self.text)
+            whole = "\0".join(parts).encode("utf-8", "replace")
+            object.__setattr__(self, "id", hashlib.sha256(whole).hexdigest()[:32])
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An item that helps with a query; `parts` tells what its score is made of."""
+
+    item: MemoryItem
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One remembered piece, with where it came from."""
+    """One remembered piece as a memory source gives it."""
 
     text: str
     source: str

@@ -37,6 +37,9 @@ from hob.store.imports import Imports
 from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
+from hob.store.memory.items import StoredItems
+from hob.store.memory.memories import StoredMemories
+from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.store.outbox import Outbox
 from hob.store.people import StoredPeople
 from hob.store.sessions import StoredSessions
@@ -46,7 +49,6 @@ from hob.store.tasks import Tasks
 from hob.store.timeline import Timeline
 from hob.store.tools.command_log import StoredCommandLog
 from hob.store.tools.file_changes import StoredFileChanges
-from hob.store.tools.memories import StoredMemories, StoredWorkingNotes
 from hob.store.tools.open_groups import StoredOpenGroups
 from hob.store.tools.tainted_writes import StoredTaintedWrites
 from hob.store.tools.undo_log import StoredUndoLog
@@ -116,6 +118,7 @@ class Store:
         self._backing_up = asyncio.Lock()
         self.belongings = StoredPersonData(readers)
         self.imports = Imports(writer, clock)
+        self.items = StoredItems(writer, readers, clock)
         self.memories = StoredMemories(writer, readers, clock)
         self.working_notes = StoredWorkingNotes(writer, readers, clock)
         self.tainted_writes = StoredTaintedWrites(writer, readers)

@@ -131,7 +131,7 @@ def _remembered(database: Path, text: str) -> list[str]:
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     with closing(connection):
         sql = "SELECT '{0}' FROM {0} r JOIN content c ON c.id = r.text WHERE c.text = ?"
-        found = (connection.execute(sql.format(table), (text,)) for table in ("memories", "working_notes"))
+        found = (connection.execute(sql.format(table), (text,)) for table in ("memory_items", "working_notes"))
         return [str(name) for rows in found for (name,) in rows]
 
 

@@ -24,9 +24,10 @@ from hob.store.database.disk import sync_directory
 from hob.store.database.faults import translate
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.erasure import OLD_FILES, add_tombstones, erase_copies, read_tombstones
+from hob.store.memory.memories import keep_memory
+from hob.store.memory.working_notes import keep_note
 from hob.store.tools.command_log import begin_command, change_tree, end_command
 from hob.store.tools.file_changes import add_changes, load_change
-from hob.store.tools.memories import keep_memory, keep_note
 from hob.store.tools.open_groups import OPEN_GROUP
 from hob.store.tools.tainted_writes import TAINTED_WRITE
 from hob.store.tools.undo_log import begin_undo, end_undo, load_outcome

@@ -28,7 +28,8 @@ from hob.store.database.faults import translate
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.erasure.copies import Copies, erase_in
-from hob.store.tools.memories import stone_of
+from hob.store.memory.items import drop_items
+from hob.store.memory.stones import stone_of
 
 TOMBSTONES = "tombstones.jsonl"
 FORGOTTEN = "tools/forgotten.jsonl"
@@ -84,7 +85,7 @@ _CONTENT = (
     "SELECT body FROM file_changes WHERE turn IN doomed_turns",
     "SELECT body FROM command_changes WHERE turn IN doomed_turns",
     "SELECT text FROM commands WHERE turn IN doomed_turns",
-    "SELECT text FROM memories WHERE turn IN doomed_turns",
+    "SELECT text FROM memory_items WHERE turn IN doomed_turns",
     "SELECT text FROM working_notes WHERE turn IN doomed_turns",
 )
 _CONTENT_OF_SESSION = (
@@ -93,8 +94,8 @@ _CONTENT_OF_SESSION = (
     "SELECT extra FROM transcript WHERE session = :key",
     "SELECT text FROM summaries WHERE session = :key",
     "SELECT title FROM sessions WHERE key = :key",
-    "SELECT text FROM memories WHERE session = :key",
-    "SELECT text FROM memories WHERE place = :key",
+    "SELECT text FROM memory_items WHERE scope = :key",
+    "SELECT text FROM memory_items WHERE session = :key",
     "SELECT text FROM working_notes WHERE session = :key",
 )
 # A summary that stands for an erased entry may repeat it.
@@ -159,18 +160,19 @@ _TITLES = (
 
 _REMEMBERED = (
     "SELECT c.id, c.text FROM content c WHERE c.text IS NOT NULL"
-    " AND c.id IN (SELECT text FROM memories UNION SELECT text FROM working_notes)"
+    " AND c.id IN (SELECT text FROM memory_items UNION SELECT text FROM working_notes)"
 )
 _STONES = (
-    "SELECT -1, stone FROM memories WHERE text IN doomed UNION SELECT -1, stone FROM working_notes WHERE text IN doomed"
+    "SELECT -1, stone FROM memory_items WHERE text IN doomed"
+    " UNION SELECT -1, stone FROM working_notes WHERE text IN doomed"
 )
 _COPIES = (
     "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t JOIN {table} m ON m.stone = t.hash"
-    " WHERE t.content = -1 AND content.id = m.text AND content.text IS NOT NULL"
+    " WHERE t.content = -1 AND content.id = m.text AND content.text IS NOT NULL AND (t.at = 0 OR m.at <= t.at)"
 )
 _GONE = "DELETE FROM {table} WHERE (SELECT c.text FROM content c WHERE c.id = {table}.{column}) IS NULL"
+_GONE_ITEMS = "SELECT m.seq FROM memory_items m JOIN content c ON c.id = m.text WHERE c.text IS NULL"
 _ROWS_OF_CONTENT = (
-    ("memories", "text"),
     ("working_notes", "text"),
     ("undo_log", "planned"),
     ("commands", "text"),
@@ -372,7 +374,9 @@ def named_blobs(
 def _newest(connection: apsw.Connection, blobs: set[str]) -> float:
     """When the last of them was put. The wall clock may have been set back, and a stone erases nothing newer."""
     sql = "SELECT at FROM blobs WHERE id = ?"
-    return max((row[0] for blob in blobs for row in all_rows(connection, sql, (blob,))), default=0.0)
+    item: float = all_rows(connection, "SELECT coalesce(max(at), 0.0) FROM memory_items WHERE text IN doomed")[0][0]
+    times: list[float] = [item, *(row[0] for blob in blobs for row in all_rows(connection, sql, (blob,)))]
+    return max(times)
 
 
 def add_tombstones(connection: apsw.Connection, stones: Iterable[Row]) -> None:
@@ -407,8 +411,9 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
 
 def erase_copies(connection: apsw.Connection) -> None:
     """Erase memories and notes that a tombstone stands for, and the rows of all that has no content any more."""
-    for table in ("memories", "working_notes"):
+    for table in ("memory_items", "working_notes"):
         connection.execute(_COPIES.format(table=table))
+    drop_items(connection, [row[0] for row in all_rows(connection, _GONE_ITEMS)])
     for table, column in _ROWS_OF_CONTENT:
         connection.execute(_GONE.format(table=table, column=column))
 

@@ -25,7 +25,7 @@ _OTHERS = (
 
 _REMEMBERED = tuple(
     f"SELECT c.text FROM {table} r JOIN content c ON c.id = r.text WHERE c.text IS NOT NULL ORDER BY c.id"  # noqa: S608
-    for table in ("memories", "working_notes")
+    for table in ("memory_items", "working_notes")
 )
 
 

@@ -1,0 +1,115 @@
+"""The items of memory. Whoever reads them names whose they are; nothing here reads across scopes."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.labels import Label, Origin, Trust
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows, find_row, marks
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter, masked
+from hob.store.memory import index
+from hob.store.memory.stones import stone_of_item
+
+COLUMNS = (
+    "i.seq, i.id, i.scope, i.agent, i.layer, i.source, i.session, i.position, i.turn, i.speaker, i.role, i.kind, i.at,"
+    " i.origin, i.trust, i.valid_from, i.valid_to, i.superseded_by, i.evidence, i.importance, i.expires_at, c.text"
+)
+"""Of an item, as `load_item` takes them; from TABLES."""
+TABLES = "memory_items i JOIN content c ON c.id = i.text"
+MINE = "i.scope = ? AND i.agent = ? AND c.text IS NOT NULL"
+"""Selects what is of one scope: its person and its agent."""
+
+_INSERT = (
+    "INSERT INTO memory_items (id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at,"
+    " origin, trust, valid_from, valid_to, superseded_by, evidence, importance, expires_at, stone, text)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_KNOWN = "SELECT 1 FROM memory_items WHERE id = ?"
+_STONED = "SELECT 1 FROM tombstones WHERE content = -1 AND hash = ? AND at >= ?"
+_AT_ONCE = 500
+
+
+def add_items(connection: apsw.Connection, items: Iterable[MemoryItem], stone: bytes | None = None) -> list[MemoryItem]:
+    """Keep those that are not there yet and were not forgotten since; they, with their rows."""
+    keep = ContentWriter(connection)
+    added = []
+    for item in items:
+        text = masked(connection, item.text)
+        if text != item.text:
+            item = replace(item, text=text, id="")
+        mark = stone or stone_of_item(item.id)
+        if find_row(connection, _KNOWN, (item.id,)) or find_row(connection, _STONED, (mark, item.at)):
+            continue
+        connection.execute(
+            _INSERT,
+            (
+                item.id, item.scope.person, item.scope.agent, item.layer, item.source, item.session, item.position,
+                item.turn, item.speaker, item.role, item.kind, item.at, item.label.origin.value,
+                item.label.trust.value, item.valid_from, item.valid_to, item.superseded_by, json.dumps(item.evidence),
+                item.importance, item.expires_at, mark, keep(text),
+            ),
+        )  # fmt: skip
+        added.append(replace(item, seq=connection.last_insert_rowid()))
+    index.add(connection, added)
+    return added
+
+
+def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
+    """Leave nothing of these rows, whose texts are erased. All that removes items ends here."""
+    for start in range(0, len(seqs), _AT_ONCE):
+        some = seqs[start : start + _AT_ONCE]
+        index.remove(connection, some)
+        connection.execute(f"DELETE FROM memory_items WHERE seq IN ({marks(some)})", some)  # noqa: S608
+
+
+def load_item(row: Row) -> MemoryItem:
+    """The item of a row of COLUMNS."""
+    (seq, id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at, origin, trust,
+     valid_from, valid_to, superseded_by, evidence, importance, expires_at, text) = row  # fmt: skip
+    return MemoryItem(
+        scope=Scope(scope, agent), layer=Layer(layer), source=source, text=text,
+        label=Label(Origin(origin), Trust(trust)), at=at, session=session, position=position, turn=turn,
+        speaker=speaker, role=role, kind=kind, valid_from=valid_from, valid_to=valid_to, superseded_by=superseded_by,
+        evidence=tuple(json.loads(evidence)), importance=importance, expires_at=expires_at, seq=seq, id=id,
+    )  # fmt: skip
+
+
+class StoredItems:
+    """Keeps items. What is read of them is read through `of`, which names whose they are."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    def of(self, scope: Scope) -> "ScopedItems":
+        """What is this scope's, and nothing else."""
+        return ScopedItems(self._readers, scope)
+
+    async def add(self, items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
+        """Keep those that are new, in one transaction; they, with their rows. Raises StoreErrors."""
+        return await self._writer.write(lambda connection: add_items(connection, items))
+
+
+class ScopedItems:
+    """Reads the items of one scope."""
+
+    def __init__(self, readers: Readers, scope: Scope) -> None:
+        self._readers = readers
+        self._scope = scope
+
+    async def select(self, where: str = "1", values: Sequence[object] = (), *, limit: int = -1) -> list[MemoryItem]:
+        """The newest items for which this holds (SQL over `i`). Raises StoreErrors."""
+        mine, scope = MINE, self._scope
+        whose: tuple[object, ...] = (scope.person, scope.agent)
+        if scope.session:
+            mine, whose = f"{mine} AND i.session = ?", (*whose, scope.session)
+        sql = f"SELECT {COLUMNS} FROM {TABLES} WHERE {mine} AND ({where}) ORDER BY i.at DESC, i.seq DESC LIMIT ?"  # noqa: S608
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (*whose, *values, limit)))
+        return [load_item(row) for row in rows]

@@ -1,0 +1,60 @@
+"""What each session is at: one short note that its turns hand on to each other."""
+
+import logging
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.ids import SessionKey
+from hob.core.labels import Label, Origin, Trust
+from hob.core.memory import WorkingNote
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.memory.stones import stone_of, unused_moment
+
+log = logging.getLogger(__name__)
+
+_NOTE = (
+    "SELECT c.text, origin, trust, n.at, turn FROM working_notes n JOIN content c ON c.id = n.text"
+    " WHERE session = ? AND c.text IS NOT NULL"
+)
+_DROP_NOTE = "DELETE FROM working_notes WHERE session = ? RETURNING text"
+_PUT_NOTE = "INSERT INTO working_notes (session, turn, at, stone, origin, trust, text) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+class StoredWorkingNotes:
+    """Implements `WorkingNotes`."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def load(self, session: SessionKey) -> WorkingNote | None:
+        """The session's note; None where it has none, or none that can be read."""
+        try:
+            row = await self._readers.read(lambda c: find_row(c, _NOTE, (session,)))
+        except StoreError as error:
+            log.warning("a working note cannot be read: %s", error)
+            return None
+        return None if row is None else WorkingNote(row[0], Label(Origin(row[1]), Trust(row[2])), row[3], row[4])
+
+    async def put(self, session: SessionKey, note: WorkingNote) -> None:
+        """Keep this one in place of the old; an empty text keeps none. Raises StoreErrors."""
+        at = self._clock.now().timestamp()
+        note = WorkingNote(note.text, note.label, at, note.turn)
+        await self._writer.write(lambda c: keep_note(c, session, note))
+
+
+def keep_note(connection: apsw.Connection, session: SessionKey, note: WorkingNote) -> None:
+    """Keep this one in place of the old, of which nothing is left; an empty text keeps none."""
+    for old in all_rows(connection, _DROP_NOTE, (session,)):
+        connection.execute("UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE id = ?", (note.at, *old))
+    if note.text:
+        label = (note.label.origin.value, note.label.trust.value)
+        at = unused_moment(connection, note.turn, note.at)
+        row = (session, note.turn, at, stone_of(note.turn, at), *label, ContentWriter(connection)(note.text))
+        connection.execute(_PUT_NOTE, row)
