@@ -167,7 +167,7 @@ async def test_an_open_document_is_read_as_text(files: FileTools, ws: Path) -> N
     xml = f'<x xmlns:t="{ODF}"><t:h>Title</t:h><t:p>a<t:s t:c="2"/>b<t:span>c</t:span>d<t:line-break/>e</t:p></x>'
     data = zipped(mimetype="application/vnd.oasis.opendocument.text", **{"content.xml": xml})
     (ws / "a.odt").write_bytes(data)
-    assert await read(files, "a.odt") == "1\tTitle\n2\ta  bcd\n3\te\n[the text of this OpenDocument document]"
+    assert await read(files, "a.odt") == "1\t## Title\n2\ta  bcd\n3\te\n[the text of this OpenDocument document]"
 
 
 async def test_a_document_that_swells_or_is_broken_is_an_error(files: FileTools, ws: Path) -> None:

@@ -101,7 +101,7 @@ class LazyToolRuntime:
     async def close(self) -> None:
         """End what still runs in the background."""
         if "made" in self.__dict__:
-            await self.made.processes.close()
+            await self.made.close()
 
 
 @asynccontextmanager

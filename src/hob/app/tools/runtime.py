@@ -28,6 +28,7 @@ from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME, Places, is
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.store.store import Store
+from hob.tools.documents.documents import DocumentReader
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
 from hob.tools.filesystem.files import FileTools
@@ -53,6 +54,7 @@ from hob.workspace.settings import WorkspaceSettings
 
 log = logging.getLogger(__name__)
 
+_READER_LINGERS = 60.0  # seconds: who reads one document often reads the next
 _TURNS_KEPT = 100  # with commands that changed something; older ones cannot be undone
 
 
@@ -66,8 +68,14 @@ class ToolRuntime:
     backend: "LazyBackend"
     log: CommandLog
     processes: Processes
+    documents: DocumentReader
     unkept: Callable[[], Awaitable[frozenset[str]]]
     """What commands could destroy for good."""
+
+    async def close(self) -> None:
+        """End what still runs in the background."""
+        await self.processes.close()
+        await self.documents.close()
 
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done, and forget how files were many turns ago."""
@@ -252,7 +260,8 @@ def make_hands(
     changes = store.file_changes
     bounds = SnapshotLimits(settings.undo_file_mib * MIB, settings.undo_mib * MIB)
     log = CommandLog(store.command_log, Snapshots(kept / "snapshots", clock, bounds), settings.protected)
-    files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep())
+    documents = DocumentReader(_READER_LINGERS)
+    files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
     remembering = MemoryTools(store.memories, store.memories, store.working_notes)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
@@ -268,4 +277,4 @@ def make_hands(
     toolsets = (writing, commands.toolset, remembering.toolset, ConversationTools(notices).toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     toolset = WorkspaceTools(toolsets, backend, workspace)
-    return ToolRuntime(toolset, files, undoing, backend, log, processes, commands.unkept)
+    return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept)

@@ -1,37 +1,105 @@
 """Documents as text, by a process that may fail."""
 
 import asyncio
+import json
 import sys
+from contextlib import suppress
+from typing import Any
 
-from hob.core.errors import ToolFailed
+from hob.core.documents import Document, DocumentUnreadable, Section
 from hob.core.libraries import install_command
-from hob.tools.documents.document_text import MISSING, SECONDS
-from hob.tools.documents.media_types import DOCUMENTS
+from hob.tools.documents.media_types import DOCUMENTS, document_kind
+from hob.tools.documents.worker import MISSING, SECONDS
 
 _SAFELY = ("-I", "-m")  # isolated: neither the folder nor the environment of the caller decides what is imported
+_PATIENCE = 3 * SECONDS  # of the clock, on a busy machine
+_MOST_ANSWER = 64 << 20
 
 
-async def document_text(data: bytes, kind: str) -> str:
-    """The text of a document of one of `DOCUMENTS`. Raises ToolFailed where there is none to be had."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, *_SAFELY, "hob.tools.documents.document_text"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={},
-        cwd="/",
-    )
-    try:
-        text, said = await process.communicate(data)
-    finally:
+class DocumentReader:
+    """Implements `Documents`. The process that reads them stays `linger` seconds for the next one."""
+
+    def __init__(self, linger: float = 0.0) -> None:
+        self._linger = linger
+        self._process: asyncio.subprocess.Process | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._ending: asyncio.TimerHandle | None = None
+
+    def kind(self, data: bytes, name: str = "") -> str:
+        """The media type of a document that can be read; empty for all else."""
+        return document_kind(data, name)
+
+    async def read(self, data: bytes, kind: str, *, charset: str = "", base: str = "") -> Document:
+        """What it says. Raises DocumentUnreadable."""
+        asked = {"size": len(data), "kind": kind, "charset": charset, "base": base}
+        async with self._one_at_a_time:
+            answer = await self._answer(asked, data)
+        if answer.get("error") == MISSING:
+            how = install_command(str(answer.get("library", "")))
+            raise DocumentUnreadable(f"to read a {DOCUMENTS[kind]} document a library is missing; the owner can: {how}")
+        if "error" in answer:
+            raise DocumentUnreadable(f"this {DOCUMENTS[kind]} document cannot be read: {answer['error']}")
+        sections = tuple(Section(text, heading, page) for text, heading, page in answer["sections"])
+        return Document(sections, answer["title"], kind, cut=answer["cut"])
+
+    async def close(self) -> None:
+        """End the process."""
+        if self._ending is not None:
+            self._ending.cancel()
+        process, self._process = self._process, None
+        if process is None:
+            return
         if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode == MISSING:
-        raise ToolFailed(
-            f"to read a {DOCUMENTS[kind]} document a library is missing; the owner can: {install_command('pypdf')}"
+            with suppress(ProcessLookupError):
+                process.kill()
+        await process.wait()
+
+    async def _answer(self, asked: dict[str, Any], data: bytes) -> dict[str, Any]:
+        if self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+        done = False
+        try:
+            process = await self._started()
+            async with asyncio.timeout(_PATIENCE):
+                answer = await _exchange(process, json.dumps(asked).encode() + b"\n" + data)
+            done = "error" not in answer
+        except (OSError, ValueError, EOFError, TimeoutError):
+            answer = {"error": f"gave up after {SECONDS} s or for want of memory"}
+        finally:
+            if not done or not self._linger:
+                await self.close()
+        if done and self._linger:
+            self._ending = asyncio.get_running_loop().call_later(self._linger, self._end)
+        return answer
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()  # it ends with its input
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        if self._process is not None and self._process.stdin is not None and not self._process.stdin.is_closing():
+            return self._process
+        await self.close()
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, *_SAFELY, "hob.tools.documents.worker"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={},
+            cwd="/",
         )
-    if process.returncode != 0:
-        why = said.decode("utf-8", "replace")[-200:].strip() or f"gave up after {SECONDS} s or for want of memory"
-        raise ToolFailed(f"this {DOCUMENTS[kind]} document cannot be read: {why}")
-    return text.decode("utf-8", "replace")
+        return self._process
+
+
+async def _exchange(process: asyncio.subprocess.Process, asked: bytes) -> dict[str, Any]:
+    """What it answers. Raises OSError, ValueError, EOFError for a process that is gone."""
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    process.stdin.write(asked)
+    await process.stdin.drain()
+    size = int(await process.stdout.readline() or b"0")
+    if not 0 < size <= _MOST_ANSWER:
+        raise EOFError
+    answer = json.loads(await process.stdout.readexactly(size))
+    return answer if isinstance(answer, dict) else {"error": ""}

@@ -1,5 +1,6 @@
 """What some bytes are, by how they begin; what a name says may be wrong."""
 
+import re
 import struct
 from collections.abc import Iterator
 
@@ -27,9 +28,21 @@ _SEEN_BY_MODELS = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ODT = "application/vnd.oasis.opendocument.text"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+EPUB = "application/epub+zip"
 PDF = "application/pdf"
-DOCUMENTS = {PDF: "PDF", DOCX: "Word", ODT: "OpenDocument"}
+HTML = "text/html"
+MAIL = "message/rfc822"
+CSV = "text/csv"
+DOCUMENTS = {
+    PDF: "PDF", DOCX: "Word", ODT: "OpenDocument", XLSX: "Excel", EPUB: "EPUB", HTML: "HTML", MAIL: "mail", CSV: "CSV",
+}  # fmt: skip
 """Those whose text can be read, by what people call them."""
+
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.{0,2000}?-->|<\?xml[^>]{0,200}>)*<(?:!doctype html|html)[\s>]", re.I | re.S
+)
+_HEADER = re.compile(rb"[!-9;-~]{1,60}:[ \t]?[^\r\n]*\r?\n")
 
 
 def kind_of(data: bytes) -> str:
@@ -42,10 +55,26 @@ def kind_of(data: bytes) -> str:
     if data[4:8] == b"ftyp":
         return _BRANDS.get(data[8:12], "video/mp4")
     if data.startswith(b"PK\x03\x04"):
-        if data[30:].startswith(b"mimetype" + ODT.encode()):  # ODF says it in its first member, stored as it is
-            return ODT
+        for kind in (ODT, EPUB):
+            if data[30:].startswith(b"mimetype" + kind.encode()):  # said in the first member, stored as it is
+                return kind
+        if b"xl/workbook.xml" in data:
+            return XLSX
         return DOCX if b"word/document.xml" in data else "application/zip"
     return ""
+
+
+def document_kind(data: bytes, name: str = "") -> str:
+    """The media type of a document whose text can be read; empty for all else. Of texts the name decides, too."""
+    kind = kind_of(data)
+    if kind:
+        return kind if kind in DOCUMENTS else ""
+    ending = name.lower().rpartition(".")[2]
+    if ending in ("html", "htm", "xhtml") and _PAGE.match(data[:4_096]):
+        return HTML
+    if ending == "eml" and _HEADER.match(data):
+        return MAIL
+    return CSV if ending in ("csv", "tsv") else ""
 
 
 def is_picture(kind: str) -> bool:

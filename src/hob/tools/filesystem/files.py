@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from hob.core.clock import Clock
+from hob.core.documents import Documents
 from hob.core.ports.tools import Blobs
 from hob.core.tools import Restart, Tier, ToolCall
 from hob.tools.editing.editing import Editing, EditPlan
@@ -104,12 +105,13 @@ class FileTools:
         *,
         label_of: LabelOf = untrusted,
         ripgrep: Path | None = None,
+        documents: Documents | None = None,
     ) -> None:
         self.roots = roots
         noted = NotedChanges(roots, blobs, changes, clock)
         self.undo = Undo(roots, blobs, changes, noted)
         seen = SeenFile()
-        self._reading = ReadTool(roots, blobs, seen, label_of)
+        self._reading = ReadTool(roots, blobs, seen, label_of, documents)
         self._editing = Editing(roots, noted, seen)
         self._looking = looking = Looking(roots, ripgrep)
         self._readers: Mapping[str, Callable[..., Awaitable[str | ToolOutput]]] = {

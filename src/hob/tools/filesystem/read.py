@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from hob.core.documents import Documents, DocumentUnreadable
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import BlobId, TurnId, digest
 from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier
-from hob.tools.documents.documents import document_text
-from hob.tools.documents.media_types import DOCUMENTS, is_picture, kind_of, picture_size
+from hob.tools.documents.documents import DocumentReader
+from hob.tools.documents.media_types import CSV, DOCUMENTS, is_picture, kind_of, picture_size
 from hob.tools.documents.tables import notebook_text, table_remark
 from hob.tools.documents.text import decode
 from hob.tools.filesystem.listing import list_folder
@@ -213,8 +214,16 @@ class _Loaded:
 class ReadTool:
     """Reads files, folders and blobs."""
 
-    def __init__(self, roots: Roots, blobs: Blobs, seen: SeenFile, label_of: LabelOf = untrusted) -> None:
+    def __init__(
+        self,
+        roots: Roots,
+        blobs: Blobs,
+        seen: SeenFile,
+        label_of: LabelOf = untrusted,
+        documents: Documents | None = None,
+    ) -> None:
         self._roots = roots
+        self._documents = documents or DocumentReader()
         self._blobs = blobs
         self._seen = seen
         self._label_of = label_of
@@ -269,12 +278,24 @@ class ReadTool:
 
     async def _shown(self, loaded: _Loaded, part: Part, *, raw: bool) -> ToolOutput:
         data, kind = loaded.data, kind_of(loaded.data)
-        if kind in DOCUMENTS and not raw:
-            text = await document_text(data, kind)
-            return ToolOutput(page(text, part, f"the text of this {DOCUMENTS[kind]} document"))
+        document = "" if raw else self._documents.kind(data, loaded.name)
+        if document and document != CSV:  # a table is best read as it is
+            return ToolOutput(await self._document(data, document, part, is_text=not kind))
         if is_picture(kind):
             return await self._picture(data, kind)
         return ToolOutput(await self._text(loaded, kind, part, raw=raw))
+
+    async def _document(self, data: bytes, kind: str, part: Part, *, is_text: bool) -> str:
+        try:
+            document = await self._documents.read(data, kind)
+        except DocumentUnreadable as error:
+            raise ToolFailed(str(error)) from error
+        remarks = [f"the text of this {DOCUMENTS[kind]} document"]
+        if is_text:
+            remarks.append("its source with raw=true")
+        if document.cut:
+            remarks.append("it has more than can be read")
+        return page(document.text, part, "; ".join(remarks))
 
     async def _text(self, loaded: _Loaded, kind: str, part: Part, *, raw: bool) -> str:
         data = loaded.data

@@ -1,0 +1,1 @@
+"""A reader for each kind of document; they run in a process of their own."""

@@ -1,0 +1,182 @@
+"""Web pages: the readable part of them by trafilatura (the extra `web`), or all of their text without it."""
+
+import codecs
+import re
+from collections.abc import Iterator
+from functools import cache
+from html import unescape
+from html.parser import HTMLParser
+from importlib import import_module
+from typing import Any
+from urllib.parse import urljoin
+
+from hob.core.documents import Section
+from hob.tools.documents.formats.sections import by_heading
+from hob.tools.documents.text import decode
+
+_TITLE = re.compile(r"<title[^>]*>(.{0,2000}?)</title", re.IGNORECASE | re.DOTALL)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{1,40})", re.IGNORECASE)
+_HEADING = re.compile(r"#{1,6} +(.*)")
+_SPACES = re.compile(r"[ \t\r\n\f]+")
+_SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "select"})
+_BLOCKS = frozenset({
+    *("address", "article", "aside", "blockquote", "dd", "div", "dl", "dt", "fieldset", "figcaption", "figure"),
+    *("footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "thead"),
+    *("tr", "ul", "h1", "h2", "h3", "h4", "h5", "h6"),
+})  # fmt: skip
+_LEAST = 200  # characters: of a page with more text than that, so little is not what it says
+
+
+def text_of(data: bytes, charset: str = "") -> str:
+    """The source of a page: as it was sent, or as it says itself, or as it looks."""
+    found = _CHARSET.search(data[:4_096])
+    for name in (charset, found[1].decode() if found else ""):
+        if name and _is_text(name):
+            return data.decode(name, "replace")
+    text = decode(data)
+    return text.shown if text is not None else data.decode("utf-8", "replace")
+
+
+def title_of(source: str) -> str:
+    """What a page is called; empty where it does not say."""
+    found = _TITLE.search(source[:200_000])
+    return _SPACES.sub(" ", unescape(found[1])).strip() if found else ""
+
+
+def read(source: str, base: str = "") -> Iterator[Section]:
+    """What a page says, in Markdown; links lead on from `base`."""
+    readable = _readable(source, base)
+    if len(readable) < _LEAST:
+        plain = plain_text(source, base)
+        readable = plain if len(plain) > 2 * len(readable) else readable
+    return _sections(readable)
+
+
+def read_plain(source: str) -> Iterator[Section]:
+    """All that a page says: of a book nothing is to be left out."""
+    return _sections(plain_text(source))
+
+
+def _sections(text: str) -> Iterator[Section]:
+    return by_heading((found is not None, found[1] if found else line) for line, found in _marked(text))
+
+
+def _marked(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
+    code = False
+    for line in text.splitlines():
+        code ^= line.startswith("```")
+        yield line, None if code else _HEADING.fullmatch(line)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return codecs.lookup(name)._is_text_encoding  # noqa: SLF001  # else `zip` would be an encoding, too
+    except LookupError:
+        return False
+
+
+@cache
+def _library() -> Any:
+    try:
+        return import_module("trafilatura")
+    except ModuleNotFoundError:
+        return None
+
+
+def is_readable() -> bool:
+    """Whether the library that finds the readable part is there."""
+    return _library() is not None
+
+
+def _readable(source: str, base: str) -> str:
+    if (library := _library()) is None:
+        return ""
+    text: str | None = library.extract(
+        source, url=base or None, fast=True, output_format="markdown",
+        include_comments=False, include_links=True, include_tables=True,
+    )  # fmt: skip
+    return text or ""
+
+
+def plain_text(source: str, base: str = "") -> str:
+    """All text of a page, in Markdown."""
+    parser = _Plain(base)
+    parser.feed(source)
+    parser.close()
+    return parser.text()
+
+
+class _Plain(HTMLParser):
+    """All text of a page, block by block, with its headings, list items and links as Markdown has them."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self._base = base
+        self._lines: list[str] = []
+        self._line: list[str] = []
+        self._mark = ""
+        self._silent: list[str] = []
+        self._links: list[tuple[str, int]] = []
+        self._pre = 0
+
+    def text(self) -> str:
+        self._end_line()
+        return "\n".join(self._lines)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in _SILENT:
+            self._silent.append(tag)
+        elif tag in _BLOCKS:
+            self._end_line()
+            self._pre += tag == "pre"
+            heading = len(tag) == 2 and tag[0] == "h" and tag[1].isdigit()
+            self._mark = f"{'#' * int(tag[1])} " if heading else "- " if tag == "li" else ""
+        elif tag == "br":
+            self._end_line()
+        elif tag in ("td", "th") and self._line:
+            self._line.append("\t")
+        elif tag == "a":
+            self._links.append((given.get("href") or "", len(self._line)))
+        elif tag == "img" and given.get("alt"):
+            self.handle_data(f" [{given['alt']}] ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._silent:
+            while self._silent.pop() != tag:
+                pass
+        elif tag in _BLOCKS:
+            self._end_line()
+            self._pre -= tag == "pre" and self._pre > 0
+        elif tag == "a" and self._links:
+            self._end_link(*self._links.pop())
+
+    def handle_data(self, data: str) -> None:
+        if self._silent:
+            return
+        if self._pre:
+            first, *others = data.split("\n")
+            self._line.append(first)
+            for each in others:
+                self._end_line()
+                self._line.append(each)
+        else:
+            self._line.append(_SPACES.sub(" ", data))
+
+    def _end_link(self, address: str, at: int) -> None:
+        text = "".join(self._line[at:]).strip()
+        if not text or not address or address.startswith(("#", "javascript:")) or at > len(self._line):
+            return
+        try:
+            address = urljoin(self._base, address)
+        except ValueError:
+            return
+        self._line[at:] = [f"[{text}]({address})"]
+
+    def _end_line(self) -> None:
+        line = "".join(self._line)
+        line = line.rstrip() if self._pre else re.sub(" *\t *", "\t", re.sub(" {2,}", " ", line)).strip()
+        self._line.clear()
+        if line:
+            self._lines.append(self._mark + line)
+            self._mark = ""

@@ -1,0 +1,28 @@
+"""PDF, by pypdf (the extra `docs`)."""
+
+import io
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from hob.core.documents import Section
+
+LIBRARIES = ("pypdf",)
+
+
+def read(data: bytes) -> Iterator[Section]:
+    """A section for each page. Raises ModuleNotFoundError without pypdf, ValueError for what is broken."""
+    pypdf: Any = import_module("pypdf")
+    said = False
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ValueError("it is locked with a password")
+        for n, page in enumerate(reader.pages, start=1):
+            text = page.extract_text()
+            said = said or bool(text.strip())
+            yield Section(text, page=n)
+    except (pypdf.errors.PyPdfError, pypdf.errors.DependencyError) as error:
+        raise ValueError(str(error)) from error
+    if not said:
+        raise ValueError("it holds no text; its pages are probably pictures (scanned)")

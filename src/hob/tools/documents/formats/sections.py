@@ -1,0 +1,19 @@
+"""Lines into sections."""
+
+from collections.abc import Iterable, Iterator
+
+from hob.core.documents import Section
+
+
+def by_heading(blocks: Iterable[tuple[bool, str]]) -> Iterator[Section]:
+    """Sections of blocks, each a heading or a text."""
+    heading, texts = "", list[str]()
+    for is_heading, text in blocks:
+        if not is_heading:
+            texts.append(text)
+            continue
+        if heading or any(texts):
+            yield Section("\n".join(texts), heading)
+        heading, texts = " ".join(text.split()), []
+    if heading or any(texts):
+        yield Section("\n".join(texts), heading)
